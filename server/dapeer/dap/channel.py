@@ -1,0 +1,152 @@
+"""Requests and their responses over one transport."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.dap.messages import Body, Message, Request, Response, describe
+from dapeer.dap.transport import Transport
+from dapeer.errors import ChannelClosed, RequestFailed, RequestTimeout
+
+log = logging.getLogger(__name__)
+
+Observer = Callable[[Message], None]
+ReverseHandler = Callable[[Request], Awaitable[Body]]
+
+
+class Channel:
+    """Pairs responses with requests, and shows every message to one observer.
+
+    The observer sees the messages of both directions in order, and runs before the waiting
+    `request` wakes: who awaited a response finds the mirror already changed by it. When the wire
+    dies every waiting request fails with `ChannelClosed`; none is left hanging.
+    """
+
+    def __init__(self, transport: Transport, observe: Observer, answer: ReverseHandler) -> None:
+        self._transport = transport
+        self._observe = observe
+        self._answer = answer
+        # > The `seq` for the first message sent by a client or debug adapter is 1, …
+        self._seq = itertools.count(1)
+        self._pending: dict[int, tuple[Request, asyncio.Future[Response]]] = {}
+        self.closed = anyio.Event()
+
+    async def run(self) -> None:
+        """Receive until the other end is gone."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                await self._receive(tasks)
+                tasks.cancel_scope.cancel()
+        finally:
+            self._close()
+
+    async def request(
+        self, command: str, arguments: Body | None = None, *, seconds: float = 10
+    ) -> Body:
+        """Send one request and return the body of its response.
+
+        Raises:
+            RequestFailed: The adapter answered `success: false`.
+            RequestTimeout: It did not answer within `seconds`; a late answer is still observed.
+            ChannelClosed: The session ended first.
+        """
+        request, future = await self.send(command, arguments)
+        try:
+            async with asyncio.timeout(seconds):
+                response = await asyncio.shield(future)
+        except TimeoutError as error:
+            raise RequestTimeout(request.command, seconds) from error
+        return body_of(response)
+
+    async def send(
+        self, command: str, arguments: Body | None = None
+    ) -> tuple[Request, asyncio.Future[Response]]:
+        """Send one request and return at once, with the future of its response.
+
+        The future raises `ChannelClosed` when the session ends first.
+        """
+        if self.closed.is_set():
+            raise _closed(command)
+        request = Request(next(self._seq), command, arguments or {})
+        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        # A caller that was cancelled never looks at the failure; that is no bug worth a warning.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._pending[request.seq] = request, future
+        log.debug("-> %s", describe(request))
+        self._observe(request)
+        try:
+            await self._transport.send(request)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            self._pending.pop(request.seq, None)
+            raise _closed(command) from error
+        return request, future
+
+    async def _receive(self, tasks: TaskGroup) -> None:
+        while True:
+            try:
+                message = await self._transport.receive()
+            except (anyio.EndOfStream, anyio.ClosedResourceError):
+                return
+            match message:
+                case Response():
+                    self._respond(message)
+                case Request():
+                    self._observe(message)
+                    tasks.start_soon(self._reverse, message)
+                case _:
+                    self._observe(message)
+
+    def _respond(self, response: Response) -> None:
+        # Only the number counts: some adapters leave `command` empty in error responses.
+        request, future = self._pending.pop(response.request_seq, (None, None))
+        if request is not None:
+            response = replace(response, command=request.command, arguments=request.arguments)
+        log.debug("<- %s", describe(response))
+        self._observe(response)
+        if future is not None and not future.done():
+            future.set_result(response)
+
+    async def _reverse(self, request: Request) -> None:
+        """Answer a request of the adapter; an adapter that gets no answer waits for ever."""
+        response = Response(request.seq, request.command, success=True, seq=next(self._seq))
+        try:
+            response = replace(response, body=await self._answer(request))
+        except RequestFailed as error:
+            response = replace(response, success=False, message=error.message)
+        self._observe(response)
+        try:
+            await self._transport.send(response)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            log.debug("gone before the answer to %s", describe(request))
+
+    def _close(self) -> None:
+        self.closed.set()
+        for request, future in self._pending.values():
+            if not future.done():
+                future.set_exception(_closed(request.command))
+        self._pending.clear()
+
+
+def body_of(response: Response) -> Body:
+    """Return the body of a successful response.
+
+    Raises:
+        RequestFailed: It is not a successful one; the text is the adapter's own.
+    """
+    if not response.success:
+        raise RequestFailed(response.command, response.failure())
+    return response.body
+
+
+def _closed(command: str) -> ChannelClosed:
+    return ChannelClosed(
+        f"The debug session ended before it answered `{command}`.",
+        "See dap_status and dap_program_output for how it ended.",
+    )

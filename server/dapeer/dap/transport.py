@@ -1,0 +1,154 @@
+"""How the messages of one debug session travel."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import Iterator
+from typing import Protocol
+
+import anyio
+from anyio.abc import ByteStream, ObjectReceiveStream, ObjectSendStream
+
+from dapeer.dap.messages import Message, decode, encode, from_json
+
+CHUNK = 1 << 16
+LONGEST_HEADER = 1 << 14
+
+
+class Transport(Protocol):
+    """Carries the messages of one debug session. How they travel is its own business."""
+
+    async def send(self, message: Message) -> None:
+        """Send one message.
+
+        Raises:
+            anyio.BrokenResourceError: The other end is gone.
+            anyio.ClosedResourceError: `aclose` was called.
+        """
+        ...
+
+    async def receive(self) -> Message:
+        """Return the next message.
+
+        Raises:
+            anyio.EndOfStream: The other end is gone.
+            anyio.ClosedResourceError: `aclose` was called.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close both directions; a waiting `receive` ends."""
+        ...
+
+
+class Framing:
+    r"""Cuts a byte stream into the bodies of `Content-Length` frames. Pure: no I/O.
+
+    Lines before a header that are no header are noise (a warning of an interpreter, a banner) and
+    are skipped.
+
+    >>> framing = Framing()
+    >>> list(framing.feed(b"noise\r\nContent-Length: 2\r\n\r"))
+    []
+    >>> list(framing.feed(b'\n{}'))
+    [b'{}']
+    """
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._length: int | None = None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Take the next bytes of the stream and yield each body that is now complete."""
+        self._buffer += data
+        while True:
+            if self._length is None and not self._header():
+                return
+            if self._length is None or len(self._buffer) < self._length:
+                return
+            body = bytes(self._buffer[: self._length])
+            del self._buffer[: self._length]
+            self._length = None
+            yield body
+
+    def _header(self) -> bool:
+        """Consume the lines up to the blank one that ends a header; False when more are needed."""
+        start = self._buffer.find(b"Content-Length:")
+        if start < 0:
+            # Noise without a line end cannot grow for ever.
+            del self._buffer[:-LONGEST_HEADER]
+            return False
+        end = self._buffer.find(b"\r\n\r\n", start)
+        if end < 0:
+            return False
+        number = self._buffer[start + len(b"Content-Length:") : end].split(b"\r\n")[0].strip()
+        del self._buffer[: end + 4]
+        self._length = int(number) if number.isdigit() else None
+        return self._length is not None or self._header()
+
+
+class ContentLengthTransport:
+    """A debug adapter's bytes, over its stdio or a socket."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        self._framing = Framing()
+        self._received: deque[Message] = deque()
+        # A socket stream refuses a second sender; waiting is what a caller expects.
+        self._sending = anyio.Lock(fast_acquire=True)
+
+    async def send(self, message: Message) -> None:
+        """Send one message."""
+        body = encode(message)
+        async with self._sending:
+            await self._stream.send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        while not self._received:
+            try:
+                data = await self._stream.receive(CHUNK)
+            except anyio.BrokenResourceError as error:
+                raise anyio.EndOfStream from error
+            messages = map(decode, self._framing.feed(data))
+            self._received.extend(message for message in messages if message is not None)
+        return self._received.popleft()
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
+
+
+class MemoryTransport:
+    """One end of an in-memory pair; messages pass through their JSON, as on a wire."""
+
+    def __init__(
+        self, outgoing: ObjectSendStream[bytes], incoming: ObjectReceiveStream[bytes]
+    ) -> None:
+        self._outgoing = outgoing
+        self._incoming = incoming
+
+    async def send(self, message: Message) -> None:
+        """Send one message."""
+        await self._outgoing.send(encode(message))
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        while True:
+            message = from_json(json.loads(await self._incoming.receive()))
+            if message is not None:
+                return message
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._outgoing.aclose()
+        await self._incoming.aclose()
+
+
+def transport_pair() -> tuple[Transport, Transport]:
+    """Return two transports; what one sends, the other receives."""
+    left_out, right_in = anyio.create_memory_object_stream[bytes](math.inf)
+    right_out, left_in = anyio.create_memory_object_stream[bytes](math.inf)
+    return MemoryTransport(left_out, left_in), MemoryTransport(right_out, right_in)

@@ -1,0 +1,107 @@
+"""Everything that dapeer reports as a failure.
+
+Each error reads as one sentence on what happened and one on what to do next.
+
+    DapeerError
+    ├── ArgumentError          the caller's arguments cannot be used
+    ├── AdapterError
+    │   ├── AdapterUnknown     no definition has this name, or fits this file
+    │   ├── AdapterMissing     the definition is there, the adapter is not installed
+    │   ├── AdapterFailed      the adapter did not start, or refused to launch or attach
+    │   └── DefinitionError    a definition file is wrong: which file, which key
+    ├── ChannelError
+    │   ├── ChannelClosed      the adapter is gone
+    │   ├── RequestFailed      the adapter answered `success: false`
+    │   └── RequestTimeout     the adapter did not answer in time
+    └── SessionError
+        ├── NoSession          there is no such session
+        ├── NotStopped         the program runs or has ended; there is nothing to look at
+        ├── StaleReference     an id that belongs to an earlier stop
+        └── Unsupported        the adapter does not offer this
+"""
+
+from __future__ import annotations
+
+
+class DapeerError(Exception):
+    """What happened, and what to do about it."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
+        self.what = what
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.hint}".rstrip()
+
+
+class ArgumentError(DapeerError):
+    """The caller's arguments cannot be used; nothing has been changed."""
+
+
+class AdapterError(DapeerError):
+    """Something is wrong with a debug adapter or its definition."""
+
+
+class AdapterUnknown(AdapterError):
+    """No definition has this name, or fits this program."""
+
+
+class AdapterMissing(AdapterError):
+    """The adapter is not installed."""
+
+
+class AdapterFailed(AdapterError):
+    """The adapter did not start, or could not launch or attach."""
+
+
+class DefinitionError(AdapterError):
+    """A definition file is wrong."""
+
+
+class ChannelError(DapeerError):
+    """A request has no usable response."""
+
+
+class ChannelClosed(ChannelError):
+    """The adapter's end of the wire is gone."""
+
+
+class RequestFailed(ChannelError):
+    """The adapter answered `success: false`."""
+
+    def __init__(self, command: str, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.command = command
+        self.message = message
+
+
+class RequestTimeout(ChannelError):
+    """The adapter did not answer in time."""
+
+    def __init__(self, command: str, seconds: float) -> None:
+        super().__init__(
+            f"The adapter did not answer `{command}` within {seconds:g} s.",
+            "The session may be stuck: try dap_pause, or end it with dap_terminate.",
+        )
+        self.command = command
+
+
+class SessionError(DapeerError):
+    """The session is not in a state for this."""
+
+
+class NoSession(SessionError):
+    """There is no such session."""
+
+
+class NotStopped(SessionError):
+    """The program runs, or has ended."""
+
+
+class StaleReference(SessionError):
+    """An id that belongs to an earlier stop."""
+
+
+class Unsupported(SessionError):
+    """The adapter does not offer this."""

@@ -1,0 +1,176 @@
+"""What a tool is: a typed function with a docstring, and what is true of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from dapeer.debugger import Debugger
+from dapeer.errors import ArgumentError
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: what it works on, and how it tells that it still works."""
+
+    debugger: Debugger
+    progress: Callable[[str], Awaitable[None]]
+    """Tell the client the newest of what happens while it waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a tool answers: text for a model to read, and the same facts as data."""
+
+    text: str
+    data: Json | None = None
+
+
+ToolFunction = Callable[..., Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a client sees it. Made by `@tool`."""
+
+    function: ToolFunction
+    name: str
+    title: str
+    description: str
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    arguments: type[BaseModel]
+    input_schema: Json
+    output_schema: Json | None
+
+    @property
+    def group(self) -> str:
+        """The part of the name before the first underscore: `dap`, `nvim`, `opencode`."""
+        return self.name.partition("_")[0]
+
+    async def __call__(self, call: Call, arguments: Json) -> Reply:
+        """Check the arguments, then run the tool.
+
+        Raises:
+            ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
+            DapeerError: Whatever the tool itself reports.
+        """
+        checked = self._checked(arguments)
+        values = {name: getattr(checked, name) for name in type(checked).model_fields}
+        return await self.function(call, **values)
+
+    def _checked(self, arguments: Json) -> BaseModel:
+        try:
+            return self.arguments.model_validate(_unpacked(arguments, self.input_schema))
+        except ValidationError as error:
+            raise ArgumentError(_sentence(error, self.input_schema)) from error
+
+
+def tool(
+    title: str,
+    *,
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    output: Json | None = None,
+) -> Callable[[ToolFunction], Tool]:
+    """Make a tool of a function whose first parameter is the `Call`.
+
+    Its name, docstring and parameters are the tool's name, description and input schema.
+    """
+
+    def made(function: ToolFunction) -> Tool:
+        arguments = _model(function)
+        return Tool(
+            function=function,
+            name=function.__name__,
+            title=title,
+            description=inspect.cleandoc(function.__doc__ or ""),
+            read_only=read_only,
+            destructive=destructive,
+            idempotent=idempotent or read_only,
+            arguments=arguments,
+            input_schema=_short(arguments.model_json_schema()),
+            output_schema=output,
+        )
+
+    return made
+
+
+def _model(function: ToolFunction) -> type[BaseModel]:
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {
+        name: (hints[name], ... if parameter.default is inspect.Parameter.empty else parameter.default)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "call"
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Drop what tells a model nothing: titles, null alternatives, defaults of null.
+
+    A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
+    """
+    definitions = cast("Json", schema.get("$defs", {}))
+    return _shortened(schema, definitions)
+
+
+def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
+    match node:
+        case list():
+            return [_shortened(item, definitions) for item in cast("list[Any]", node)]
+        case {"$ref": str(ref)}:
+            return _shortened(definitions[ref.rpartition("/")[2]], definitions)
+        case {"anyOf": [first, {"type": "null"}], **rest}:
+            return _shortened({**first, **rest}, definitions)
+        case dict():
+            fields = cast("dict[str, Any]", node)
+            return {
+                key: _properties(value, definitions) if key == "properties" else _shortened(value, definitions)
+                for key, value in fields.items()
+                if key not in {"title", "$defs"} and not (key == "default" and value is None)
+            }
+        case _:
+            return node
+
+
+def _properties(properties: Json, definitions: Json) -> Json:
+    """Shorten each property; here `title` and `default` are names, not keywords."""
+    return {name: _shortened(schema, definitions) for name, schema in properties.items()}
+
+
+def _unpacked(arguments: Json, schema: Json) -> Json:
+    """Decode lists and objects that came as a JSON string, as some clients send them."""
+    properties = cast("Mapping[str, Json]", schema.get("properties", {}))
+
+    def unpack(name: str, value: object) -> object:
+        kind = properties.get(name, {}).get("type")
+        if isinstance(value, str) and kind in {"array", "object"}:
+            try:
+                return json.loads(value)
+            except ValueError:
+                return value
+        return value
+
+    return {name: unpack(name, value) for name, value in arguments.items()}
+
+
+def _sentence(error: ValidationError, schema: Json) -> str:
+    """Say in one sentence what is wrong with the first wrong argument, and what is allowed."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "arguments"
+    if first["type"] == "extra_forbidden":
+        allowed = ", ".join(cast("Json", schema.get("properties", {}))) or "none"
+        return f"Unknown argument `{where}`; allowed are: {allowed}."
+    if first["type"] == "missing":
+        return f"Argument `{where}` is required."
+    return f"Argument `{where}`: {first['msg'][0].lower()}{first['msg'][1:]}."
