@@ -1,0 +1,87 @@
+"""How a debug session starts: one order of requests that fits every adapter.
+
+Source: https://microsoft.github.io/debug-adapter-protocol/overview, "Initialization", and what
+adapters really do: some answer `launch` before `initialized`, some after `configurationDone`, some
+never send `initialized` when they do not debug, some send it twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from dapeer.dap.channel import Channel, body_of
+from dapeer.dap.messages import Body, Request, Response
+
+CLIENT: dict[str, Any] = {
+    "clientID": "dapeer",
+    "clientName": "dapeer",
+    "locale": "en",
+    "linesStartAt1": True,
+    "columnsStartAt1": True,
+    "pathFormat": "path",
+    "supportsVariableType": True,
+    "supportsVariablePaging": True,
+    "supportsMemoryReferences": True,
+    # Offered so that an adapter asks before it attaches to a child process; the answer is no,
+    # and the child runs on. Where nobody answers, parent and child wait for ever.
+    "supportsStartDebuggingRequest": True,
+}
+
+
+async def handshake(
+    channel: Channel,
+    *,
+    adapter_id: str,
+    request: str,
+    arguments: Body,
+    initialized: anyio.Event,
+    configure: Callable[[], Awaitable[None]],
+) -> None:
+    """Bring a session from nothing to "the debuggee runs".
+
+    `initialized` is set by whoever observes the channel. `configure` sends the breakpoints.
+
+    Raises:
+        RequestFailed: The adapter refused `initialize`, `launch` or `attach`.
+        ChannelClosed: The adapter ended first.
+    """
+    capabilities = await channel.request("initialize", {**CLIENT, "adapterID": adapter_id})
+    # Not awaited: several adapters answer it only after `configurationDone`.
+    started = await channel.send(request, arguments)
+    if await _ready(channel, started, initialized, debug=not arguments.get("noDebug")):
+        await configure()
+        if capabilities.get("supportsConfigurationDoneRequest"):
+            _, done = await channel.send("configurationDone")
+            body_of(await done)
+    body_of(await started[1])
+
+
+async def _ready(
+    channel: Channel,
+    started: tuple[Request, asyncio.Future[Response]],
+    initialized: anyio.Event,
+    *,
+    debug: bool,
+) -> bool:
+    """Wait until the adapter takes breakpoints; False when it never will, because it only runs."""
+    _, answer = started
+    ready = asyncio.ensure_future(initialized.wait())
+    gone = asyncio.ensure_future(channel.closed.wait())
+    try:
+        await asyncio.wait({ready, answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if answer.done() and not initialized.is_set():
+            body_of(answer.result())
+            if not debug:
+                return False
+            await asyncio.wait({ready, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not initialized.is_set():
+            # Fails with `ChannelClosed`, or with what the adapter said about the request.
+            body_of(await answer)
+        return initialized.is_set()
+    finally:
+        ready.cancel()
+        gone.cancel()

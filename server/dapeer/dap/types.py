@@ -1,0 +1,126 @@
+"""The protocol's types that dapeer reads or writes, under the specification's own names.
+
+Source: https://microsoft.github.io/debug-adapter-protocol/specification, "Types". Only the fields
+that are used here are named; the others are still there at run time. Each is `NotRequired` where
+the specification marks it optional. A test holds every one against the protocol's JSON schema.
+"""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+
+class Source(TypedDict):
+    """Where code is: a file on disk, or text that only the adapter has (`sourceReference`)."""
+
+    name: NotRequired[str]
+    path: NotRequired[str]
+    sourceReference: NotRequired[int]
+
+
+class StackFrame(TypedDict):
+    """One call on a thread's stack."""
+
+    id: int
+    name: str
+    line: int
+    column: int
+    source: NotRequired[Source]
+    presentationHint: NotRequired[str]
+
+
+class Scope(TypedDict):
+    """A named container of variables of a frame: locals, arguments, registers, …"""
+
+    name: str
+    variablesReference: int
+    expensive: bool
+    presentationHint: NotRequired[str]
+
+
+class Variable(TypedDict):
+    """A name and the adapter's rendering of its value."""
+
+    name: str
+    value: str
+    variablesReference: int
+    type: NotRequired[str]
+    namedVariables: NotRequired[int]
+    indexedVariables: NotRequired[int]
+    evaluateName: NotRequired[str]
+
+
+class Thread(TypedDict):
+    """A thread of the debuggee."""
+
+    id: int
+    name: str
+
+
+class SourceBreakpoint(TypedDict):
+    """A breakpoint as a client wants it."""
+
+    line: int
+    condition: NotRequired[str]
+    hitCondition: NotRequired[str]
+    logMessage: NotRequired[str]
+
+
+class FunctionBreakpoint(TypedDict):
+    """A breakpoint on the entry of a function."""
+
+    name: str
+
+
+class Breakpoint(TypedDict):
+    """A breakpoint as the adapter made it."""
+
+    verified: bool
+    id: NotRequired[int]
+    message: NotRequired[str]
+    line: NotRequired[int]
+    source: NotRequired[Source]
+
+
+class ExceptionBreakpointsFilter(TypedDict):
+    """A kind of exception that an adapter can stop at."""
+
+    filter: str
+    label: str
+    default: NotRequired[bool]
+
+
+class ExceptionDetails(TypedDict):
+    """More about an exception."""
+
+    message: NotRequired[str]
+    typeName: NotRequired[str]
+    fullTypeName: NotRequired[str]
+    stackTrace: NotRequired[str]
+
+
+class GotoTarget(TypedDict):
+    """A place where execution may be continued."""
+
+    id: int
+    label: str
+    line: int
+
+
+class Capabilities(TypedDict):
+    """What an adapter can do; what is absent it cannot."""
+
+    supportsConfigurationDoneRequest: NotRequired[bool]
+    supportsFunctionBreakpoints: NotRequired[bool]
+    supportsConditionalBreakpoints: NotRequired[bool]
+    supportsHitConditionalBreakpoints: NotRequired[bool]
+    supportsLogPoints: NotRequired[bool]
+    supportsGotoTargetsRequest: NotRequired[bool]
+    supportsSetVariable: NotRequired[bool]
+    supportsSetExpression: NotRequired[bool]
+    supportsRestartRequest: NotRequired[bool]
+    supportsTerminateRequest: NotRequired[bool]
+    supportTerminateDebuggee: NotRequired[bool]
+    supportsExceptionInfoRequest: NotRequired[bool]
+    supportsEvaluateForHovers: NotRequired[bool]
+    exceptionBreakpointFilters: NotRequired[list[ExceptionBreakpointsFilter]]

@@ -1,0 +1,208 @@
+"""What each stop of a program looked like, readable after the program has moved on or ended."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.errors import ArgumentError, StaleReference
+
+KEPT_STOPS = 100
+KEPT_FRAMES = 20
+KEPT_VARIABLES = 200
+KEPT_VALUE = 400
+"""Characters of a value that outlive their stop."""
+
+HANDLES_PER_STOP = 10_000
+
+Kind = Literal["frame_id", "variables_reference"]
+
+
+@dataclass(slots=True)
+class Stop:
+    """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
+
+    Adapters number frames and variables anew at each stop, some from 1 again. So that an id of an
+    earlier stop can never be mistaken for one of this stop, callers get *handles*, which carry the
+    stop's number; `handle` makes them and `History.resolve` takes them back.
+    """
+
+    number: int
+    """The epoch: counts stops of the session from 1."""
+    body: Body
+    """Body of the `stopped` event."""
+    thread_id: int
+    output_start: int
+    """Cursor of the first output that belongs to this stop: printed since the one before."""
+    output_shown: int | None = None
+    """Cursor up to which somebody has been shown that output."""
+    frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
+    """Frames by thread id, the innermost first."""
+    total_frames: dict[int, int] = field(default_factory=dict[int, int])
+    """How many frames a thread has, where the adapter said."""
+    scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])
+    """Scopes by frame id."""
+    variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
+    """Children by variablesReference."""
+    exception: Body | None = None
+    """Body of the `exceptionInfo` response."""
+    source: tuple[int, list[str]] | None = None
+    """The lines around the place as they were then: number of the first, and their text."""
+    _handles: dict[tuple[Kind, int], int] = field(default_factory=dict[tuple[Kind, int], int])
+    _targets: dict[int, tuple[Kind, int]] = field(default_factory=dict[int, tuple[Kind, int]])
+
+    @property
+    def reason(self) -> str:
+        """Why the program stopped; free text of the adapter."""
+        return str(self.body.get("reason") or "unknown")
+
+    @property
+    def all_threads(self) -> bool:
+        """Whether every thread stopped, not only `thread_id`."""
+        return bool(self.body.get("allThreadsStopped"))
+
+    @property
+    def top(self) -> StackFrame | None:
+        """The innermost frame of the thread that stopped."""
+        frames = self.frames.get(self.thread_id)
+        return frames[0] if frames else None
+
+    def local_scopes(self, frame_id: int) -> list[Scope]:
+        """Return the scopes of a frame whose variables a person looks at first."""
+        scopes = [scope for scope in self.scopes.get(frame_id, ()) if not scope.get("expensive")]
+        hinted = [s for s in scopes if s.get("presentationHint") in {"locals", "arguments"}]
+        named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
+        return hinted or named or scopes[:1]
+
+    def locals(self, frame_id: int | None = None) -> list[Variable]:
+        """Return the local variables and arguments of a frame, default the innermost, as far as fetched."""
+        top = self.top
+        if frame_id is None:
+            if top is None:
+                return []
+            frame_id = top["id"]
+        scopes = self.local_scopes(frame_id)
+        return [v for scope in scopes for v in self.variables.get(scope["variablesReference"], ())]
+
+    def handle(self, kind: Kind, adapters_id: int) -> int:
+        """Return the number by which a caller names a frame or a container of variables."""
+        key = (kind, adapters_id)
+        if key not in self._handles:
+            handle = self.number * HANDLES_PER_STOP + len(self._handles) + 1
+            self._handles[key] = handle
+            self._targets[handle] = key
+        return self._handles[key]
+
+    def resolve(self, kind: Kind, handle: int) -> int:
+        """Return the adapter's id that a handle stands for.
+
+        Raises:
+            StaleReference: The handle belongs to another stop.
+            ArgumentError: It is no handle of this kind.
+        """
+        number = handle // HANDLES_PER_STOP
+        if number != self.number and 0 < number < self.number:
+            raise StaleReference(
+                f"{kind} {handle} belongs to stop {number}, but the program is now at stop {self.number}.",
+                "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
+            )
+        found = self._targets.get(handle)
+        if found is None or found[0] != kind:
+            raise ArgumentError(
+                f"There is no {kind} {handle} at this stop.",
+                "Take one from dap_stacktrace, dap_scopes or dap_variables, or name a variable by `path`.",
+            )
+        return found[1]
+
+    def settle(self) -> None:
+        """Keep only what is worth remembering once the program has moved on."""
+        self.frames = {
+            t: frames[:KEPT_FRAMES] for t, frames in self.frames.items() if t == self.thread_id
+        }
+        top = self.top
+        kept = self.local_scopes(top["id"]) if top else []
+        self.scopes = {top["id"]: kept} if top else {}
+        references = [scope["variablesReference"] for scope in kept]
+        self.variables = {r: _settled(self.variables[r]) for r in references if r in self.variables}
+        self._handles.clear()
+        self._targets.clear()
+
+
+def _settled(variables: Sequence[Variable]) -> list[Variable]:
+    return [
+        Variable(name=v["name"], value=shortened(v["value"], KEPT_VALUE), variablesReference=0)
+        for v in variables[:KEPT_VARIABLES]
+    ]
+
+
+def shortened(text: str, limit: int) -> str:
+    """Cut a value to `limit` characters, and say how many there were.
+
+    >>> shortened("x" * 20, 10)
+    'xxxxxxxxxx… (20 chars)'
+    """
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} chars)"
+
+
+class History:
+    """The stops so far, the oldest dropped first."""
+
+    def __init__(self, limit: int = KEPT_STOPS) -> None:
+        self._stops: deque[Stop] = deque(maxlen=limit)
+
+    def __iter__(self) -> Iterator[Stop]:
+        """Yield the stops, the oldest first."""
+        return iter(self._stops)
+
+    def add(self, stop: Stop) -> None:
+        """Begin a new stop; the one before it is reduced to what is worth remembering."""
+        if self._stops:
+            self._stops[-1].settle()
+        self._stops.append(stop)
+
+    def find(self, number: int) -> Stop | None:
+        """Return the stop with this number, or None when it was never or is no longer here."""
+        return next((stop for stop in self._stops if stop.number == number), None)
+
+    def changes(self, stop: Stop) -> dict[str, tuple[str | None, str]]:
+        """Return the locals that differ from the last time the program stopped in the same function.
+
+        Each name maps to its value before, None when it is new, and its value now. The comparison
+        is by the adapter's rendering; empty when there is no earlier stop in this function.
+        """
+        earlier = next(
+            (s for s in reversed(self._stops) if s.number < stop.number and _same_place(s, stop)),
+            None,
+        )
+        if earlier is None:
+            return {}
+        before = _values(earlier.locals())
+        now = _values(stop.locals())
+        return {
+            name: (before.get(name), value)
+            for name, value in now.items()
+            if before.get(name) != value
+        }
+
+
+def _values(variables: Iterable[Variable]) -> dict[str, str]:
+    # The earlier stop holds shortened values, so both sides are compared shortened.
+    return {v["name"]: shortened(v["value"], KEPT_VALUE) for v in variables}
+
+
+def _same_place(one: Stop, other: Stop) -> bool:
+    return (
+        one.thread_id == other.thread_id
+        and _function(one) == _function(other)
+        and one.top is not None
+    )
+
+
+def _function(stop: Stop) -> tuple[object, ...]:
+    top = stop.top
+    depth = stop.total_frames.get(stop.thread_id, len(stop.frames.get(stop.thread_id, ())))
+    return (top["name"], top.get("source", {}).get("path"), depth) if top else ()

@@ -1,0 +1,297 @@
+"""One debug session, as its messages have told it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
+from dapeer.history import History, Stop
+from dapeer.output import Category, OutputLog
+
+RESUMES = frozenset(
+    {"continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"}
+)
+"""Requests after which the program runs, and everything known about the stop is past."""
+
+INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
+"""Requests whose answers are true of one stop only."""
+
+
+class Phase(enum.Enum):
+    """How far a session has come."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    ENDED = "ended"
+
+
+class Mirror:
+    """The state of one debug session. `apply` is the only place where it changes.
+
+    It sees every message of the session in order, both directions, and asks for nothing: no I/O, no
+    clock. Readers may hold on to what it returns until the next `apply`.
+    """
+
+    def __init__(self) -> None:
+        self.capabilities: dict[str, Any] = {}
+        self.epoch = 0
+        """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
+        self.history = History()
+        self.threads: dict[int, str] = {}
+        """Names by thread id."""
+        self.output = OutputLog()
+        self.breakpoints: dict[str, list[tuple[SourceBreakpoint, Breakpoint]]] = {}
+        """By source path: each breakpoint that was sent, and what the adapter made of it."""
+        self.function_breakpoints: list[tuple[str, Breakpoint]] = []
+        self.process: Body = {}
+        """Body of the `process` event."""
+        self.modules: dict[str, Body] = {}
+        """Modules by id."""
+        self.exit_code: int | None = None
+        self._started = False
+        self._ended = False
+        self._stops: dict[int, Stop] = {}
+        self._resuming: dict[int, dict[int, Stop]] = {}
+        """By seq of a resuming request without an answer yet: the stops it left."""
+        self._asked: dict[int, int] = {}
+        """By seq of a request without an answer yet: the epoch in which it was sent."""
+        self._output_start = 0
+
+    @property
+    def phase(self) -> Phase:
+        """How far the session has come."""
+        if self._ended:
+            return Phase.ENDED
+        if self._stops:
+            return Phase.STOPPED
+        return Phase.RUNNING if self._started else Phase.STARTING
+
+    @property
+    def stop(self) -> Stop | None:
+        """The latest stop that still lasts; None while every thread runs."""
+        return next(reversed(self._stops.values()), None)
+
+    def stop_of(self, thread_id: int) -> Stop | None:
+        """Return the stop that holds a thread, or None when the thread runs."""
+        return self._stops.get(thread_id) or next(
+            (stop for stop in self._stops.values() if stop.all_threads), None
+        )
+
+    def apply(self, message: Message, at: float = 0.0) -> None:
+        """Take in the next message of the session, which came at time `at` (seconds)."""
+        match message:
+            case Event(event="output", body=body):
+                self._output(body, at)
+            case Event(event=name, body=body):
+                self._EVENTS.get(name, Mirror._ignored)(self, body)
+            case Request(seq=seq, command=command):
+                self._asked[seq] = self.epoch
+                if command in RESUMES:
+                    self._resuming[seq] = dict(self._stops)
+                    self._resumed()
+            case Response():
+                self._response(message)
+            case _:
+                pass
+
+    # -- events
+
+    def _output(self, body: Body, at: float) -> None:
+        category = body.get("category") or "console"
+        if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
+            return
+        known: Category = category if category in ("stdout", "stderr") else "console"
+        self.output.append(known, str(body.get("output") or ""), at)
+
+    def _stopped(self, body: Body) -> None:
+        self._started = True
+        self.epoch += 1
+        thread_id = self._stopped_thread(body)
+        stop = Stop(self.epoch, body, thread_id, self._output_start)
+        if stop.all_threads:
+            self._stops.clear()
+        # The latest stop comes last, also when the thread had stopped before.
+        self._stops.pop(thread_id, None)
+        self._stops[thread_id] = stop
+        self.history.add(stop)
+
+    def _stopped_thread(self, body: Body) -> int:
+        """Return the thread that stopped; adapters may leave it out when there is only one."""
+        thread_id = body.get("threadId")
+        return thread_id if isinstance(thread_id, int) else next(iter(self.threads), 0)
+
+    def _continued(self, body: Body) -> None:
+        stop = self._stops.get(body.get("threadId", -1))
+        if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
+            self._resumed()
+        else:
+            self._stops.pop(body.get("threadId", -1), None)
+
+    def _resumed(self) -> None:
+        stop = self.stop
+        if stop is not None:
+            # Output that nobody was shown at this stop is told with the next one.
+            self._output_start = (
+                stop.output_start if stop.output_shown is None else stop.output_shown
+            )
+        self._stops.clear()
+
+    def _thread(self, body: Body) -> None:
+        thread_id = body.get("threadId")
+        if not isinstance(thread_id, int):
+            return
+        if body.get("reason") == "exited":
+            self.threads.pop(thread_id, None)
+            self._stops.pop(thread_id, None)
+        else:
+            self.threads.setdefault(thread_id, "")
+
+    def _breakpoint(self, body: Body) -> None:
+        changed = cast("Breakpoint", body.get("breakpoint") or {})
+        if body.get("reason") == "removed" or "id" not in changed:
+            return
+        for pairs in self.breakpoints.values():
+            for index, (wanted, known) in enumerate(pairs):
+                if known.get("id") == changed["id"]:
+                    pairs[index] = wanted, cast("Breakpoint", {**known, **changed})
+
+    def _capabilities(self, body: Body) -> None:
+        self.capabilities |= body.get("capabilities") or {}
+
+    def _process(self, body: Body) -> None:
+        self.process = body
+        self._started = True
+
+    def _module(self, body: Body) -> None:
+        module = cast("Body", body.get("module") or {})
+        if body.get("reason") == "removed":
+            self.modules.pop(str(module.get("id")), None)
+        else:
+            self.modules[str(module.get("id"))] = module
+
+    def _exited(self, body: Body) -> None:
+        code = body.get("exitCode")
+        self.exit_code = code if isinstance(code, int) else None
+
+    def _terminated(self, _: Body) -> None:
+        self._ended = True
+        self._resumed()
+
+    def _ignored(self, _: Body) -> None:
+        """Unknown events are allowed, and many."""
+
+    _EVENTS: ClassVar[Mapping[str, Callable[[Mirror, Body], None]]] = {
+        "stopped": _stopped,
+        "continued": _continued,
+        "thread": _thread,
+        "breakpoint": _breakpoint,
+        "capabilities": _capabilities,
+        "process": _process,
+        "module": _module,
+        "exited": _exited,
+        "terminated": _terminated,
+    }
+
+    # -- responses
+
+    def _response(self, response: Response) -> None:
+        late = self._asked.pop(response.request_seq, self.epoch) != self.epoch
+        known = self._RESPONSES.get(response.command)
+        if response.command in RESUMES:
+            self._resume_answered(response)
+        # What an adapter tells late about an earlier stop must not pass for this one: its ids may
+        # mean something else by now.
+        elif known and response.success and not (late and response.command in INSPECTIONS):
+            known(self, response.arguments, response.body)
+
+    def _resume_answered(self, response: Response) -> None:
+        """Take back a resume that was refused; take in one that another client asked for.
+
+        What was stopped counts as running from the moment the request is sent, because a stop may
+        come before the response of the step that caused it.
+        """
+        left = self._resuming.pop(response.request_seq, None)
+        if left is None and response.success:
+            self._resumed()
+        elif left and not response.success and not self._stops and not self._ended:
+            latest = next(reversed(left.values()))
+            if latest.number == self.epoch:
+                self._stops = left
+
+    def _launched(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+        self._started = True
+
+    def _initialize(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+        self.capabilities |= body
+
+    def _threads(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+        threads = cast("Sequence[Thread]", body.get("threads") or ())
+        self.threads = {thread["id"]: str(thread.get("name") or "") for thread in threads}
+
+    def _stack_trace(self, asked: Body, body: Body) -> None:
+        stop = self.stop_of(asked.get("threadId", -1))
+        if stop is None:
+            return
+        frames = cast("list[StackFrame]", body.get("stackFrames") or [])
+        start = int(asked.get("startFrame") or 0)
+        known = stop.frames.setdefault(asked["threadId"], [])
+        if start <= len(known):
+            known[start : start + len(frames)] = frames
+        total = body.get("totalFrames")
+        levels = int(asked.get("levels") or 0)
+        if isinstance(total, int) and total >= len(known):
+            stop.total_frames[asked["threadId"]] = total
+        elif not levels or len(frames) < levels:
+            stop.total_frames[asked["threadId"]] = len(known)
+
+    def _scopes(self, asked: Body, body: Body) -> None:
+        if self.stop is not None:
+            scopes = cast("list[Scope]", body.get("scopes") or [])
+            self.stop.scopes[asked["frameId"]] = scopes
+
+    def _variables(self, asked: Body, body: Body) -> None:
+        # A page of a long container is the caller's; only whole containers are kept.
+        if self.stop is not None and not asked.keys() & {"filter", "start", "count"}:
+            variables = cast("list[Variable]", body.get("variables") or [])
+            self.stop.variables[asked["variablesReference"]] = variables
+
+    def _variable_set(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+        """A write may change what any other variable shows: they must be fetched anew."""
+        if self.stop is not None and asked.get("context") != "hover":
+            self.stop.variables.clear()
+
+    def _exception_info(self, asked: Body, body: Body) -> None:
+        stop = self.stop_of(asked.get("threadId", -1))
+        if stop is not None:
+            stop.exception = body
+
+    def _set_breakpoints(self, asked: Body, body: Body) -> None:
+        path = str(asked["source"].get("path"))
+        wanted = cast("Sequence[SourceBreakpoint]", asked.get("breakpoints") or ())
+        made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
+        self.breakpoints[path] = list(zip(wanted, made, strict=False))
+
+    def _set_function_breakpoints(self, asked: Body, body: Body) -> None:
+        names = [str(wanted["name"]) for wanted in asked.get("breakpoints") or ()]
+        made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
+        self.function_breakpoints = list(zip(names, made, strict=False))
+
+    _RESPONSES: ClassVar[Mapping[str, Callable[[Mirror, Body, Body], None]]] = {
+        "initialize": _initialize,
+        "launch": _launched,
+        "attach": _launched,
+        "threads": _threads,
+        "stackTrace": _stack_trace,
+        "scopes": _scopes,
+        "variables": _variables,
+        "setVariable": _variable_set,
+        "setExpression": _variable_set,
+        "evaluate": _variable_set,  # an expression may call anything
+        "exceptionInfo": _exception_info,
+        "setBreakpoints": _set_breakpoints,
+        "setFunctionBreakpoints": _set_function_breakpoints,
+    }

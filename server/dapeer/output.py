@@ -1,0 +1,112 @@
+"""What a program printed, bounded, read by cursor."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Category = Literal["stdout", "stderr", "console"]
+
+LIMIT = 4 << 20
+"""Characters kept; the oldest are dropped first."""
+PIECE = 4096
+"""Adjacent output of one category is kept in pieces of about this many characters."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """A run of output of one category."""
+
+    start: int
+    """Cursor of its first character."""
+    category: Category
+    text: str
+    at: float
+    """Seconds since the epoch at which its first character arrived; 0 when nobody said."""
+
+    @property
+    def end(self) -> int:
+        """Cursor after its last character."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An answer of the log."""
+
+    text: str
+    cursor: int
+    """Give it back as `since` to get what comes next, without a gap or a repetition."""
+    dropped: int
+    """Characters after `since` that the log no longer has."""
+
+
+class OutputLog:
+    """A ring of output, addressed by cursors: how many characters came before.
+
+    Text stays as the program printed it: blank and partial lines are neither cut nor joined.
+
+    >>> log = OutputLog()
+    >>> log.append("stdout", "one\\ntw"); log.append("stderr", "!"); log.append("stdout", "o\\n")
+    >>> log.read(category="stdout").text, log.read(since=7).text, log.end, log.lines
+    ('one\\ntwo\\n', 'o\\n', 9, 2)
+    """
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._pieces: deque[Piece] = deque()
+        self.end = 0
+        self.lines = 0
+        """Line ends that have passed through, the dropped ones included."""
+
+    @property
+    def start(self) -> int:
+        """Cursor of the oldest character that is still here."""
+        return self._pieces[0].start if self._pieces else self.end
+
+    def append(self, category: Category, text: str, at: float = 0.0) -> None:
+        """Add what arrived at time `at`."""
+        if not text:
+            return
+        last = self._pieces[-1] if self._pieces else None
+        if (
+            last
+            and last.category == category
+            and len(last.text) + len(text) <= PIECE
+            and int(last.at) == int(at)
+        ):
+            last.text += text
+        else:
+            self._pieces.append(Piece(self.end, category, text, at))
+        self.end += len(text)
+        self.lines += text.count("\n")
+        self._trim()
+
+    def read(self, since: int = 0, category: str = "all") -> Output:
+        """Return everything from cursor `since` on, of one category or of all."""
+        text = "".join(piece.text for piece in self.pieces(since, category))
+        return Output(text, self.end, max(0, self.start - since))
+
+    def pieces(self, since: int = 0, category: str = "all") -> Iterator[Piece]:
+        """Yield the pieces from cursor `since` on; the first is cut where `since` says."""
+        for piece in self._pieces:
+            if piece.end <= since or category not in ("all", piece.category):
+                continue
+            cut = max(0, since - piece.start)
+            yield (
+                Piece(piece.start + cut, piece.category, piece.text[cut:], piece.at)
+                if cut
+                else piece
+            )
+
+    def _trim(self) -> None:
+        while self.end - self.start > self._limit:
+            excess = self.end - self.start - self._limit
+            oldest = self._pieces[0]
+            if len(oldest.text) <= excess:
+                self._pieces.popleft()
+            else:
+                oldest.text = oldest.text[excess:]
+                oldest.start += excess

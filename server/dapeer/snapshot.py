@@ -1,0 +1,209 @@
+"""What a person would look at when a program stops, runs on or ends, as bounded data. Pure.
+
+The same data is the structured result of a tool and, rendered, its text: one cannot say more than
+the other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NotRequired, TypedDict, cast
+
+from dapeer.dap.types import StackFrame, Variable
+from dapeer.history import Stop, shortened
+from dapeer.mirror import Mirror
+
+STACK = 5
+LOCALS = 20
+VALUE = 120
+"""Characters of one value."""
+CHANGES = 8
+OUTPUT_LINES = 10
+OUTPUT = 600
+"""Characters of new output."""
+SOURCE_AROUND = 3
+"""Lines of source shown before and after the place."""
+SOURCE_LINE = 160
+EXCEPTION = 600
+
+
+class Snapshot(TypedDict):
+    """One look at a session. Lines are 1-based; `file` is absolute, other paths relative to the project."""
+
+    session_id: int
+    state: str
+    stop: NotRequired[int]
+    reason: NotRequired[str]
+    thread_id: NotRequired[int]
+    file: NotRequired[str]
+    line: NotRequired[int]
+    function: NotRequired[str]
+    exception: NotRequired[str]
+    source: NotRequired[str]
+    stack: NotRequired[list[str]]
+    locals: NotRequired[dict[str, str]]
+    changed: NotRequired[dict[str, list[str | None]]]
+    output: NotRequired[str]
+    exit_code: NotRequired[int]
+    cause: NotRequired[str]
+    notes: NotRequired[list[str]]
+
+
+def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
+    """Return what a stop looks like: place, source, stack, locals, changes, new output."""
+    notes: list[str] = []
+    snapshot = Snapshot(
+        session_id=session_id,
+        state="stopped",
+        stop=stop.number,
+        reason=_reason(stop),
+        thread_id=stop.thread_id,
+    )
+    top = stop.top
+    if top is not None:
+        path = frame_path(top)
+        if path:
+            snapshot["file"] = path
+        snapshot["line"] = top["line"]
+        snapshot["function"] = top["name"]
+    exception = exception_text(stop)
+    if exception:
+        snapshot["exception"] = shortened(exception, EXCEPTION)
+    if stop.source:
+        snapshot["source"] = numbered(*stop.source, mark=top["line"] if top else None)
+    snapshot["stack"] = _stack(stop, project, notes)
+    snapshot["locals"] = _locals(stop, notes)
+    changed = mirror.history.changes(stop)
+    if changed:
+        snapshot["changed"] = _changed(changed)
+    printed = new_output(mirror, stop.output_start, notes)
+    if printed:
+        snapshot["output"] = printed
+    if notes:
+        snapshot["notes"] = notes
+    return snapshot
+
+
+def running(session_id: int, mirror: Mirror, since: int) -> Snapshot:
+    """Return what a running session looks like: what it has printed since cursor `since`."""
+    snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
+    return _with_output(snapshot, mirror, since)
+
+
+def ended(session_id: int, mirror: Mirror, since: int, cause: str | None) -> Snapshot:
+    """Return how a session ended: exit code, why, what it printed since cursor `since`."""
+    snapshot = Snapshot(session_id=session_id, state="ended")
+    if mirror.exit_code is not None:
+        snapshot["exit_code"] = mirror.exit_code
+    if cause:
+        snapshot["cause"] = cause
+    return _with_output(snapshot, mirror, since)
+
+
+def new_output(mirror: Mirror, since: int, notes: list[str]) -> str:
+    """Return the last lines that were printed after cursor `since`, and note what is left out."""
+    text = mirror.output.read(since).text
+    lines = text.splitlines(keepends=True)
+    shown = "".join(lines[-OUTPUT_LINES:])[-OUTPUT:]
+    if len(shown) < len(text):
+        notes.append(
+            f"{len(text) - len(shown)} more characters of output: dap_program_output since={since}"
+        )
+    return shown
+
+
+def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
+    """Return source lines with their numbers, and an arrow at line `mark`.
+
+    >>> print(numbered(9, ["a", "b"], mark=10))
+       9 a
+    → 10 b
+    """
+    width = len(str(first + len(lines) - 1))
+    return "\n".join(
+        f"{'→' if number == mark else ' '} {number:>{width}} {line[:SOURCE_LINE]}".rstrip()
+        for number, line in enumerate(lines, first)
+    )
+
+
+def frame_path(frame: StackFrame) -> str:
+    """Return the file of a frame, empty when the adapter knows none."""
+    return str(frame.get("source", {}).get("path") or "")
+
+
+def relative(path: str, project: Path) -> str:
+    """Return a path as a person in the project would write it.
+
+    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
+    'src/a.py'
+    """
+    inside = os.path.relpath(path, project) if path else ""
+    return path if inside.startswith("..") else inside
+
+
+def frame_line(frame: StackFrame, project: Path) -> str:
+    """Return one frame as one line: function, file and line."""
+    path = frame_path(frame) or str(frame.get("source", {}).get("name") or "")
+    return f"{frame['name']} {relative(path, project)}:{frame['line']}" if path else frame["name"]
+
+
+def exception_text(stop: Stop) -> str:
+    """Return the exception that a stop is about: its type and message; empty when there is none."""
+    if stop.exception is None:
+        return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
+    details = cast("Mapping[str, object]", stop.exception.get("details") or {})
+    name = str(details.get("typeName") or stop.exception.get("exceptionId") or "")
+    message = str(details.get("message") or stop.exception.get("description") or "")
+    return f"{name}: {message}" if name and message else name or message
+
+
+def listed(variables: Sequence[Variable]) -> dict[str, str]:
+    """Return names and shortened values; a name that hides another of its kind keeps both."""
+    values: dict[str, str] = {}
+    for variable in variables:
+        name = variable["name"]
+        while name in values:
+            name += "'"
+        values[name] = shortened(variable["value"], VALUE)
+    return values
+
+
+def _reason(stop: Stop) -> str:
+    """Return the reason, and the adapter's description where it says more."""
+    description = str(stop.body.get("description") or "")
+    told = stop.reason.lower() in description.lower() or "paused on" in description.lower()
+    return stop.reason if not description or told else f"{stop.reason}: {description}"
+
+
+def _stack(stop: Stop, project: Path, notes: list[str]) -> list[str]:
+    frames = stop.frames.get(stop.thread_id, [])
+    total = stop.total_frames.get(stop.thread_id, len(frames))
+    if total > STACK:
+        notes.append(f"{total - STACK} more frames: dap_stacktrace start_frame={STACK}")
+    return [frame_line(frame, project) for frame in frames[:STACK]]
+
+
+def _locals(stop: Stop, notes: list[str]) -> dict[str, str]:
+    variables = stop.locals()
+    if len(variables) > LOCALS:
+        notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")
+    return listed(variables[:LOCALS])
+
+
+def _changed(changed: Mapping[str, tuple[str | None, str]]) -> dict[str, list[str | None]]:
+    return {
+        name: [None if old is None else shortened(old, VALUE), shortened(new, VALUE)]
+        for name, (old, new) in list(changed.items())[:CHANGES]
+    }
+
+
+def _with_output(snapshot: Snapshot, mirror: Mirror, since: int) -> Snapshot:
+    notes: list[str] = []
+    printed = new_output(mirror, since, notes)
+    if printed:
+        snapshot["output"] = printed
+    if notes:
+        snapshot["notes"] = notes
+    return snapshot
