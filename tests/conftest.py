@@ -1,0 +1,30 @@
+"""What every test gets: a place for settings of its own, and a look for forgotten processes."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import MARK, left_behind
+
+GRACE = 5
+"""Seconds that a process may need to end after its test has."""
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail a test that leaves a process, and end the process."""
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    yield
+    left = left_behind(mark, GRACE)
+    assert not left, "left behind: " + "; ".join(left)
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of this test's settings, empty at first; the user's own are not read."""
+    folder = tmp_path_factory.mktemp("settings")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    return folder

@@ -1,0 +1,119 @@
+"""Which processes a test has started, and whether they are gone."""
+
+import asyncio
+import os
+import select
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+LIMIT = 60
+"""Seconds after which a test has failed. It bounds, it measures nothing."""
+
+MARK = "DAPEER_TEST"
+"""Variable that every process inherits from the test that, directly or not, started it."""
+
+
+def processes_of(mark: str) -> list[int]:
+    """Return the living processes that inherited this value of `MARK`, wherever their parent is."""
+    needle = f"{MARK}={mark}".encode()
+    return [pid for pid in _pids() if needle in _environment(pid)]
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the living processes below a process."""
+    children: dict[int, list[int]] = {}
+    for other in _pids():
+        children.setdefault(_parent(other), []).append(other)
+    found = children.get(pid, []).copy()
+    for child in found:
+        found.extend(children.get(child, []))
+    return found
+
+
+def command_line(pid: int) -> str:
+    """Return a process's arguments, or nothing when it is gone."""
+    return _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace").strip()
+
+
+async def process_gone(pid: int, seconds: float = LIMIT) -> None:
+    """Wait until a process has ended; a zombie has.
+
+    Raises:
+        TimeoutError: It has not ended in time.
+    """
+    try:
+        file = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(file, ended.set)
+    try:
+        async with asyncio.timeout(seconds):
+            await ended.wait()
+    finally:
+        loop.remove_reader(file)
+        os.close(file)
+
+
+def left_behind(mark: str, seconds: float) -> list[str]:
+    """Return the commands of the processes of a test that do not end in time; end them."""
+    left: list[str] = []
+    for pid in processes_of(mark):
+        command = command_line(pid)
+        if command and not _ends(pid, seconds):
+            left.append(f"{pid}: {command}")
+            _kill(pid)
+    return left
+
+
+def _ends(pid: int, seconds: float) -> bool:
+    try:
+        file = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([file], [], [], seconds)[0])
+    finally:
+        os.close(file)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _pids() -> Iterator[int]:
+    """Yield the processes that are alive, zombies left out."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
+        if _state(pid) not in ("Z", "X", ""):
+            yield pid
+
+
+def _state(pid: int) -> str:
+    return next(iter(_status(pid)), "")
+
+
+def _parent(pid: int) -> int:
+    status = _status(pid)
+    return int(status[1]) if len(status) > 1 else 0
+
+
+def _status(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat that follow the name, state and parent first."""
+    return _read(pid, "stat").rpartition(b")")[2].decode().split()
+
+
+def _environment(pid: int) -> list[bytes]:
+    return _read(pid, "environ").split(b"\0")
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
