@@ -1,0 +1,1 @@
+"""Debug adapters: what a definition says, whether one is installed, how one is started and ended."""

@@ -1,0 +1,255 @@
+"""Definitions of debug adapters: one TOML file, one adapter. Its tables are in `vocabulary`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from dapeer.adapters.program import shebang
+from dapeer.adapters.quirks import Quirks
+from dapeer.adapters.table import Table
+from dapeer.adapters.template import UNSET, fill, placeholders
+from dapeer.adapters.vocabulary import Attach, Detect, Install, Timeouts, TransportTable
+from dapeer.errors import ArgumentError, DefinitionError
+
+RequestName: TypeAlias = Literal["launch", "attach"]
+Inputs: TypeAlias = Mapping[str, object]
+
+TARGETS = ("program", "module", "code")
+INPUTS = (*TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "pid", "host", "port")
+OWN = ("environment", "dapeer_python", "launchers")
+"""Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
+user's), the interpreter that runs dapeer, and the folder of our launchers."""
+
+LOOPBACK = "127.0.0.1"
+
+# A caller fills these in by itself, so an adapter that has no use for them is no mistake.
+_HARMLESS = ("cwd", "python")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One debug adapter: how to find, install and start it, and what to tell it."""
+
+    id: str
+    title: str
+    languages: tuple[str, ...]
+    extensions: tuple[str, ...]
+    shebangs: tuple[str, ...]
+    binaries: bool
+    """It debugs compiled programs: `extensions` are of their sources."""
+    adapter_id: str
+    detect: Detect
+    install: tuple[Install, ...]
+    transport: TransportTable
+    launch: Mapping[str, Any]
+    launch_env: Mapping[str, str]
+    attach: Mapping[str, Attach]
+    """By way: `pid`, `tcp`."""
+    timeouts: Timeouts
+    quirks: Quirks
+    path: Path
+
+    def arguments(
+        self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return the arguments of the `launch` or `attach` request.
+
+        An input that is None is unset, and so is every key that needs it. The user's `config` wins,
+        key by key, and is passed on untouched.
+
+        Raises:
+            ArgumentError: An input is missing, or this adapter has no use for it.
+        """
+        template = self._template(request, inputs)
+        if request == "launch":
+            self._check_target(inputs, config)
+        self._check_used(request, inputs, template)
+        filled = fill(template, self.values(inputs))
+        return {**({} if filled is UNSET else cast("dict[str, object]", filled)), **config}
+
+    def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
+        """Return how messages travel for this request."""
+        way = self._way(inputs) if request == "attach" else None
+        return (self.attach[way].transport if way else None) or self.transport
+
+    def values(self, inputs: Inputs) -> dict[str, object]:
+        """Return the value of each placeholder that has one."""
+        user = cast("Mapping[str, str]", inputs.get("env") or {})
+        environment = {**self.launch_env, **user}
+        known = {
+            **inputs,
+            "host": inputs.get("host") or LOOPBACK,
+            "env": environment or None,
+            "environment": {**os.environ, **environment},
+            **own_values(),
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def accepts(self, path: str) -> bool:
+        """Whether breakpoints of this source file may be sent to the adapter.
+
+        Files without an extension are told by their first line, and accepted when it tells nothing.
+        """
+        suffix = Path(path).suffix
+        if suffix or not self.extensions:
+            return not self.extensions or suffix.lower() in self.extensions
+        return shebang(path) in {None, *self.shebangs}
+
+    def _way(self, inputs: Inputs) -> str | None:
+        """Return which of `[attach.*]` is meant; None: only the user's config says it."""
+        ways = {"pid": inputs.get("pid"), "tcp": inputs.get("port") or inputs.get("host")}
+        given = [way for way, value in ways.items() if value is not None]
+        if len(given) > 1:
+            raise ArgumentError("Both `pid` and `port` are given.", "Attach by one of them.")
+        if given == ["tcp"] and inputs.get("port") is None:
+            raise ArgumentError("`host` is given without `port`.", "Give the port to attach to.")
+        if given and given[0] not in self.attach:
+            offered = ", ".join(self.attach) or "none"
+            raise ArgumentError(
+                f"{self.id} cannot attach by {given[0]}.", f"Ways that it knows: {offered}."
+            )
+        return given[0] if given else None
+
+    def _template(self, request: RequestName, inputs: Inputs) -> Mapping[str, Any]:
+        if request == "launch":
+            return self.launch
+        way = self._way(inputs)
+        return self.attach[way].arguments if way else {}
+
+    def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:
+        offered = [name for name in TARGETS if name in names_in(self.launch, self.transport)]
+        given = [name for name in TARGETS if inputs.get(name) is not None]
+        if len(given) > 1:
+            raise ArgumentError(
+                f"`{given[0]}` and `{given[1]}` exclude each other.", "Give one of them."
+            )
+        if offered and not given and not config.keys() & {*TARGETS}:
+            raise ArgumentError(
+                f"There is nothing to run: {self.id} needs {_either(offered)}.",
+                "To attach to a running program, say request: attach.",
+            )
+
+    def _check_used(self, request: RequestName, inputs: Inputs, template: object) -> None:
+        used = names_in(template, self.transport_of(request, inputs))
+        # One of two ways to say what the environment is.
+        used |= {"env"} if "environment" in used else set()
+        for name in INPUTS:
+            if inputs.get(name) and name not in used and name not in _HARMLESS:
+                raise ArgumentError(
+                    f"{self.id} has no use for `{name}` in a {request} request.",
+                    "Leave it out, or choose another type; see dap_adapters.",
+                )
+
+
+def own_values() -> dict[str, object]:
+    """Return the placeholders that depend on nothing but this installation."""
+    return {
+        "dapeer_python": sys.executable,
+        "launchers": str(Path(__file__).parent / "launchers"),
+    }
+
+
+def names_in(table: object, transport: TransportTable) -> set[str]:
+    """Return the placeholders that a table of arguments and a transport use."""
+    parts = (table, transport.command, transport.env, transport.cwd)
+    return {name for part in parts for _, name in placeholders(part, "")}
+
+
+def shipped() -> Path:
+    """Return the folder of our own definitions: in a wheel inside the package, else in the checkout."""
+    package = Path(__file__).parents[1]
+    packed = package / "_adapters"
+    return packed if packed.is_dir() else package.parents[1] / "adapters"
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own definitions; it need not exist."""
+    configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(configuration) / "dapeer" / "adapters"
+
+
+def load_all(*folders: Path) -> dict[str, Definition]:
+    """Return the definitions in these folders by id, those of later folders first.
+
+    Of two with one id the later folder's wins. A folder that does not exist is empty.
+
+    Raises:
+        DefinitionError: A file is wrong, or one folder defines an id twice.
+    """
+    definitions: dict[str, Definition] = {}
+    for folder in reversed(folders):
+        here: dict[str, Definition] = {}
+        for path in sorted(folder.glob("*.toml")):
+            definition = load(path)
+            if definition.id in here:
+                other = here[definition.id].path.name
+                raise DefinitionError(
+                    f"{path}: id `{definition.id}` is defined by {other} too.",
+                    "Give one of them another id.",
+                )
+            here[definition.id] = definition
+        definitions = {**definitions, **{k: v for k, v in here.items() if k not in definitions}}
+    return definitions
+
+
+def load(path: Path) -> Definition:
+    """Read one definition file.
+
+    Raises:
+        DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
+    """
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DefinitionError(f"{path}: {error}.", "Correct the definition file.") from error
+    table = Table(path, "", values)
+    definition = _definition(table, path)
+    _check_placeholders(definition, values)
+    return definition
+
+
+def _definition(table: Table, path: Path) -> Definition:
+    launch_env = table.table("launch_env")
+    attach = table.table("attach")
+    definition = Definition(
+        id=table.text("id"),
+        title=table.get("title", str, table.text("id")),
+        languages=table.texts("languages"),
+        extensions=table.texts("extensions"),
+        shebangs=table.texts("shebangs"),
+        binaries=table.get("binaries", bool, default=False),
+        adapter_id=table.text("adapter_id"),
+        detect=Detect.read(table.table("detect")),
+        install=tuple(map(Install.read, table.tables("install"))),
+        transport=TransportTable.read(table.table("transport")),
+        launch=table.table("launch").free(),
+        launch_env={name: launch_env.text(name) for name in launch_env},
+        attach={way: Attach.read(attach.table(way)) for way in ("pid", "tcp") if way in attach},
+        timeouts=Timeouts.read(table.table("timeouts")),
+        quirks=Quirks.read(table.table("quirks")),
+        path=path,
+    )
+    attach.done()
+    table.done()
+    return definition
+
+
+def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
+    known = {*INPUTS, *OWN, *definition.detect.placeholders()}
+    for key in ("detect", "transport", "launch", "attach"):
+        for place, name in placeholders(values.get(key), key):
+            if name not in known:
+                raise DefinitionError(
+                    f"{definition.path}: unknown placeholder ${{{name}}} in {place}.",
+                    f"Known placeholders: {', '.join(sorted(known))}.",
+                )
+
+
+def _either(names: list[str]) -> str:
+    return f"`{'`, `'.join(names[:-1])}` or `{names[-1]}`" if names[1:] else f"`{names[0]}`"

@@ -1,0 +1,178 @@
+"""The tables of a definition file, one class each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from dapeer.adapters.table import Table
+
+Kind: TypeAlias = Literal["stdio", "tcp", "connect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that must be there: any one of `names`."""
+
+    kind: Literal["executable", "python_module", "file"]
+    names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, table: Table) -> Need:
+        """Read one item of `detect.any` or `detect.all`."""
+        for kind in ("executable", "python_module", "file"):
+            if kind in table:
+                need = cls(kind, table.texts(kind))
+                table.done()
+                return need
+        raise table.wrong(f"`{table.at('executable')}`, `python_module` or `file` is missing")
+
+    def placeholders(self) -> tuple[str, ...]:
+        """Return the names of the placeholders that finding it gives a value."""
+        match self.kind:
+            case "executable":
+                return "executable", self.names[0]
+            case "file":
+                return "file", "file_dir"
+            case _:
+                return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """How to ask for a version, and the lowest that will do."""
+
+    command: tuple[str, ...]
+    regex: str
+    """Its first group is the version."""
+    min: str
+
+    @classmethod
+    def read(cls, table: Table) -> Version:
+        """Read `detect.version`."""
+        version = cls(table.texts("command"), table.text("regex"), table.get("min", str, "0"))
+        table.done()
+        return version
+
+
+@dataclass(frozen=True, slots=True)
+class Detect:
+    """What must be installed: one of `any` when there are some, and all of `all`."""
+
+    any: tuple[Need, ...]
+    all: tuple[Need, ...]
+    version: Version | None
+
+    @classmethod
+    def read(cls, table: Table) -> Detect:
+        """Read `[detect]`."""
+        detect = cls(
+            tuple(map(Need.read, table.tables("any"))),
+            tuple(map(Need.read, table.tables("all"))),
+            Version.read(table.table("version")) if "version" in table else None,
+        )
+        table.done()
+        return detect
+
+    def placeholders(self) -> set[str]:
+        """Return the names of all placeholders that detection may give a value."""
+        return {name for need in self.any + self.all for name in need.placeholders()}
+
+
+PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """One way to get the adapter."""
+
+    manager: str
+    """The program that must be there for it: `pip`, `npm`, `apt`."""
+    command: str
+    when: tuple[str, ...]
+    """The platforms on which it works; empty: all."""
+
+    @classmethod
+    def read(cls, table: Table) -> Install:
+        """Read one `[[install]]`."""
+        install = cls(table.text("manager"), table.text("command"), table.texts("when"))
+        for name in install.when:
+            if name not in PLATFORMS:
+                raise table.wrong(
+                    f"key `{table.at('when')}` has {name!r}; it can be {', '.join(PLATFORMS)}"
+                )
+        table.done()
+        return install
+
+    def fits(self, platform: str = sys.platform) -> bool:
+        """Whether it works on this platform."""
+        return not self.when or platform in {PLATFORMS[name] for name in self.when}
+
+
+@dataclass(frozen=True, slots=True)
+class TransportTable:
+    """How messages travel: over the stdio of `command`, to the port it listens at, or to a port."""
+
+    kind: Kind
+    command: tuple[str, ...] = ()
+    env: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    cwd: str | None = None
+
+    @classmethod
+    def read(cls, table: Table) -> TransportTable:
+        """Read a `transport` table."""
+        kind = cast("Kind", table.one_of("kind", ("stdio", "tcp", "connect"), "stdio"))
+        transport = cls(
+            kind,
+            table.texts("command"),
+            table.table("env").free(),
+            table.text("cwd") if "cwd" in table else None,
+        )
+        if bool(transport.command) is (kind == "connect"):
+            raise table.wrong(
+                f"`{table.at('command')}` must be there for stdio and tcp, and only for these"
+            )
+        table.done()
+        return transport
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """One way to attach: the arguments of the request, and a transport if it is another one."""
+
+    arguments: Mapping[str, Any]
+    transport: TransportTable | None
+
+    @classmethod
+    def read(cls, table: Table) -> Attach:
+        """Read `[attach.pid]` or `[attach.tcp]`."""
+        own = TransportTable.read(table.table("transport")) if "transport" in table else None
+        return cls(table.free(), own)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long the adapter may take, in seconds."""
+
+    start: float
+    """To start and to answer `initialize`."""
+    request: float
+    control: float
+    """To answer what resumes, pauses or ends; a miss means that the adapter is stuck."""
+    launch: float
+    attach: float
+
+    @classmethod
+    def read(cls, table: Table) -> Timeouts:
+        """Read `[timeouts]`."""
+        timeouts = cls(
+            start=table.seconds("start", 10),
+            request=table.seconds("request", 10),
+            control=table.seconds("control", 5),
+            launch=table.seconds("launch", 30),
+            attach=table.seconds("attach", 15),
+        )
+        table.done()
+        return timeouts

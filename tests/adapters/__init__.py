@@ -1,0 +1,1 @@
+"""Adapters: definitions, detection, processes."""
