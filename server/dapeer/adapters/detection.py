@@ -1,0 +1,141 @@
+"""Whether an adapter is installed, and how to get it."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import importlib.util
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from dapeer.adapters.definition import Definition, own_values
+from dapeer.adapters.template import fill
+from dapeer.adapters.vocabulary import Need, Version
+
+Found: TypeAlias = Mapping[str, str]
+
+SECONDS_FOR_VERSION = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What was found of an adapter on this machine."""
+
+    ready: bool
+    version: str = ""
+    missing: str = ""
+    """What is not there, as the end of a sentence; empty when it is ready."""
+    install: str = ""
+    """The one command that gets the adapter."""
+    found: Found = field(default_factory=dict[str, str])
+    """Values of placeholders, like `gdb`: its path."""
+
+
+def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
+    """Look for an adapter: on PATH, and beside the interpreter that runs dapeer.
+
+    It may start a program to ask for its version, once per file, so it blocks: call it in a thread.
+    `python` is the value of `${python}`.
+    """
+    needs = definition.detect
+    groups = [[need] for need in needs.all] + ([list(needs.any)] if needs.any else [])
+    choices = [list(itertools.chain.from_iterable(map(_candidates, group))) for group in groups]
+    install = _install(definition)
+    for group, choice in zip(groups, choices, strict=True):
+        if not choice:
+            names = " or ".join(need.names[0] for need in group)
+            return Detection(ready=False, missing=f"{names} was not found", install=install)
+    old = ""
+    for combination in itertools.product(*choices):
+        found = {name: value for part in combination for name, value in part.items()}
+        version = _version(needs.version, {**own_values(), "python": python, **found})
+        if needs.version is None or _at_least(version, needs.version.min):
+            return Detection(ready=True, version=version, install=install, found=found)
+        old = old or f"{version or 'its version'} is too old, {needs.version.min} is needed"
+    return Detection(ready=False, missing=f"{definition.id} {old}", install=install)
+
+
+def _candidates(need: Need) -> Iterator[Found]:
+    """Yield each way in which something needed is there, as values of placeholders."""
+    match need.kind:
+        case "executable":
+            for path in itertools.chain.from_iterable(map(_executables, need.names)):
+                yield {"executable": path, need.names[0]: path}
+        case "python_module":
+            yield from ({} for name in need.names if importlib.util.find_spec(name))
+        case "file":
+            for path in itertools.chain.from_iterable(map(_files, need.names)):
+                yield {"file": path, "file_dir": str(Path(path).parent)}
+
+
+def _executables(name: str) -> Iterator[str]:
+    folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
+    for folder in dict.fromkeys(folders):
+        if path := shutil.which(name, path=folder or os.curdir):
+            yield os.path.abspath(path)  # noqa: PTH100 - resolve() would leave a venv by its links
+
+
+def _files(pattern: str) -> list[str]:
+    path = os.path.expanduser(os.path.expandvars(pattern))  # noqa: PTH111 - a pattern, not a path
+    return sorted(glob.glob(path), reverse=True)  # noqa: PTH207 - an absolute pattern
+
+
+def _version(version: Version | None, values: Mapping[str, object]) -> str:
+    if version is None:
+        return ""
+    command = cast("list[str]", fill(version.command, values))
+    try:
+        changed = Path(command[0]).stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    found = re.search(version.regex, _asked(tuple(command), changed))
+    return found[1] if found else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _asked(command: tuple[str, ...], changed: int) -> str:  # noqa: ARG001 - part of the key
+    """Return what a command prints; asked again only when its file has changed."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS_FOR_VERSION,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _at_least(version: str, minimum: str) -> bool:
+    def numbers(text: str) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", text)]
+
+    return numbers(version) >= numbers(minimum)
+
+
+def _install(definition: Definition) -> str:
+    """Return the best command to get the adapter here: first one whose installer is there."""
+    fitting = [install for install in definition.install if install.fits()]
+    there = [way for way in fitting if way.manager == "pip" or shutil.which(way.manager)]
+    way = next(iter(there or fitting or definition.install), None)
+    if way is None:
+        return ""
+    # Into the environment that runs dapeer: what is installed there is found.
+    return re.sub(r"^pip\b", _pip(), way.command)
+
+
+def _pip() -> str:
+    if importlib.util.find_spec("pip"):
+        return f"{sys.executable} -m pip"
+    return f"uv pip --python {sys.executable}"

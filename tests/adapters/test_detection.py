@@ -1,0 +1,139 @@
+"""What is installed, and how to get what is not."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from dapeer.adapters.definition import Definition, load, load_all, shipped
+from dapeer.adapters.detection import detect
+
+DEFINITIONS = load_all(shipped())
+BESIDE = Path(sys.executable).parent
+
+
+def program(folder: Path, name: str, prints: str = "") -> str:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def toy(folder: Path, detection: str, install: str = "") -> Definition:
+    path = folder / "toy.toml"
+    path.write_text(f"""
+        id = "toy"
+        adapter_id = "toy"
+        [detect]
+        {detection}
+        [transport]
+        command = ["toy"]
+        {install}
+    """)
+    return load(path)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that comes first on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", os.pathsep.join([str(folder), os.environ["PATH"]]))
+    return folder
+
+
+def test_debugpy_is_ready_for_it_is_a_dependency() -> None:
+    assert detect(DEFINITIONS["debugpy"], python="/nowhere/python").ready
+
+
+def test_what_is_beside_our_interpreter_is_found_without_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/bin")
+    detection = detect(DEFINITIONS["bash-dap"])
+    assert detection.ready
+    assert detection.found["bash-dap"] == str(BESIDE / "bash-dap")
+
+
+@pytest.mark.skipif(not (BESIDE / "gdb").exists(), reason="needs: pip install gdb-for-pwndbg")
+def test_a_gdb_without_the_protocol_is_passed_over(path: Path) -> None:
+    program(path, "gdb", "GNU gdb (Debian 13.1-3) 13.1")
+    detection = detect(DEFINITIONS["gdb"])
+    assert detection.ready
+    assert detection.found["gdb"] != str(path / "gdb")
+    assert detection.version.partition(".")[0] >= "14"
+
+
+def test_one_that_is_too_old_is_told_with_both_versions(path: Path, tmp_path: Path) -> None:
+    program(path, "toy-dap", "toy 2.9.1")
+    definition = toy(
+        tmp_path,
+        """all = [{ executable = "toy-dap" }]
+        version = { command = ["${toy-dap}", "-V"], regex = 'toy (\\S+)', min = "2.10" }""",
+    )
+    detection = detect(definition)
+    assert not detection.ready
+    assert detection.missing == "toy 2.9.1 is too old, 2.10 is needed"
+
+
+def test_a_version_is_asked_again_when_the_program_has_changed(path: Path, tmp_path: Path) -> None:
+    definition = toy(
+        tmp_path,
+        """all = [{ executable = "toy-dap" }]
+        version = { command = ["${toy-dap}"], regex = 'toy (\\S+)' }""",
+    )
+    for version in ("1.0", "2.0"):
+        os.utime(program(path, "toy-dap", f"toy {version}"), (1, float(version)))
+        assert detect(definition).version == version
+
+
+def test_the_first_of_several_names_is_the_placeholder(path: Path, tmp_path: Path) -> None:
+    newer = program(path, "toy-dap-2")
+    detection = detect(toy(tmp_path, 'any = [{ executable = ["toy-dap", "toy-dap-2"] }]'))
+    assert detection.found == {"executable": newer, "toy-dap": newer}
+
+
+def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path: Path) -> None:
+    detection = detect(
+        toy(
+            tmp_path,
+            'all = [{ executable = "sh" }, { executable = "toy-dap-that-nobody-has" }]',
+            "[[install]]\nmanager = 'pip'\ncommand = 'pip install toy-dap'",
+        )
+    )
+    assert not detection.ready
+    assert detection.missing == "toy-dap-that-nobody-has was not found"
+    assert "install toy-dap" in detection.install
+    assert sys.executable in detection.install
+
+
+def test_one_of_any_is_enough_and_a_missing_module_is_none(tmp_path: Path) -> None:
+    missing = '{ python_module = "a_module_that_nobody_has" }'
+    assert detect(toy(tmp_path, f'any = [{missing}, {{ executable = "sh" }}]')).ready
+    assert not detect(toy(tmp_path, f"any = [{missing}]")).ready
+
+
+def test_files_are_found_by_pattern_and_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_HOME", str(tmp_path))
+    (tmp_path / "toy-1").mkdir()
+    server = tmp_path / "toy-1" / "server.js"
+    server.touch()
+    detection = detect(toy(tmp_path, "any = [{ file = '$TOY_HOME/toy-*/server.js' }]"))
+    assert detection.found == {"file": str(server), "file_dir": str(server.parent)}
+
+
+def test_an_installer_that_is_there_is_preferred(path: Path, tmp_path: Path) -> None:
+    program(path, "toy-installer")
+    install = """
+        [[install]]
+        manager = "installer-that-nobody-has"
+        command = "no"
+        [[install]]
+        manager = "toy-installer"
+        command = "toy-installer get toy"
+    """
+    assert detect(toy(tmp_path, "", install)).install == "toy-installer get toy"
