@@ -1,0 +1,123 @@
+"""Processes that we end, and are sure to be the right ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+
+import anyio
+
+from dapeer.adapters.reaper import Reaper
+
+AFTERMATH = 2.0
+"""Seconds that killed processes have to be gone; the kernel needs a moment for a large one."""
+
+
+class Processes:
+    """All processes of one debug session, which end together."""
+
+    def __init__(self, reaper: Reaper) -> None:
+        self._reaper = reaper
+        self._owned: dict[int, Owned] = {}
+
+    def add(self, pid: int) -> None:
+        """Have a process end with the others; never ourselves, or the system's first."""
+        if pid > 1 and pid != os.getpid() and pid not in self._owned:
+            self._owned[pid] = Owned(pid)
+            self._reaper.watch(pid)
+
+    def discard(self, pid: int) -> None:
+        """Let a process live on."""
+        owned = self._owned.pop(pid, None)
+        if owned is not None:
+            owned.close()
+            self._reaper.forget(pid)
+
+    async def kill(self) -> None:
+        """Kill them, and wait for their end, for some seconds at most."""
+        owned = list(self._owned.values())
+        for process in owned:
+            process.kill()
+        with anyio.move_on_after(AFTERMATH, shield=True):
+            for process in owned:
+                await process.gone()
+
+    async def aclose(self) -> None:
+        """Kill them, and let go of them."""
+        await self.kill()
+        for pid in list(self._owned):
+            self.discard(pid)
+
+
+class Owned:
+    """A process, and the process group if it leads one, whoever its parent is.
+
+    On Linux a descriptor of the process stands for it, not the number: a number may be reused when
+    the process is gone, and a descriptor can be waited for.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._file = _open(pid)
+        self._leads = _group(pid) == pid != os.getpgrp()
+
+    def kill(self) -> None:
+        """SIGKILL the process and its group; a process that has its number by now is spared."""
+        with contextlib.suppress(OSError):
+            if self._leads and not self._reused():
+                os.killpg(self.pid, signal.SIGKILL)
+            elif self._file is not None:
+                signal.pidfd_send_signal(self._file, signal.SIGKILL)
+            elif not hasattr(os, "pidfd_open"):
+                os.kill(self.pid, signal.SIGKILL)
+
+    async def gone(self) -> None:
+        """Wait until the process has ended; return at once where that cannot be waited for."""
+        if self._file is None:
+            return
+        # A duplicate, since several may wait, and one descriptor has one reader.
+        file = os.dup(self._file)
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(file, ended.set)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(file)
+            os.close(file)
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _reused(self) -> bool:
+        """Whether ours is gone and another process has its number.
+
+        A group outlives its leader, and keeps its number from being used again; so when nobody has
+        the number, the group is still ours.
+        """
+        if self._file is None:
+            return False
+        try:
+            signal.pidfd_send_signal(self._file, 0)
+        except ProcessLookupError:
+            return _group(self.pid) is not None
+        return False
+
+
+def _open(pid: int) -> int | None:
+    if not hasattr(os, "pidfd_open"):
+        return None
+    with contextlib.suppress(OSError):
+        return os.pidfd_open(pid)
+    return None
+
+
+def _group(pid: int) -> int | None:
+    with contextlib.suppress(OSError):
+        return os.getpgid(pid)
+    return None

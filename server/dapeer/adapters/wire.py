@@ -1,0 +1,118 @@
+"""Byte streams to an adapter: its stdin and stdout, or a socket."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+import anyio
+from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream
+
+from dapeer.adapters.tail import Tail
+
+
+class StdioStream(ByteStream):
+    """What we write is the adapter's stdin; what it writes to stdout is what we read."""
+
+    def __init__(self, process: Process, tail: Tail) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("a process without pipes")
+        self._stdin = process.stdin
+        self._stdout = process.stdout
+        self._tail = tail
+        self.heard = False
+        """Whether anything has been received."""
+
+    async def send(self, item: bytes) -> None:
+        """Write."""
+        try:
+            await self._stdin.send(item)
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """Read; the end is told only when the last words are there, for they often say why."""
+        try:
+            data = await self._stdout.receive(max_bytes)
+        except anyio.EndOfStream:
+            await self._tail.settle()
+            raise
+        self.heard = True
+        return data
+
+    async def send_eof(self) -> None:
+        """End the adapter's stdin."""
+        await self._stdin.aclose()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._stdin.aclose()
+        await self._stdout.aclose()
+
+
+class PromptStream(ByteStream):
+    """A socket whose kernel acknowledges at once, on Linux.
+
+    An adapter that writes a message in two pieces waits with the second for the acknowledgement of
+    the first, which is otherwise delayed by 40 ms. The kernel turns the option off again by itself,
+    so it is set around every read. asyncio itself sets TCP_NODELAY on every socket.
+    """
+
+    def __init__(self, stream: SocketStream) -> None:
+        self._stream = stream
+        self._socket = _socket(stream)
+        self.heard = False
+        """Whether anything has been received."""
+        self._option: int | None = getattr(socket, "TCP_QUICKACK", None)
+
+    async def send(self, item: bytes) -> None:
+        """Write."""
+        await self._stream.send(item)
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """Read."""
+        self._acknowledge()
+        data = await self._stream.receive(max_bytes)
+        self._acknowledge()
+        self.heard = True
+        return data
+
+    async def send_eof(self) -> None:
+        """End our direction."""
+        await self._stream.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._stream.aclose()
+
+    def _acknowledge(self) -> None:
+        if self._option is not None:
+            # A socket that is closed meanwhile is the reader's to report.
+            with contextlib.suppress(OSError):
+                self._socket.setsockopt(socket.IPPROTO_TCP, self._option, 1)
+
+
+async def connect(host: str, port: int) -> PromptStream:
+    """Connect to an adapter.
+
+    Raises:
+        OSError: Nothing listens there.
+    """
+    stream = await anyio.connect_tcp(host, port)
+    # Where nothing listens yet, a socket may be given the very port it connects to, and so itself.
+    ours = _socket(stream)
+    if ours.getsockname() == ours.getpeername():
+        await stream.aclose()
+        raise ConnectionRefusedError
+    return PromptStream(stream)
+
+
+def _socket(stream: SocketStream) -> socket.socket:
+    return stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - this is no database
+
+
+def free_port(host: str) -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
