@@ -79,10 +79,13 @@ class RequestFailed(ChannelError):
 class RequestTimeout(ChannelError):
     """The adapter did not answer in time."""
 
-    def __init__(self, command: str, seconds: float) -> None:
+    def __init__(self, command: str, seconds: float, *, killed: bool = False) -> None:
         super().__init__(
-            f"The adapter did not answer `{command}` within {seconds:g} s.",
-            "The session may be stuck: try dap_pause, or end it with dap_terminate.",
+            f"The adapter did not answer `{command}` within {seconds:g} s"
+            + (", so it was killed together with the program." if killed else "."),
+            "dap_program_output tells what it printed; dap_run starts anew."
+            if killed
+            else "The session goes on, but the program may be stuck: try dap_pause, or end it with dap_terminate.",
         )
         self.command = command
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
@@ -60,6 +60,32 @@ class Mirror:
         self._asked: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
         self._output_start = 0
+        self._on_event: Mapping[str, Callable[[Body], None]] = {
+            "stopped": self._stopped,
+            "continued": self._continued,
+            "thread": self._thread,
+            "breakpoint": self._breakpoint,
+            "capabilities": self._capabilities,
+            "process": self._process,
+            "module": self._module,
+            "exited": self._exited,
+            "terminated": self._terminated,
+        }
+        self._on_response: Mapping[str, Callable[[Body, Body], None]] = {
+            "initialize": self._initialize,
+            "launch": self._launched,
+            "attach": self._launched,
+            "threads": self._threads,
+            "stackTrace": self._stack_trace,
+            "scopes": self._scopes,
+            "variables": self._variables,
+            "setVariable": self._variable_set,
+            "setExpression": self._variable_set,
+            "evaluate": self._variable_set,  # an expression may call anything
+            "exceptionInfo": self._exception_info,
+            "setBreakpoints": self._set_breakpoints,
+            "setFunctionBreakpoints": self._set_function_breakpoints,
+        }
 
     @property
     def phase(self) -> Phase:
@@ -87,7 +113,7 @@ class Mirror:
             case Event(event="output", body=body):
                 self._output(body, at)
             case Event(event=name, body=body):
-                self._EVENTS.get(name, Mirror._ignored)(self, body)
+                self._on_event.get(name, _ignore)(body)
             case Request(seq=seq, command=command):
                 self._asked[seq] = self.epoch
                 if command in RESUMES:
@@ -181,32 +207,17 @@ class Mirror:
         self._ended = True
         self._resumed()
 
-    def _ignored(self, _: Body) -> None:
-        """Unknown events are allowed, and many."""
-
-    _EVENTS: ClassVar[Mapping[str, Callable[[Mirror, Body], None]]] = {
-        "stopped": _stopped,
-        "continued": _continued,
-        "thread": _thread,
-        "breakpoint": _breakpoint,
-        "capabilities": _capabilities,
-        "process": _process,
-        "module": _module,
-        "exited": _exited,
-        "terminated": _terminated,
-    }
-
     # -- responses
 
     def _response(self, response: Response) -> None:
         late = self._asked.pop(response.request_seq, self.epoch) != self.epoch
-        known = self._RESPONSES.get(response.command)
+        known = self._on_response.get(response.command)
         if response.command in RESUMES:
             self._resume_answered(response)
         # What an adapter tells late about an earlier stop must not pass for this one: its ids may
         # mean something else by now.
         elif known and response.success and not (late and response.command in INSPECTIONS):
-            known(self, response.arguments, response.body)
+            known(response.arguments, response.body)
 
     def _resume_answered(self, response: Response) -> None:
         """Take back a resume that was refused; take in one that another client asked for.
@@ -280,18 +291,6 @@ class Mirror:
         made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
         self.function_breakpoints = list(zip(names, made, strict=False))
 
-    _RESPONSES: ClassVar[Mapping[str, Callable[[Mirror, Body, Body], None]]] = {
-        "initialize": _initialize,
-        "launch": _launched,
-        "attach": _launched,
-        "threads": _threads,
-        "stackTrace": _stack_trace,
-        "scopes": _scopes,
-        "variables": _variables,
-        "setVariable": _variable_set,
-        "setExpression": _variable_set,
-        "evaluate": _variable_set,  # an expression may call anything
-        "exceptionInfo": _exception_info,
-        "setBreakpoints": _set_breakpoints,
-        "setFunctionBreakpoints": _set_function_breakpoints,
-    }
+
+def _ignore(_: Body) -> None:
+    """Unknown events are allowed, and many."""

@@ -44,14 +44,14 @@ class Output:
 
 
 class OutputLog:
-    """A ring of output, addressed by cursors: how many characters came before.
+    r"""A ring of output, addressed by cursors: how many characters came before.
 
     Text stays as the program printed it: blank and partial lines are neither cut nor joined.
 
     >>> log = OutputLog()
-    >>> log.append("stdout", "one\\ntw"); log.append("stderr", "!"); log.append("stdout", "o\\n")
+    >>> log.append("stdout", "one\ntw"); log.append("stderr", "!"); log.append("stdout", "o\n")
     >>> log.read(category="stdout").text, log.read(since=7).text, log.end, log.lines
-    ('one\\ntwo\\n', 'o\\n', 9, 2)
+    ('one\ntwo\n', 'o\n', 9, 2)
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -100,6 +100,11 @@ class OutputLog:
                 if cut
                 else piece
             )
+
+    def last_line(self) -> str:
+        """Return the newest line that is not blank."""
+        newest = self._pieces[-1].text if self._pieces else ""
+        return next((line for line in reversed(newest.splitlines()) if line.strip()), "")
 
     def _trim(self) -> None:
         while self.end - self.start > self._limit:

@@ -51,6 +51,34 @@ class Snapshot(TypedDict):
     notes: NotRequired[list[str]]
 
 
+_TEXT = {"type": "string"}
+_NUMBER = {"type": "integer"}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "session_id": _NUMBER,
+        "state": {"enum": ["starting", "running", "stopped", "ended"]},
+        "stop": _NUMBER,
+        "reason": _TEXT,
+        "thread_id": _NUMBER,
+        "file": _TEXT,
+        "line": _NUMBER,
+        "function": _TEXT,
+        "exception": _TEXT,
+        "source": _TEXT,
+        "stack": {"type": "array", "items": _TEXT},
+        "locals": {"type": "object", "additionalProperties": _TEXT},
+        "changed": {"type": "object", "additionalProperties": {"type": "array"}},
+        "output": _TEXT,
+        "exit_code": _NUMBER,
+        "cause": _TEXT,
+        "notes": {"type": "array", "items": _TEXT},
+    },
+    "required": ["session_id", "state"],
+}
+"""JSON schema of a `Snapshot`."""
+
+
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return what a stop looks like: place, source, stack, locals, changes, new output."""
     notes: list[str] = []
@@ -187,6 +215,8 @@ def _stack(stop: Stop, project: Path, notes: list[str]) -> list[str]:
 
 def _locals(stop: Stop, notes: list[str]) -> dict[str, str]:
     variables = stop.locals()
+    if stop.top is not None and not stop.variables:
+        notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if len(variables) > LOCALS:
         notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")
     return listed(variables[:LOCALS])

@@ -30,7 +30,7 @@ class StackFrame(TypedDict):
 
 
 class Scope(TypedDict):
-    """A named container of variables of a frame: locals, arguments, registers, …"""
+    """A named container of variables of a frame: locals, arguments, registers and the like."""
 
     name: str
     variablesReference: int
@@ -78,6 +78,7 @@ class Breakpoint(TypedDict):
     verified: bool
     id: NotRequired[int]
     message: NotRequired[str]
+    reason: NotRequired[str]
     line: NotRequired[int]
     source: NotRequired[Source]
 

@@ -108,7 +108,10 @@ def tool(
 def _model(function: ToolFunction) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {
-        name: (hints[name], ... if parameter.default is inspect.Parameter.empty else parameter.default)
+        name: (
+            hints[name],
+            ... if parameter.default is inspect.Parameter.empty else parameter.default,
+        )
         for name, parameter in inspect.signature(function).parameters.items()
         if name != "call"
     }
@@ -135,7 +138,9 @@ def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
         case dict():
             fields = cast("dict[str, Any]", node)
             return {
-                key: _properties(value, definitions) if key == "properties" else _shortened(value, definitions)
+                key: _properties(value, definitions)
+                if key == "properties"
+                else _shortened(value, definitions)
                 for key, value in fields.items()
                 if key not in {"title", "$defs"} and not (key == "default" and value is None)
             }

@@ -1,0 +1,8 @@
+"""`python -m dapeer` is the command `dapeer`."""
+
+import sys
+
+from dapeer.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Which breakpoints are wanted, whoever set them, for sessions of now and later. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.mirror import Mirror
+
+
+@dataclass(slots=True)
+class Breakpoints:
+    """The one set of wanted breakpoints.
+
+    It outlives sessions: what is set while nothing runs is sent when something starts. What an
+    adapter made of it is in that session's mirror.
+    """
+
+    by_path: dict[str, dict[int, SourceBreakpoint]] = field(
+        default_factory=dict[str, dict[int, SourceBreakpoint]]
+    )
+    """By absolute source path and the line that was asked for."""
+    functions: list[str] = field(default_factory=list[str])
+    exceptions: list[str] | None = None
+    """Exception filters; None means the adapter's own defaults."""
+
+    def add(self, path: str, wanted: SourceBreakpoint) -> None:
+        """Want a breakpoint; it replaces the one on its line."""
+        self.by_path.setdefault(path, {})[wanted["line"]] = wanted
+
+    def remove(
+        self, path: str, line: int, mirrors: Sequence[Mirror] = ()
+    ) -> SourceBreakpoint | None:
+        """Want it no longer; `line` is the one asked for, or the one an adapter moved it to.
+
+        Returns the breakpoint, or None when there is none: then nothing has changed.
+        """
+        lines = self.by_path.get(path, {})
+        moved = (
+            wanted["line"]
+            for mirror in mirrors
+            for wanted, made in mirror.breakpoints.get(path, ())
+            if made.get("line") == line and wanted["line"] in lines
+        )
+        asked = line if line in lines else next(moved, line)
+        removed = lines.pop(asked, None)
+        if not lines:
+            self.by_path.pop(path, None)
+        return removed
+
+    def clear(self, path: str | None = None) -> list[str]:
+        """Want none any longer, in one file or anywhere; return the files that had some.
+
+        Without a path the function breakpoints go, too.
+        """
+        paths = [path] if path else list(self.by_path)
+        if path is None:
+            self.functions.clear()
+        return [path for path in paths if self.by_path.pop(path, None)]
+
+    def of(self, path: str) -> list[SourceBreakpoint]:
+        """Return what is wanted in a file, by line."""
+        return [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
+
+
+def answered(mirror: Mirror, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
+    """Return what an adapter made of a wanted breakpoint; None when it was not told yet."""
+    pairs = mirror.breakpoints.get(path, ())
+    return next((made for asked, made in pairs if asked["line"] == wanted["line"]), None)

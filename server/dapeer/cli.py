@@ -1,0 +1,169 @@
+"""The command line: arguments in, a running server or a report out.
+
+Each command imports what it needs when it runs. The MCP library takes half a second to load, which
+`--version`, `--help` and a mistyped option should not cost.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import dapeer
+from dapeer.errors import ArgumentError, DapeerError
+
+LEVELS: Final = ("debug", "info", "warning", "error")
+WRONG_USE: Final = 2
+"""Exit code for a mistake of the user, as argparse has it."""
+INTERRUPTED: Final = 130
+
+AddParser = Callable[..., argparse.ArgumentParser]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = _parser().parse_args(argv)
+    try:
+        _log(arguments.log_level, arguments.log_file)
+        return arguments.command(arguments)
+    except DapeerError as error:
+        sys.stderr.write(f"dapeer: {error}\n")
+        return WRONG_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _stdio(arguments: argparse.Namespace) -> int:
+    from dapeer.mcp.serving import Offer, serve_stdio
+
+    asyncio.run(serve_stdio(Offer(arguments.read_only, arguments.tools)))
+    return 0
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from dapeer.mcp.serving import Address, Offer, serve_http
+
+    address = Address(
+        arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
+    )
+    asyncio.run(serve_http(Offer(arguments.read_only, arguments.tools), address))
+    return 0
+
+
+def _demo(_arguments: argparse.Namespace) -> int:
+    from dapeer.mcp.demo import run
+
+    return asyncio.run(run())
+
+
+def _doctor(_arguments: argparse.Namespace) -> int:
+    from dapeer import doctor
+
+    return doctor.report()
+
+
+def _adapters(_arguments: argparse.Namespace) -> int:
+    from dapeer import doctor
+
+    return doctor.report_adapters()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dapeer",
+        description="A debugger that you and your AI share: an MCP server that speaks the Debug "
+        "Adapter Protocol.",
+        epilog="`dapeer COMMAND --help` explains one command.",
+    )
+    parser.add_argument("--version", action="version", version=f"dapeer {dapeer.__version__}")
+    _add_log_options(parser, level="warning", file=None)
+    add_parser = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    ).add_parser
+    _add_stdio(add_parser)
+    _add_serve(add_parser)
+    for name, command, summary in (
+        ("demo", _demo, "watch an assistant find a bug, with a real debugger"),
+        ("doctor", _doctor, "what is installed, what is missing, and how to get it"),
+        ("adapters", _adapters, "the debug adapters that are known, and whether they are ready"),
+    ):
+        _add(add_parser, name, summary).set_defaults(command=command)
+    return parser
+
+
+def _add_stdio(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "stdio", "serve the MCP client that has started this process")
+    _add_selection(parser)
+    parser.set_defaults(command=_stdio)
+
+
+def _add_serve(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "serve", "serve MCP clients over HTTP")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (%(default)s)")
+    parser.add_argument(
+        "--port", type=_port, default=0, help="port to listen at (any free one; it is printed)"
+    )
+    secret = parser.add_mutually_exclusive_group()
+    secret.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="the token that clients must show; a file that does not exist is made",
+    )
+    secret.add_argument("--no-auth", action="store_true", help="let everybody in, without a token")
+    _add_selection(parser)
+    parser.set_defaults(command=_serve)
+
+
+def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:
+    parser = add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    # Given before or after the command; what is not given here keeps what was given there.
+    _add_log_options(parser, level=argparse.SUPPRESS, file=argparse.SUPPRESS)
+    return parser
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    parser.add_argument(
+        "--tools", type=_groups, metavar="GROUP,…", help="only these groups of tools, such as dap"
+    )
+
+
+def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str | None) -> None:
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default=level, help="how much to log (warning)"
+    )
+    parser.add_argument(
+        "--log-file", type=Path, metavar="FILE", default=file, help="log there, not to stderr"
+    )
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port: 0 to 65535")
+    return int(text)
+
+
+def _groups(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _log(level: str, file: Path | None) -> None:
+    """Log to stderr or a file; stdout belongs to the protocol and to the reader."""
+    try:
+        logging.basicConfig(
+            level=level.upper(),
+            filename=file,
+            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        )
+    except OSError as error:
+        raise ArgumentError(
+            f"Cannot log to {file}: {error.strerror}.", "Name another file with --log-file."
+        ) from error

@@ -1,0 +1,59 @@
+"""Readable paths to variables: `order.items[3].price`. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from dapeer.dap.types import Variable
+from dapeer.errors import ArgumentError
+
+_SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
+
+
+def parse(path: str) -> list[str]:
+    """Return the segments of a path: names, and what stands in brackets.
+
+    >>> parse("order.items[3].price")
+    ['order', 'items', '3', 'price']
+    >>> parse("prices['a.b']")
+    ['prices', "'a.b'"]
+
+    Raises:
+        ArgumentError: It is no path.
+    """
+    segments: list[str] = []
+    position = 0
+    for match in _SEGMENT.finditer(path):
+        if match.start() != position:
+            break
+        segments.append((match[1] or match[2]).strip())
+        position = match.end()
+    if position != len(path) or not all(segments):
+        raise ArgumentError(
+            f"`path`: {path!r} is no path to a variable.",
+            "Write it as in order.items[3].price; dap_evaluate takes any expression.",
+        )
+    return segments
+
+
+def child(children: Iterable[Variable], segment: str) -> Variable | None:
+    """Return the child that a segment names; adapters show an index as `3`, `[3]` or `03`.
+
+    >>> child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
+    'x'
+    """
+    known = list(children)
+    names = {segment, f"[{segment}]", f"'{segment}'", f'"{segment}"'}
+    named = next(
+        (v for v in known if v["name"] in names or _unquoted(v["name"]) == _unquoted(segment)), None
+    )
+    if named is None and segment.isdigit():
+        return next(
+            (v for v in known if v["name"].isdigit() and int(v["name"]) == int(segment)), None
+        )
+    return named
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name

@@ -1,0 +1,123 @@
+"""Snapshots and lists as short text for a model or a person to read. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.history import shortened
+from dapeer.snapshot import Snapshot, relative
+
+
+def snapshot(view: Snapshot, project: Path) -> str:
+    """Return one look at a session as text; nothing of it is missing in the text."""
+    head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)(view, project)
+    parts = [
+        head,
+        view.get("source", ""),
+        _section("Stack", view.get("stack", ())),
+        _section("Locals", assignments(view.get("locals", {}))),
+        _section("Changed", changes(view.get("changed", {}))),
+        _output(view),
+        *(f"({note})" for note in view.get("notes", ())),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _stopped(view: Snapshot, project: Path) -> str:
+    place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
+    thread = view.get("thread_id", 1)
+    who = f"session {view['session_id']}" + (f", thread {thread}" if thread != 1 else "")
+    head = f"Stopped ({view.get('reason', 'unknown')}){place} [{who}]"
+    return f"{head}\n{view['exception']}" if "exception" in view else head
+
+
+def _ended(view: Snapshot, project: Path) -> str:  # noqa: ARG001
+    code = f"exit code {view['exit_code']}" if "exit_code" in view else "exit code unknown"
+    cause = f": {view['cause']}" if "cause" in view else ""
+    return f"Ended, {code}{cause} [session {view['session_id']}]"
+
+
+def _running(view: Snapshot, project: Path) -> str:  # noqa: ARG001
+    return (
+        f"Still {view['state']} [session {view['session_id']}]. "
+        "Wait on with dap_wait_until_paused, or stop it with dap_pause."
+    )
+
+
+def location(path: str, line: int | None, function: str, project: Path) -> str:
+    """Return ` at file:line in function`, as far as it is known.
+
+    >>> location("/p/a.py", 3, "f", Path("/p"))
+    ' at a.py:3 in f'
+    """
+    place = f" at {relative(path, project)}:{line}" if path else ""
+    return place + (f" in {function}" if function else "")
+
+
+def assignments(values: Mapping[str, str]) -> list[str]:
+    """Return `name = value` lines."""
+    return [f"{name} = {value}" for name, value in values.items()]
+
+
+def changes(changed: Mapping[str, Sequence[str | None]]) -> list[str]:
+    """Return `name: before → after` lines."""
+    return [
+        f"{name}: {old} → {new}" if old else f"{name}: new" for name, (old, new) in changed.items()
+    ]
+
+
+def breakpoint_line(wanted: SourceBreakpoint, made: Breakpoint | None, text: str) -> str:
+    """Return a breakpoint as one line: where it is, what it does, what the adapter made of it."""
+    line = wanted["line"]
+    state = breakpoint_state(made)
+    actual = made.get("line") if made else None
+    moved = f", moved to line {actual}" if actual not in (None, line) else ""
+    said = made.get("message") if made else None
+    message = f": {said}" if said else ""
+    options = [f"{label} {wanted[key]}" for key, label in _OPTIONS if key in wanted]
+    extra = f" ({'; '.join(options)})" if options else ""
+    return f"{line} {state}{moved}{message}{extra}" + (f" | {text.strip()}" if text.strip() else "")
+
+
+_OPTIONS = (("condition", "if"), ("hitCondition", "hits"), ("logMessage", "logs"))
+
+
+def breakpoint_state(made: Breakpoint | None) -> str:
+    """Return verified, pending or rejected; waiting while no session has been told.
+
+    An adapter that says "not verified" without a reason will often verify when the code is loaded.
+    """
+    if made is None:
+        return "waiting for a session"
+    if made.get("verified"):
+        return "verified"
+    return "rejected" if made.get("message") and not _is_pending(made) else "pending"
+
+
+def _is_pending(made: Breakpoint) -> bool:
+    return made.get("reason") == "pending" or "pending" in str(made.get("message")).lower()
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"{title}:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _output(view: Snapshot) -> str:
+    printed = view.get("output", "")
+    return (
+        "Output:\n"
+        + "".join(f"  {line}" for line in printed.splitlines(keepends=True)).rstrip("\n")
+        if printed
+        else ""
+    )
+
+
+def value(text: str, limit: int, hint: str) -> str:
+    """Cut one long value and say how to see more.
+
+    >>> value("abc", 10, "ask again")
+    'abc'
+    """
+    return text if len(text) <= limit else f"{shortened(text, limit)}\n({hint})"

@@ -1,0 +1,511 @@
+"""A debug session: a channel to act on, and a mirror of what it has told."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+
+from dapeer import snapshot as look
+from dapeer import sources
+from dapeer.dap.channel import Channel
+from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.transport import Transport
+from dapeer.dap.types import (
+    FunctionBreakpoint,
+    GotoTarget,
+    Scope,
+    SourceBreakpoint,
+    StackFrame,
+    Variable,
+)
+from dapeer.errors import (
+    ArgumentError,
+    ChannelError,
+    NotStopped,
+    RequestFailed,
+    RequestTimeout,
+    Unsupported,
+)
+from dapeer.history import Stop
+from dapeer.mirror import RESUMES, Mirror, Phase
+
+NEEDS: Mapping[str, str] = {
+    "configurationDone": "supportsConfigurationDoneRequest",
+    "exceptionInfo": "supportsExceptionInfoRequest",
+    "gotoTargets": "supportsGotoTargetsRequest",
+    "goto": "supportsGotoTargetsRequest",
+    "restart": "supportsRestartRequest",
+    "setFunctionBreakpoints": "supportsFunctionBreakpoints",
+    "setExceptionBreakpoints": "exceptionBreakpointFilters",
+    "setExpression": "supportsSetExpression",
+    "setVariable": "supportsSetVariable",
+    "terminate": "supportsTerminateRequest",
+}
+"""The capability that a request needs. What is not here every adapter answers."""
+
+CONTROL = RESUMES | {
+    "configurationDone",
+    "disconnect",
+    "pause",
+    "restart",
+    "setBreakpoints",
+    "terminate",
+}
+"""Requests that a healthy adapter answers at once, whatever the program does."""
+
+LEVELS = 20
+"""Frames fetched at a stop."""
+QUIET = 0.015
+"""Seconds without output after which a stop's output counts as complete."""
+SETTLED = 0.15
+"""Seconds after which nobody waits any longer for a stop's output to be complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long an adapter may take, in seconds."""
+
+    request: float = 10.0
+    control: float = 5.0
+    launch: float = 30.0
+
+
+@dataclass(slots=True)
+class Waiter:
+    """Somebody who waits until something is true of the session."""
+
+    predicate: Callable[[], bool]
+    woken: asyncio.Future[None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+class Session:
+    """One debug session, from its first message to its last.
+
+    Reading is answered from the mirror; what it does not hold yet is asked once, however many ask.
+    Every request goes through `request`: there it is checked against the adapter's capabilities and
+    gets its deadline.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        adapter: str,
+        transport: Transport,
+        *,
+        project: Path,
+        deadlines: Deadlines,
+        kill: Callable[[], Awaitable[None]],
+        changed: Callable[[Message], None],
+    ) -> None:
+        self.id = number
+        self.name = name
+        self.adapter = adapter
+        """The definition's id: debugpy, gdb, …"""
+        self.project = project
+        self.mirror = Mirror()
+        self.channel = Channel(transport, self._observe, self._refuse)
+        self.initialized = anyio.Event()
+        self.over = False
+        """The wire is gone: no more output, no more answers."""
+        self.cause: str | None = None
+        """Why the session ended, where it was not the program's own doing."""
+        self._deadlines = deadlines
+        self._kill = kill
+        self._changed = changed
+        self._waiters: list[Waiter] = []
+        self._fetching: dict[tuple[object, ...], asyncio.Task[Body]] = {}
+        self._looks: dict[int, asyncio.Task[None]] = {}
+        # A suspended thread of debugpy takes one command per 200 ms once two are queued.
+        self._evaluating = asyncio.Lock()
+
+    # -- messages
+
+    async def run(self) -> None:
+        """Receive until the adapter is gone."""
+        try:
+            await self.channel.run()
+        finally:
+            self.finish()
+
+    def finish(self) -> None:
+        """Take note that the wire is gone: a session without `terminated` has ended all the same."""
+        if self.over:
+            return
+        self.over = True
+        if not self.ended():
+            self.cause = self.cause or "the adapter ended unexpectedly"
+        self._observe(Event("terminated"))
+
+    def _observe(self, message: Message) -> None:
+        self.mirror.apply(message, time.time())
+        match message:
+            case Event(event="initialized"):
+                self.initialized.set()
+            case Event(event="stopped"):
+                epoch = self.mirror.epoch
+                self._looks = {epoch: asyncio.create_task(self._look(epoch))}
+            case _:
+                pass
+        self._wake()
+        self._changed(message)
+
+    async def _refuse(self, request: Request) -> Body:
+        raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.woken.done() and waiter.predicate():
+                waiter.woken.set_result(None)
+
+    async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
+        """Wait until `predicate` is true of the session; False when `seconds` (None: no limit) pass first.
+
+        It is asked again after every message, so it must be cheap.
+        """
+        if predicate():
+            return True
+        waiter = Waiter(predicate)
+        self._waiters.append(waiter)
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter.woken
+        except TimeoutError:
+            return predicate()
+        else:
+            return True
+        finally:
+            self._waiters.remove(waiter)
+
+    # -- requests
+
+    async def request(
+        self, command: str, arguments: Body | None = None, *, seconds: float | None = None
+    ) -> Body:
+        """Send a request that the adapter advertises, and return the body of its response.
+
+        Raises:
+            Unsupported: The adapter does not advertise it; nothing was sent.
+            RequestFailed: The adapter answered that it cannot.
+            RequestTimeout: No answer in time. After a control request the adapter is beyond help:
+                it is killed, with its debuggee.
+            ChannelClosed: The session ended first.
+        """
+        self.require(command)
+        control = command in CONTROL
+        limit = seconds or (self._deadlines.control if control else self._deadlines.request)
+        try:
+            return await self.channel.request(command, arguments, seconds=limit)
+        except RequestTimeout as error:
+            if not control:
+                raise
+            await self.abandon(f"the adapter did not answer `{command}` within {limit:g} s")
+            raise RequestTimeout(command, limit, killed=True) from error
+
+    def require(self, command: str) -> None:
+        """Raise `Unsupported` when the adapter does not advertise a request.
+
+        Some adapters crash on a request they do not know, some never answer anything again.
+        """
+        capability = NEEDS.get(command)
+        if capability and not self.mirror.capabilities.get(capability):
+            raise Unsupported(
+                f"The adapter {self.adapter} does not support `{command}`.",
+                "dap_status lists what the session can do.",
+            )
+
+    async def abandon(self, cause: str) -> None:
+        """Kill the adapter with its debuggee, because of `cause`."""
+        self.cause = self.cause or f"{cause}, so it was killed together with the program"
+        await self._kill()
+        self.finish()
+
+    async def resume(self, command: str, arguments: Body) -> None:
+        """Send a request that makes the program run.
+
+        Raises:
+            NotStopped: It runs already, or has ended.
+        """
+        self.stopped()
+        await self.request(command, arguments)
+
+    async def pause(self, thread_id: int | None) -> None:
+        """Ask a running program to stop; the stop comes as an event."""
+        if self.ended():
+            self.stopped()
+        if thread_id is None:
+            thread_id = next(iter(self.mirror.threads or await self.threads()), 0)
+        await self.request("pause", {"threadId": thread_id})
+
+    def ended(self) -> bool:
+        """Whether the debuggee has ended, or is no longer ours."""
+        return self.mirror.phase is Phase.ENDED
+
+    def stopped(self) -> Stop:
+        """Return the stop that the program is at.
+
+        Raises:
+            NotStopped: It runs, or has ended.
+        """
+        stop = self.mirror.stop
+        if stop is not None:
+            return stop
+        if self.ended():
+            raise NotStopped(
+                f"Session {self.id} has ended.",
+                "dap_program_output and dap_history still tell what happened; dap_run starts anew.",
+            )
+        raise NotStopped(
+            "The program is running.",
+            "Wait with dap_wait_until_paused, or stop it with dap_pause.",
+        )
+
+    # -- what a stop looks like
+
+    async def looked(self) -> None:
+        """Wait until stack, scopes and locals of the present stop are here, as far as they can be."""
+        task = self._looks.get(self.mirror.epoch)
+        if task is not None:
+            await asyncio.wait({task})
+
+    async def _look(self, epoch: int) -> None:
+        """Fetch what everybody asks at a stop, before anybody asks."""
+        stop = self.mirror.stop
+        if stop is None or stop.number != epoch:
+            return
+        began = self.mirror.output.end
+        names = asyncio.ensure_future(self._quietly(self._names(stop)))
+        exception = asyncio.ensure_future(self._quietly(self._exception(stop)))
+        await self._quietly(self._locals(stop))
+        await asyncio.wait({names, exception})
+        await self._output_settled(stop, began)
+
+    async def _names(self, stop: Stop) -> None:
+        if not self.mirror.threads.get(stop.thread_id):
+            await self.threads()
+
+    async def _exception(self, stop: Stop) -> None:
+        if stop.reason == "exception" and self.mirror.capabilities.get(NEEDS["exceptionInfo"]):
+            await self.exception_info(stop.thread_id)
+
+    async def _locals(self, stop: Stop) -> None:
+        frames = await self.stack_trace(stop.thread_id)
+        if not frames:
+            return
+        path = look.frame_path(frames[0])
+        stop.source = sources.window(path, frames[0]["line"], look.SOURCE_AROUND) if path else None
+        await self.scopes(frames[0]["id"])
+        references = [scope["variablesReference"] for scope in stop.local_scopes(frames[0]["id"])]
+        await asyncio.gather(*(self.variables(reference) for reference in references))
+
+    async def _output_settled(self, stop: Stop, began: int) -> None:
+        """Wait for output that was printed before the stop but travels by a slower road.
+
+        A program that printed nothing since it was resumed costs no time.
+        """
+        if self.mirror.output.end == stop.output_start:
+            return
+        end = asyncio.get_running_loop().time() + SETTLED
+        seen = began
+        while seen != self.mirror.output.end and asyncio.get_running_loop().time() < end:
+            seen = self.mirror.output.end
+            await self.wait_for(lambda: self.mirror.output.end > seen, QUIET)  # noqa: B023
+
+    async def _quietly(self, fetch: Coroutine[Any, Any, None]) -> None:
+        """A stop is told even when a part of it cannot be had."""
+        try:
+            await fetch
+        except (ChannelError, Unsupported, KeyError):
+            return
+
+    # -- inspection: from the mirror, else asked once
+
+    async def threads(self) -> Mapping[int, str]:
+        """Return the names of all threads by id."""
+        await self._once(("threads",), lambda: self.request("threads"))
+        return self.mirror.threads
+
+    async def stack_trace(
+        self, thread_id: int, start: int = 0, levels: int = LEVELS
+    ) -> Sequence[StackFrame]:
+        """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
+        stop = self._stop_of(thread_id)
+        known = stop.frames.get(thread_id, [])
+        total = stop.total_frames.get(thread_id)
+        missing = len(known) < (min(start + levels, total) if total is not None else start + levels)
+        if missing:
+            first = len(known)
+            arguments = {
+                "threadId": thread_id,
+                "startFrame": first,
+                "levels": max(LEVELS, start + levels - first),
+            }
+            await self._once(
+                ("stackTrace", *arguments.values()), lambda: self.request("stackTrace", arguments)
+            )
+        return stop.frames.get(thread_id, [])[start : start + levels]
+
+    async def scopes(self, frame_id: int) -> Sequence[Scope]:
+        """Return the scopes of a frame."""
+        stop = self.stopped()
+        if frame_id not in stop.scopes:
+            await self._once(
+                ("scopes", frame_id), lambda: self.request("scopes", {"frameId": frame_id})
+            )
+        return stop.scopes.get(frame_id, [])
+
+    async def variables(self, reference: int) -> Sequence[Variable]:
+        """Return the children of a scope or variable."""
+        stop = self.stopped()
+        if reference not in stop.variables:
+            arguments = {"variablesReference": reference}
+            await self._once(("variables", reference), lambda: self.request("variables", arguments))
+        return stop.variables.get(reference, [])
+
+    async def exception_info(self, thread_id: int) -> Body:
+        """Return the body of `exceptionInfo` for a stopped thread."""
+        stop = self._stop_of(thread_id)
+        if stop.exception is None:
+            arguments = {"threadId": thread_id}
+            await self._once(
+                ("exceptionInfo", thread_id), lambda: self.request("exceptionInfo", arguments)
+            )
+        return stop.exception or {}
+
+    def _stop_of(self, thread_id: int) -> Stop:
+        stop = self.mirror.stop_of(thread_id)
+        if stop is not None:
+            return stop
+        self.stopped()
+        raise NotStopped(
+            f"Thread {thread_id} is running.", "dap_threads tells which threads there are."
+        )
+
+    async def _once(
+        self, key: tuple[object, ...], fetch: Callable[[], Coroutine[Any, Any, Body]]
+    ) -> None:
+        """Join a fetch that is under way, or begin it; a caller that leaves does not stop it."""
+        key = (self.mirror.epoch, *key)
+        task = self._fetching.get(key)
+        if task is None:
+            task = self._fetching[key] = asyncio.create_task(fetch())
+            task.add_done_callback(lambda done: self._fetched(key, done))
+        await asyncio.shield(task)
+
+    def _fetched(self, key: tuple[object, ...], task: asyncio.Task[Body]) -> None:
+        self._fetching.pop(key, None)
+        # Whoever waits gets the failure; where nobody waits any longer it is no bug worth a log line.
+        _ = task.cancelled() or task.exception()
+
+    async def goto_targets(self, path: str, line: int) -> Sequence[GotoTarget]:
+        """Return the places on a line where execution may be continued."""
+        arguments = {"source": {"path": path}, "line": line}
+        return (await self.request("gotoTargets", arguments)).get("targets") or []
+
+    async def source(self, reference: int) -> str:
+        """Return the text of a source that only the adapter has."""
+        arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
+        return str((await self.request("source", arguments)).get("content") or "")
+
+    async def page(self, reference: int, arguments: Body) -> Sequence[Variable]:
+        """Return a part of the children of a variable: `filter`, `start`, `count` as DAP has them."""
+        body = await self.request("variables", {"variablesReference": reference, **arguments})
+        return body.get("variables") or []
+
+    # -- evaluation: one at a time
+
+    async def evaluate(
+        self, expression: str, frame_id: int | None, context: str, seconds: float
+    ) -> Body:
+        """Evaluate an expression in a frame, or without one, in a DAP context."""
+        arguments: dict[str, Any] = {"expression": expression, "context": context}
+        if frame_id is not None:
+            arguments["frameId"] = frame_id
+        async with self._evaluating:
+            return await self.request("evaluate", arguments, seconds=seconds)
+
+    async def set_variable(self, reference: int, name: str, value: str) -> Body:
+        """Give a child of a scope or variable a new value."""
+        arguments = {"variablesReference": reference, "name": name, "value": value}
+        async with self._evaluating:
+            return await self.request("setVariable", arguments)
+
+    # -- breakpoints
+
+    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Make `wanted` the breakpoints of a file; what came of it is in the mirror."""
+        arguments = {
+            "source": {"path": path, "name": Path(path).name},
+            "breakpoints": list(wanted),
+            "sourceModified": False,
+        }
+        await self.request("setBreakpoints", arguments)
+
+    async def set_function_breakpoints(self, names: Sequence[str]) -> None:
+        """Make these the function breakpoints."""
+        wanted: list[FunctionBreakpoint] = [{"name": name} for name in names]
+        await self.request("setFunctionBreakpoints", {"breakpoints": wanted})
+
+    async def set_exception_breakpoints(self, filters: Sequence[str]) -> None:
+        """Stop at these kinds of exceptions, and at no others."""
+        await self.request("setExceptionBreakpoints", {"filters": list(filters)})
+
+    def exception_filters(self) -> dict[str, bool]:
+        """Return the exception filters that the adapter offers, and whether each is on by default."""
+        offered = self.mirror.capabilities.get("exceptionBreakpointFilters") or ()
+        return {str(known["filter"]): bool(known.get("default")) for known in offered}
+
+    def check_filters(self, filters: Sequence[str]) -> None:
+        """Raise `ArgumentError` when the adapter does not offer one of these filters."""
+        offered = self.exception_filters()
+        unknown = [name for name in filters if name not in offered]
+        if unknown:
+            allowed = ", ".join(offered) or "none"
+            raise ArgumentError(
+                f"The adapter {self.adapter} has no exception filter {unknown[0]!r}.",
+                f"It offers: {allowed}.",
+            )
+
+    # -- views
+
+    def view(self) -> look.Snapshot:
+        """Return what the session looks like now, as far as the mirror knows. Asks for nothing."""
+        stop = self.mirror.stop
+        if stop is not None:
+            return look.stopped(self.id, self.mirror, stop, self.project)
+        last = next(reversed(list(self.mirror.history)), None)
+        since = (
+            0
+            if last is None
+            else last.output_start
+            if last.output_shown is None
+            else last.output_shown
+        )
+        if self.ended():
+            return look.ended(self.id, self.mirror, since, self.cause)
+        return look.running(self.id, self.mirror, since)
+
+    async def snapshot(self) -> look.Snapshot:
+        """Return what the session looks like now, everything that a stop needs included."""
+        stop = self.mirror.stop
+        if stop is not None:
+            await self.looked()
+            if not stop.variables:
+                await self._quietly(self._locals(stop))
+            stop.output_shown = self.mirror.output.end
+        return self.view()
+
+    def summary(self) -> dict[str, Any]:
+        """Return one line of facts about the session."""
+        view = cast("dict[str, Any]", self.view())
+        kept = ("state", "reason", "file", "line", "function", "exit_code", "cause")
+        facts = {key: view[key] for key in kept if key in view}
+        return {"session_id": self.id, "name": self.name, "type": self.adapter, **facts}

@@ -1,0 +1,162 @@
+"""Tools that make a program go on, and tell where it stops next."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from dapeer.errors import ArgumentError
+from dapeer.tools.arguments import (
+    Filename,
+    Line,
+    Milliseconds,
+    SessionId,
+    ThreadId,
+    source_file,
+    thread_of,
+)
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import look, next_stop, resume, until
+
+
+@tool("Continue")
+async def dap_continue(
+    call: Call,
+    thread_id: ThreadId = None,
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run on to the next stop or the end and return the snapshot there. `wait_until_paused: false` returns at once."""
+    return await _resume(call, "continue", thread_id, wait_until_paused, timeout_ms, session_id)
+
+
+@tool("Step over")
+async def dap_step_over(
+    call: Call,
+    thread_id: ThreadId = None,
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run the current line and return the snapshot at the next one, with what changed."""
+    return await _resume(call, "next", thread_id, wait_until_paused, timeout_ms, session_id)
+
+
+@tool("Step into")
+async def dap_step_into(
+    call: Call,
+    thread_id: ThreadId = None,
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Enter the function called on the current line and return the snapshot."""
+    return await _resume(call, "stepIn", thread_id, wait_until_paused, timeout_ms, session_id)
+
+
+@tool("Step out")
+async def dap_step_out(
+    call: Call,
+    thread_id: ThreadId = None,
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run until the current function has returned and return the snapshot."""
+    return await _resume(call, "stepOut", thread_id, wait_until_paused, timeout_ms, session_id)
+
+
+async def _resume(
+    call: Call,
+    command: str,
+    thread_id: int | None,
+    wait: bool,
+    timeout_ms: int,
+    session_id: int | None,
+) -> Reply:
+    session = call.debugger.session(session_id)
+    session.stopped()
+    thread = thread_of(session, thread_id)
+    sent = session.resume(command, {"threadId": thread})
+    return await resume(call, session, sent, wait=wait, timeout_ms=timeout_ms)
+
+
+@tool("Run to a line")
+async def dap_run_to(
+    call: Call,
+    filename: Filename,
+    line: Line,
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Continue until a line is reached, or anything stops the program earlier, and return the snapshot."""
+    session = call.debugger.session(session_id)
+    stop = session.stopped()
+    path = source_file(filename, call.debugger.project)
+    await call.debugger.run_to(session, path, line)
+    sent = session.resume("continue", {"threadId": stop.thread_id})
+    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+
+
+@tool("Jump to a line")
+async def dap_goto(
+    call: Call,
+    line: Line,
+    filename: Annotated[Filename | None, Field()] = None,
+    thread_id: ThreadId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Move execution to a line without running what lies between; default the current file."""
+    session = call.debugger.session(session_id)
+    thread = thread_of(session, thread_id)
+    frames = await session.stack_trace(thread)
+    path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
+    targets = await session.goto_targets(source_file(path, call.debugger.project), line)
+    if not targets:
+        raise ArgumentError(
+            f"Execution cannot be moved to line {line}.",
+            "Choose a line with code in the same function.",
+        )
+    sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
+    return await resume(call, session, sent, wait=True, timeout_ms=10_000)
+
+
+@tool("Pause", idempotent=True)
+async def dap_pause(
+    call: Call,
+    thread_id: ThreadId = None,
+    timeout_ms: Milliseconds = 10_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Stop a running program where it is and return the snapshot."""
+    session = call.debugger.session(session_id)
+    if session.mirror.stop is None:
+        epoch = session.mirror.epoch
+        await session.pause(thread_id)
+        return await next_stop(call, session, epoch, timeout_ms)
+    return await look(call, session)
+
+
+@tool("Wait for a stop", read_only=True)
+async def dap_wait_until_paused(
+    call: Call, timeout_ms: Milliseconds = 30_000, session_id: SessionId = None
+) -> Reply:
+    """Wait until the program is stopped or has ended and return the snapshot; at once when it is already."""
+    session = call.debugger.session(session_id)
+    await until(call, session, lambda: session.over or session.mirror.stop is not None, timeout_ms)
+    return await look(call, session)
+
+
+TOOLS = (
+    dap_continue,
+    dap_step_over,
+    dap_step_into,
+    dap_step_out,
+    dap_run_to,
+    dap_goto,
+    dap_pause,
+    dap_wait_until_paused,
+)

@@ -1,0 +1,392 @@
+"""Tools that look at a stopped program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from dapeer import paths, render
+from dapeer import snapshot as views
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.history import Stop, shortened
+from dapeer.session import Session
+from dapeer.sources import read_lines
+from dapeer.tools.arguments import (
+    Filename,
+    FrameId,
+    Line,
+    SessionId,
+    ThreadId,
+    frame_of,
+    source_file,
+    thread_of,
+)
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import look
+
+VALUE = 300
+"""Characters of a value in a list of variables."""
+RESULT = 4000
+"""Characters of a single value that was asked for."""
+
+
+@tool("Look at everything", read_only=True, output=views.SCHEMA)
+async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
+    """Return where the program is: reason, source, stack, locals, what changed, new output; or how it ended."""
+    return await look(call, call.debugger.session(session_id))
+
+
+@tool("Where is it", read_only=True)
+async def dap_current_location(
+    call: Call,
+    context_lines: Annotated[int, Field(ge=0, le=100)] = 5,
+    session_id: SessionId = None,
+) -> Reply:
+    """Return file, line and function of the stop, with the source around it."""
+    session = call.debugger.session(session_id)
+    stop = session.stopped()
+    frames = await session.stack_trace(stop.thread_id)
+    if not frames:
+        raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
+    frame = frames[0]
+    path = views.frame_path(frame)
+    lines = read_lines(path) or []
+    first = max(1, frame["line"] - context_lines)
+    text = views.numbered(first, lines[first - 1 : frame["line"] + context_lines], frame["line"])
+    data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
+    return Reply(f"{views.frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
+
+
+@tool("List threads", read_only=True)
+async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
+    """List the threads, and which of them are stopped."""
+    session = call.debugger.session(session_id)
+    if session.ended():
+        session.stopped()
+    threads = await session.threads()
+    states = {t: "stopped" if session.mirror.stop_of(t) else "running" for t in threads}
+    current = session.mirror.stop.thread_id if session.mirror.stop else None
+    lines = [
+        f"{t} {name} ({states[t]}{', current' if t == current else ''})"
+        for t, name in threads.items()
+    ]
+    data = [{"thread_id": t, "name": name, "state": states[t]} for t, name in threads.items()]
+    return Reply("\n".join(lines) or "No threads.", {"threads": data})
+
+
+@tool("Stack trace", read_only=True)
+async def dap_stacktrace(
+    call: Call,
+    thread_id: ThreadId = None,
+    start_frame: Annotated[int, Field(ge=0)] = 0,
+    levels: Annotated[int, Field(ge=1, le=100)] = 20,
+    session_id: SessionId = None,
+) -> Reply:
+    """List the frames of a stopped thread, the innermost first, with their frame_id."""
+    session = call.debugger.session(session_id)
+    thread = thread_of(session, thread_id)
+    frames = await session.stack_trace(thread, start_frame, levels)
+    stop = _stop_of(session, thread)
+    total = stop.total_frames.get(thread, start_frame + len(frames))
+    lines = [
+        _frame_text(call, stop, number, frame) for number, frame in enumerate(frames, start_frame)
+    ]
+    left = total - start_frame - len(frames)
+    if left > 0:
+        lines.append(f"({left} more frames: start_frame={start_frame + len(frames)})")
+    data = [_frame_data(stop, frame) for frame in frames]
+    return Reply(
+        "\n".join(lines) or "No frames.",
+        {"thread_id": thread, "total_frames": total, "frames": data},
+    )
+
+
+def _stop_of(session: Session, thread_id: int) -> Stop:
+    return session.mirror.stop_of(thread_id) or session.stopped()
+
+
+def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
+    handle = stop.handle("frame_id", frame["id"])
+    return f"#{number} {views.frame_line(frame, call.debugger.project)} [frame_id {handle}]"
+
+
+def _frame_data(stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
+    return {
+        "frame_id": stop.handle("frame_id", frame["id"]),
+        "function": frame["name"],
+        "file": views.frame_path(frame),
+        "line": frame["line"],
+    }
+
+
+@tool("List scopes", read_only=True)
+async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
+    """List the scopes of a frame (default the innermost) with the variables_reference of each."""
+    session = call.debugger.session(session_id)
+    frame = await frame_of(session, frame_id)
+    stop = session.stopped()
+    scopes: Sequence[Scope] = await session.scopes(frame) if frame is not None else []
+    rows = [
+        (scope["name"], stop.handle("variables_reference", scope["variablesReference"]))
+        for scope in scopes
+    ]
+    data = [{"name": name, "variables_reference": handle} for name, handle in rows]
+    lines = [f"{name} [variables_reference {handle}]" for name, handle in rows]
+    return Reply("\n".join(lines) or "No scopes.", {"scopes": data})
+
+
+@tool("List variables", read_only=True)
+async def dap_variables(
+    call: Call,
+    variables_reference: int | None = None,
+    path: Annotated[str | None, Field(description="such as order.items[3].price")] = None,
+    frame_id: FrameId = None,
+    filter: Literal["indexed", "named"] | None = None,  # noqa: A002 - DAP's name
+    start: Annotated[int, Field(ge=0)] = 0,
+    count: Annotated[int, Field(ge=1, le=500)] = 50,
+    session_id: SessionId = None,
+) -> Reply:
+    """List the variables in a container given by reference or path; default the locals of the frame."""
+    session = call.debugger.session(session_id)
+    stop = session.stopped()
+    if variables_reference is not None:
+        reference = stop.resolve("variables_reference", variables_reference)
+        return await _children(session, stop, reference, filter, start, count)
+    if path is None:
+        return await _frame_variables(
+            session, stop, await frame_of(session, frame_id), start, count
+        )
+    found = await find(session, path, await frame_of(session, frame_id))
+    if not found["variablesReference"]:
+        return Reply(_variable_text(stop, found, RESULT), _variable_data(stop, found, RESULT))
+    return await _children(session, stop, found["variablesReference"], filter, start, count)
+
+
+async def _frame_variables(
+    session: Session, stop: Stop, frame: int | None, start: int, count: int
+) -> Reply:
+    if frame is None:
+        raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
+    await session.scopes(frame)
+    for scope in stop.local_scopes(frame):
+        await session.variables(scope["variablesReference"])
+    return _listed(stop, stop.locals(frame), start, count)
+
+
+async def _children(
+    session: Session, stop: Stop, reference: int, kind: str | None, start: int, count: int
+) -> Reply:
+    if kind is not None:
+        page = await session.page(reference, {"filter": kind, "start": start, "count": count})
+        return _listed(stop, page, 0, count)
+    return _listed(stop, await session.variables(reference), start, count)
+
+
+def _listed(stop: Stop, variables: Sequence[Variable], start: int, count: int) -> Reply:
+    shown = variables[start : start + count]
+    lines = [_variable_text(stop, variable, VALUE) for variable in shown]
+    left = len(variables) - start - len(shown)
+    if left > 0:
+        lines.append(f"({left} more: start={start + len(shown)})")
+    data: dict[str, Any] = {
+        "variables": [_variable_data(stop, variable, VALUE) for variable in shown]
+    }
+    if left > 0:
+        data["more"] = left
+    return Reply("\n".join(lines) or "No variables.", data)
+
+
+def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
+    kind = f": {variable.get('type')}" if variable.get("type") else ""
+    reference = variable["variablesReference"]
+    more = (
+        f" [variables_reference {stop.handle('variables_reference', reference)}]"
+        if reference
+        else ""
+    )
+    return f"{variable['name']}{kind} = {shortened(variable['value'], limit)}{more}"
+
+
+def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": variable["name"], "value": shortened(variable["value"], limit)}
+    if variable.get("type"):
+        data["type"] = variable.get("type")
+    if variable["variablesReference"]:
+        data["variables_reference"] = stop.handle(
+            "variables_reference", variable["variablesReference"]
+        )
+    return data
+
+
+async def find(session: Session, path: str, frame: int | None) -> Variable:
+    """Return the variable at a readable path.
+
+    It is looked up in what the adapter shows, scope by scope and child by child; what is not shown
+    (an element far down a long list, a property) is evaluated as an expression.
+    """
+    segments = paths.parse(path)
+    found, _ = await walk(session, segments, frame)
+    if found is not None:
+        return found
+    try:
+        body = await session.evaluate(path, frame, "watch", 10)
+    except RequestFailed as error:
+        raise ArgumentError(
+            f"`path`: there is no variable {path} in this frame ({error.message.splitlines()[-1]}).",
+            "dap_variables without arguments lists the locals.",
+        ) from error
+    return Variable(
+        name=path,
+        value=str(body.get("result")),
+        variablesReference=body.get("variablesReference") or 0,
+    )
+
+
+async def walk(
+    session: Session, segments: Sequence[str], frame: int | None
+) -> tuple[Variable | None, int]:
+    """Follow a path through scopes and children; return the variable and its container's reference."""
+    scopes: Sequence[Scope] = await session.scopes(frame) if frame is not None else []
+    for scope in scopes:
+        if scope.get("expensive"):
+            continue
+        container = scope["variablesReference"]
+        found = paths.child(await session.variables(container), segments[0])
+        if found is None:
+            continue
+        for segment in segments[1:]:
+            container = found["variablesReference"]
+            found = paths.child(await session.variables(container), segment) if container else None
+            if found is None:
+                return None, 0
+        return found, container
+    return None, 0
+
+
+@tool("Evaluate")
+async def dap_evaluate(
+    call: Call,
+    expression: str,
+    frame_id: FrameId = None,
+    context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
+    timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Evaluate an expression in a frame (default the innermost). Context repl runs statements, or debugger commands in gdb."""
+    session = call.debugger.session(session_id)
+    frame = await frame_of(session, frame_id)
+    body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
+    stop = session.mirror.stop
+    result = str(body.get("result") or "")
+    data: dict[str, Any] = {"result": shortened(result, RESULT)}
+    if body.get("type"):
+        data["type"] = body["type"]
+    if body.get("variablesReference") and stop is not None:
+        data["variables_reference"] = stop.handle("variables_reference", body["variablesReference"])
+    more = (
+        f" [variables_reference {data['variables_reference']}]"
+        if "variables_reference" in data
+        else ""
+    )
+    text = render.value(result, RESULT, "slice it in the expression to see the rest")
+    return Reply(f"{text}{more}" or "(no value)", data)
+
+
+@tool("Set a variable", destructive=True)
+async def dap_set_variable(
+    call: Call,
+    path: Annotated[str, Field(description="such as total or order.items[3].price")],
+    value: Annotated[str, Field(description="an expression of the debuggee's language")],
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Give a variable a new value."""
+    session = call.debugger.session(session_id)
+    session.require("setVariable")
+    frame = await frame_of(session, frame_id)
+    found, container = await walk(session, paths.parse(path), frame)
+    if found is None:
+        raise ArgumentError(
+            f"`path`: there is no variable {path} in this frame.",
+            "dap_variables lists what is there; dap_evaluate in context repl can assign anything.",
+        )
+    body = await session.set_variable(container, found["name"], value)
+    new = str(body.get("value") or body.get("result") or value)
+    return Reply(
+        f"{path} = {shortened(new, VALUE)} (was {shortened(found['value'], VALUE)})",
+        {"path": path, "value": shortened(new, VALUE), "was": shortened(found["value"], VALUE)},
+    )
+
+
+@tool("Exception details", read_only=True)
+async def dap_exception_info(
+    call: Call, thread_id: ThreadId = None, session_id: SessionId = None
+) -> Reply:
+    """Return type, message and traceback of the exception that the program stopped at."""
+    session = call.debugger.session(session_id)
+    thread = thread_of(session, thread_id)
+    stop = _stop_of(session, thread)
+    if stop.reason != "exception":
+        raise ArgumentError(
+            f"The program stopped for another reason: {stop.reason}.",
+            "dap_snapshot tells where it is.",
+        )
+    await session.looked()
+    info = await session.exception_info(thread)
+    details = cast("Mapping[str, Any]", info.get("details") or {})
+    trace = str(details.get("stackTrace") or "").strip()
+    data = {
+        "exception": views.exception_text(stop),
+        "break_mode": info.get("breakMode"),
+        "traceback": trace[-RESULT:],
+    }
+    return Reply(f"{data['exception']}\n{data['traceback']}".strip(), data)
+
+
+@tool("Read source", read_only=True)
+async def dap_source(
+    call: Call,
+    filename: Filename | None = None,
+    source_reference: int | None = None,
+    line: Line = 1,
+    count: Annotated[int, Field(ge=1, le=500)] = 50,
+    session_id: SessionId = None,
+) -> Reply:
+    """Return numbered source lines of a file, default the current one, or of an adapter's source_reference."""
+    if source_reference is not None:
+        session = call.debugger.session(session_id)
+        lines: Sequence[str] = (await session.source(source_reference)).splitlines()
+        name = f"source {source_reference}"
+    else:
+        name = source_file(filename or await _current_file(call, session_id), call.debugger.project)
+        lines = read_lines(name) or []
+    shown = lines[line - 1 : line - 1 + count]
+    if not shown:
+        raise ArgumentError(f"`line`: {name} has only {len(lines)} lines.", "Give a smaller line.")
+    text = views.numbered(line, shown)
+    rest = len(lines) - (line - 1 + len(shown))
+    more = f"\n({rest} more lines: line={line + len(shown)})" if rest > 0 else ""
+    return Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
+
+
+async def _current_file(call: Call, session_id: int | None) -> str:
+    session = call.debugger.session(session_id)
+    frames = await session.stack_trace(session.stopped().thread_id)
+    return views.frame_path(frames[0]) if frames else ""
+
+
+TOOLS = (
+    dap_snapshot,
+    dap_current_location,
+    dap_threads,
+    dap_stacktrace,
+    dap_scopes,
+    dap_variables,
+    dap_evaluate,
+    dap_set_variable,
+    dap_exception_info,
+    dap_source,
+)

@@ -1,0 +1,176 @@
+"""Tools that tell what a program printed and where it has stopped, also after its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from dapeer import render
+from dapeer import snapshot as views
+from dapeer.errors import ArgumentError
+from dapeer.history import Stop
+from dapeer.output import OutputLog, Piece
+from dapeer.session import Session
+from dapeer.tools.arguments import Milliseconds, SessionId
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import until
+
+LONGEST = 16_000
+"""Characters of output in one result."""
+
+
+@tool("Program output", read_only=True)
+async def dap_program_output(
+    call: Call,
+    category: Literal["all", "stdout", "stderr", "console"] = "all",
+    lines: Annotated[int, Field(ge=1, le=1000)] = 50,
+    since: Annotated[int | None, Field(ge=0, description="cursor of an earlier result")] = None,
+    wait_ms: Milliseconds = 0,
+    include_metadata: bool = False,
+    session_id: SessionId = None,
+) -> Reply:
+    """Return what the program printed: the last lines, or the first ones after cursor `since`. Works after the end, too."""
+    session = call.debugger.session(session_id)
+    log = session.mirror.output
+    if since is not None and since > log.end:
+        raise ArgumentError(
+            f"`since`: the output ends at cursor {log.end}.", "Give a cursor of this session."
+        )
+    begin = log.end if since is None else since
+    if wait_ms:
+        await until(call, session, lambda: session.over or log.end > begin, wait_ms)
+    return _part(session, log, category, lines, since, metadata=include_metadata)
+
+
+def _part(
+    session: Session,
+    log: OutputLog,
+    category: str,
+    lines: int,
+    since: int | None,
+    *,
+    metadata: bool,
+) -> Reply:
+    pieces = list(log.pieces(since or 0, category))
+    text = "".join(piece.text for piece in pieces)
+    shown = _first(text, lines) if since is not None else _last(text, lines)
+    # A cursor counts the characters of all categories: go on after the last character shown.
+    cursor = _cursor_after(pieces, len(shown), log.end) if since is not None else log.end
+    dropped = max(0, log.start - (since or 0))
+    left = len(text) - len(shown)
+    body = _with_metadata(pieces, shown, from_start=since is not None) if metadata else shown
+    data: dict[str, Any] = {
+        "text": body,
+        "cursor": cursor,
+        "lines_total": log.lines,
+        "ended": session.over,
+    }
+    if session.mirror.exit_code is not None:
+        data["exit_code"] = session.mirror.exit_code
+    if dropped:
+        data["dropped"] = dropped
+    if left:
+        data["left_out"] = left
+    return Reply(
+        f"{body}{'' if body.endswith(chr(10)) or not body else chr(10)}({_summary(data, since)})",
+        data,
+    )
+
+
+def _summary(data: dict[str, Any], since: int | None) -> str:
+    parts = [f"{data['lines_total']} lines so far, cursor {data['cursor']}"]
+    if data.get("left_out"):
+        where = (
+            "more follow: since=" + str(data["cursor"])
+            if since is not None
+            else "earlier ones: since=0"
+        )
+        parts.append(f"{data['left_out']} characters not shown, {where}")
+    if data.get("dropped"):
+        parts.append(f"{data['dropped']} characters dropped from the log")
+    parts.append(
+        f"ended, exit code {data.get('exit_code', 'unknown')}" if data["ended"] else "not ended"
+    )
+    return "; ".join(parts)
+
+
+def _first(text: str, lines: int) -> str:
+    return "".join(text.splitlines(keepends=True)[:lines])[:LONGEST]
+
+
+def _last(text: str, lines: int) -> str:
+    return "".join(text.splitlines(keepends=True)[-lines:])[-LONGEST:]
+
+
+def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
+    """Return the cursor after the first `characters` of these pieces."""
+    for piece in pieces:
+        if characters < len(piece.text):
+            return piece.start + characters
+        characters -= len(piece.text)
+    return end
+
+
+def _with_metadata(pieces: Sequence[Piece], shown: str, *, from_start: bool) -> str:
+    """Return the lines that are shown, each with the time and category of the piece it begins in."""
+    whole = list(_stamped(pieces))
+    count = len(shown.splitlines())
+    return "\n".join(whole[:count] if from_start else whole[len(whole) - count :])
+
+
+def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
+    begun = ""
+    for piece in pieces:
+        stamp = time.strftime("%H:%M:%S", time.localtime(piece.at))
+        for line in piece.text.splitlines(keepends=True):
+            begun = begun + line if begun else f"[{stamp}][{piece.category}] {line}"
+            if begun.endswith("\n"):
+                yield begun.rstrip("\n")
+                begun = ""
+    if begun:
+        yield begun
+
+
+@tool("History of stops", read_only=True)
+async def dap_history(
+    call: Call,
+    number: Annotated[int | None, Field(ge=1, description="show this stop in full")] = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """List the stops so far with place, reason and changed variables, or show one in full. Works after the end, too."""
+    session = call.debugger.session(session_id)
+    history = session.mirror.history
+    await session.looked()
+    if number is None:
+        rows = [_row(session, stop) for stop in history]
+        return Reply("\n".join(_row_text(row) for row in rows) or "No stops.", {"stops": rows})
+    stop = history.find(number)
+    if stop is None:
+        known = [stop.number for stop in history]
+        kept = f"{known[0]} to {known[-1]}" if known else "none"
+        raise ArgumentError(f"There is no stop {number} in the history.", f"It holds: {kept}.")
+    view = views.stopped(session.id, session.mirror, stop, call.debugger.project)
+    view.pop("notes", None)
+    return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
+
+
+def _row(session: Session, stop: Stop) -> dict[str, Any]:
+    view: Mapping[str, Any] = views.stopped(session.id, session.mirror, stop, session.project)
+    kept = ("stop", "reason", "thread_id", "exception", "changed")
+    place = view.get("stack", [])[:1]
+    return {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    changed = "; ".join(render.changes(row.get("changed", {})))
+    thread = f" thread {row['thread_id']}" if row["thread_id"] != 1 else ""
+    exception = f" {row['exception'].splitlines()[0]}" if row.get("exception") else ""
+    return f"{row['stop']} {row['at']} ({row['reason']}){thread}{exception}" + (
+        f" | {changed}" if changed else ""
+    )
+
+
+TOOLS = (dap_program_output, dap_history)

@@ -1,0 +1,61 @@
+"""Waiting for what a program does next, and telling it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from dapeer import render
+from dapeer.session import Session
+from dapeer.tools.tool import Call, Reply
+
+TELL_EVERY = 0.5
+"""Seconds between two lines of output that a waiting client is told."""
+
+
+async def next_stop(call: Call, session: Session, epoch: int, timeout_ms: int) -> Reply:
+    """Wait for a stop after `epoch`, the end, or the time-out, and tell which.
+
+    `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
+    waits is not missed, and an old one is not taken for a new one.
+    """
+
+    def happened() -> bool:
+        stop = session.mirror.stop
+        return session.over or (stop is not None and stop.number > epoch)
+
+    await until(call, session, happened, timeout_ms)
+    return await look(call, session)
+
+
+async def until(
+    call: Call, session: Session, happened: Callable[[], bool], timeout_ms: int
+) -> None:
+    """Wait, and tell the client the newest line of output now and then."""
+    clock = asyncio.get_running_loop().time
+    end = clock() + timeout_ms / 1000
+    output = session.mirror.output
+    told, due = output.end, clock() + TELL_EVERY
+
+    def news() -> bool:
+        return happened() or (output.end > told and clock() >= due)
+
+    while await session.wait_for(news, end - clock()) and not happened():
+        told, due = output.end, clock() + TELL_EVERY
+        await call.progress(output.last_line())
+
+
+async def look(call: Call, session: Session) -> Reply:
+    """Return what the session looks like now."""
+    view = await session.snapshot()
+    return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
+
+
+async def resume(
+    call: Call, session: Session, send: Awaitable[None], *, wait: bool, timeout_ms: int
+) -> Reply:
+    """Make the program run and, unless `wait` is false, wait for what it does next."""
+    epoch = session.mirror.epoch
+    await send
+    return await next_stop(call, session, epoch, timeout_ms if wait else 0)
