@@ -1,0 +1,1 @@
+"""The server: MCP over stdio, HTTP and a unix socket, on top of the tools."""

@@ -1,0 +1,137 @@
+"""Who may talk to the HTTP server: the outermost layer, before every route."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import json
+import re
+import socket
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
+OPEN_PATHS: Final = frozenset({"/health"})
+"""Paths that need no token; Host and Origin are checked there too."""
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+# The three types of ASGI; a web framework is the business of http.py alone.
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECASE)
+_ORIGIN = re.compile(r"https?://(?P<host>.+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not let in."""
+
+    status: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which requests are let in. Pure.
+
+    A web page can make a browser send requests to loopback (its `Origin` tells), and with a name of
+    its own that resolves to 127.0.0.1 even read the answers (the `Host` tells).
+    """
+
+    token: str | None
+    hosts: frozenset[str] = LOOPBACK
+    any_address: bool = False
+    """Let in every `Host` that is an IP address: rebinding needs a name."""
+
+    def refusal(self, path: str, headers: Headers) -> Refusal | None:
+        """Return why a request is refused, or None when it may pass."""
+        given = list(headers)
+        hosts, origins = _values(given, b"host"), _values(given, b"origin")
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            return Refusal(421, "This server does not answer to that Host.")
+        if any(not self._is_our_origin(origin) for origin in origins):
+            return Refusal(403, "Requests of that Origin are not let in.")
+        if self.token is not None and path not in OPEN_PATHS:
+            return self._refused_without_token(_values(given, b"authorization"))
+        return None
+
+    def _is_our_origin(self, origin: str) -> bool:
+        match = _ORIGIN.fullmatch(origin)
+        return match is not None and self._is_ours(match["host"])
+
+    def _is_ours(self, host: str) -> bool:
+        match = _HOST.fullmatch(host)
+        if match is None:
+            return False
+        name = match["name"].lower()
+        return name in self.hosts or (self.any_address and _is_address(name))
+
+    def _refused_without_token(self, authorizations: list[str]) -> Refusal | None:
+        scheme, _, token = (authorizations[0] if authorizations else "").partition(" ")
+        wanted = (self.token or "").encode()
+        if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), wanted):
+            return None
+        return Refusal(401, "This server wants a token: `Authorization: Bearer …`.")
+
+
+def is_loopback(bound: str) -> bool:
+    """Whether only programs on this machine reach a server that is bound to this host."""
+    return _as_host(bound) in LOOPBACK
+
+
+def rules_for(bound: str, token: str | None) -> Rules:
+    """Return the rules of a server bound to `bound`; that host is let in besides loopback."""
+    name = _as_host(bound)
+    if name in {"0.0.0.0", "[::]"}:  # noqa: S104 - compared with, not bound to
+        hosts = LOOPBACK | {socket.gethostname().lower()}
+        return Rules(token, hosts, any_address=True)
+    return Rules(token, LOOPBACK | {name})
+
+
+class Guard:
+    """Lets a request through to the application, or answers it."""
+
+    def __init__(self, application: Application, rules: Rules) -> None:
+        self._application = application
+        self._rules = rules
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Let one request through, or answer it."""
+        refusal = self._rules.refusal(scope["path"], scope["headers"])
+        if refusal is None:
+            await self._application(scope, receive, send)
+        else:
+            await answer(send, refusal)
+
+
+async def answer(send: Send, refusal: Refusal) -> None:
+    """Answer a request with a status and a sentence."""
+    body = json.dumps({"error": refusal.message}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="dapeer"'))
+    await send(
+        {"type": "http.response.start", "status": refusal.status, "headers": headers},
+    )
+    await send({"type": "http.response.body", "body": body})
+
+
+def _values(headers: Headers, name: bytes) -> list[str]:
+    return [value.decode("latin-1").strip() for key, value in headers if key == name]
+
+
+def _as_host(bound: str) -> str:
+    return f"[{bound}]" if ":" in bound else bound.lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True

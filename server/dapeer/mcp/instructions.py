@@ -1,0 +1,28 @@
+"""What an assistant reads about this server before it calls anything."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Clients put this into the system prompt, so every character costs; a test keeps it below 1,500.
+INSTRUCTIONS: Final = """\
+dapeer debugs real programs through real debug adapters (debugpy, gdb, …).
+
+1. Start: ONE dap_run(program=…, breakpoints=[{"filename": …, "line": …}]) launches the program and \
+waits until it stops. The result already holds the place, the source around it, the stack, the locals \
+and new output; there is no need to ask for them again.
+2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
+waits for the next stop and returns the same snapshot, with what changed since the stop before.
+3. Look closer: dap_evaluate(expression), dap_variables(path="order.items[3]"), dap_stacktrace, \
+dap_exception_info. Ids (frame, variables_reference) die with their stop: take new ones after a move.
+4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time, also before dap_run.
+5. Output: dap_program_output(since=cursor), also while the program runs and after its end. \
+dap_history shows earlier stops, also after the end.
+6. End: dap_terminate.
+
+"Still running" is no error: the program has not stopped within timeout_ms. Call \
+dap_wait_until_paused to wait on, or dap_pause to see where it is; nothing is lost meanwhile.
+"Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
+exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
+sessions pass session_id; the default is the last one used. When unsure: dap_status.
+"""

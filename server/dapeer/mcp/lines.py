@@ -1,0 +1,102 @@
+"""Newline-delimited JSON-RPC over a pair of asyncio streams: a pipe's or a unix socket's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final, cast
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import types as t
+from mcp.server import Server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+LONGEST_LINE: Final = 64 << 20
+"""Bytes of the longest message that is read; the limit to give an `asyncio.StreamReader`."""
+
+Incoming = SessionMessage | Exception
+
+
+async def serve(
+    server: Server[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Serve one client until it leaves; whatever it still waited for is cancelled."""
+    async with _streams(reader, writer) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def _streams(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> AsyncGenerator[
+    tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
+]:
+    """Turn lines into the SDK's messages, and its messages into lines."""
+    received, incoming = anyio.create_memory_object_stream[Incoming]()
+    outgoing, to_send = anyio.create_memory_object_stream[SessionMessage]()
+
+    async def read() -> None:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            async with received:
+                while (line := await _line(reader)) is not None:
+                    if isinstance(message := parse(line), t.JSONRPCError):
+                        await _write(writer, message)
+                    elif message is not None:
+                        await received.send(SessionMessage(message))
+
+    async def write() -> None:
+        async with to_send:
+            async for message in to_send:
+                await _write(writer, message.message)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read)
+        tasks.start_soon(write)
+        yield incoming, outgoing
+        tasks.cancel_scope.cancel()
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes | None:
+    """Return the next line, None at the end; a line that is too long reads as an unreadable one."""
+    try:
+        return await reader.readline() or None
+    except ValueError:
+        return b"(a line that is too long)"
+    except ConnectionError:
+        return None
+
+
+async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> None:
+    line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    # A client that is gone is noticed by the reader.
+    with suppress(ConnectionError, RuntimeError):
+        writer.write(line)
+        await writer.drain()
+
+
+def parse(line: bytes) -> t.JSONRPCMessage | None:
+    """Return the message of a line, None for a blank one, the error to answer for a bad one."""
+    if not line.strip():
+        return None
+    try:
+        return t.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return _complaint(line)
+
+
+def _complaint(line: bytes) -> t.JSONRPCError:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return _error(None, t.PARSE_ERROR, "This line is not JSON; send one message a line.")
+    number = cast("dict[str, object]", value).get("id") if isinstance(value, dict) else None
+    known = number if isinstance(number, int | str) else None
+    return _error(known, t.INVALID_REQUEST, "This is JSON, but no JSON-RPC 2.0 message.")
+
+
+def _error(number: int | str | None, code: int, message: str) -> t.JSONRPCError:
+    return t.JSONRPCError(jsonrpc="2.0", id=number, error=t.ErrorData(code=code, message=message))

@@ -1,0 +1,107 @@
+"""One MCP server object for every transport and every protocol version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from mcp import types as t
+from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
+from mcp.server.caching import CacheableMethod
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+
+import dapeer
+from dapeer.debugger import Debugger
+from dapeer.mcp.hub import Hub
+from dapeer.mcp.instructions import INSTRUCTIONS
+from dapeer.mcp.prompts import get_prompt, list_prompts
+from dapeer.mcp.resources import Resources, connection_of
+from dapeer.mcp.toolbox import Toolbox, select
+from dapeer.tools.tool import Tool
+
+HEARTBEAT: Final = 10.0
+"""Seconds of silence after which a running call reports progress."""
+
+
+class DapeerServer(Server[Any]):
+    """Serves the tools, resources and prompts of one debugger, 2024-11-05 to 2026-07-28."""
+
+    def __init__(self, debugger: Debugger, tools: Iterable[Tool], *, heartbeat: float) -> None:
+        self.hub = Hub()
+        self.debugger = debugger
+        self._listen = ListenHandler(self.hub)
+        toolbox = Toolbox(debugger, tools, heartbeat=heartbeat)
+        resources = Resources(debugger, self.hub)
+        super().__init__(
+            "dapeer",
+            version=dapeer.__version__,
+            title="dapeer debugger",
+            instructions=INSTRUCTIONS,
+            cache_hints=_CACHE_HINTS,
+            get_tool_input_schema=toolbox.input_schema,
+            on_list_tools=toolbox.list,
+            on_call_tool=toolbox.call,
+            on_list_resources=resources.list,
+            on_list_resource_templates=resources.templates,
+            on_read_resource=resources.read,
+            on_subscribe_resource=resources.subscribe,
+            on_unsubscribe_resource=resources.unsubscribe,
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=list_prompts,
+            on_get_prompt=get_prompt,
+        )
+        self.add_notification_handler(
+            "notifications/initialized", t.NotificationParams, self._initialized
+        )
+        # The SDK traces every message with OpenTelemetry: 0.1 ms a call, and nobody looks at it.
+        self.middleware.clear()
+        debugger.subscribe(self.hub.changed)
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Advertise `listChanged`, which the SDK denies by default; clients then ignore changes."""
+        return super().create_initialization_options(
+            notification_options or _ALL_CHANGES, experimental_capabilities, extensions
+        )
+
+    def close_streams(self) -> None:
+        """End the change streams of 2026-07-28 clients, each with its proper result."""
+        self._listen.close()
+
+    async def _initialized(
+        self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
+    ) -> None:
+        self.hub.attach(connection_of(context))
+
+
+def make_server(
+    debugger: Debugger,
+    tools: Iterable[Tool],
+    *,
+    read_only: bool = False,
+    groups: Iterable[str] | None = None,
+    heartbeat: float = HEARTBEAT,
+) -> DapeerServer:
+    """Return a server of `debugger`, with only the read-only tools and the groups that are wanted.
+
+    Raises:
+        ArgumentError: No tool belongs to one of the groups.
+    """
+    return DapeerServer(
+        debugger, select(tools, read_only=read_only, groups=groups), heartbeat=heartbeat
+    )
+
+
+_ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+
+# What can change at any moment must not be cached.
+_CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
+    "tools/list": CacheHint(ttl_ms=0, scope="private"),
+    "resources/list": CacheHint(ttl_ms=0, scope="private"),
+    "resources/read": CacheHint(ttl_ms=0, scope="private"),
+}

@@ -1,0 +1,86 @@
+"""The secret that an HTTP client shows: where it comes from, and where it is kept.
+
+It never stands on a command line or in a log, where other users of the machine could read it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from dapeer.errors import ArgumentError
+
+VARIABLE: Final = "DAPEER_TOKEN"
+
+_TOKEN = re.compile(r"[!-~]{8,}")
+
+
+def from_environment() -> str | None:
+    """Take the token out of the environment, so that the programs that we debug do not get it.
+
+    Raises:
+        ArgumentError: It is no usable token.
+    """
+    value = os.environ.pop(VARIABLE, None)
+    return None if value is None else _checked(value, f"${VARIABLE}")
+
+
+def from_file(path: Path) -> str:
+    """Read the token in a file; make the file, with a new token, when there is none.
+
+    Raises:
+        ArgumentError: The file cannot be read or made, or holds no usable token.
+    """
+    try:
+        if not path.exists():
+            return _create(path)
+        return _checked(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ArgumentError(
+            f"Cannot use the token file {path}: {reason}.", "Name another with --token-file."
+        ) from error
+
+
+@contextmanager
+def fresh(port: int) -> Generator[tuple[str, Path]]:
+    """Make a token for the server on `port`, in a file that lasts as long as the body runs."""
+    path = state_folder() / f"token-{port}"
+    path.unlink(missing_ok=True)
+    token = _create(path)
+    try:
+        yield token, path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def state_folder() -> Path:
+    """Return the user's own folder for what must outlive a process, and make it."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(base) / "dapeer"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _create(path: Path) -> str:
+    token = secrets.token_urlsafe(32)
+    # Exclusive, and closed to others from the first moment.
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        file.write(token + "\n")
+    return token
+
+
+def _checked(text: str, source: str) -> str:
+    token = text.strip()
+    if not _TOKEN.fullmatch(token):
+        raise ArgumentError(
+            f"{source} holds no usable token.",
+            "A token is one word of at least 8 visible ASCII characters.",
+        )
+    return token

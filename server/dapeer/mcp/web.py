@@ -1,0 +1,67 @@
+"""`dapeer serve`: the server over HTTP, and the token that its clients must show."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dapeer.mcp import http, token
+from dapeer.mcp.guard import is_loopback, rules_for
+from dapeer.mcp.serving import Offer, running
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where clients connect, and what they must show."""
+
+    host: str
+    port: int
+    """0: any free one."""
+    token_file: Path | None = None
+    authenticate: bool = True
+
+
+async def serve_http(offer: Offer, address: Address) -> None:
+    """Serve HTTP clients until a signal arrives.
+
+    Raises:
+        ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
+        DefinitionError: The definition of an adapter is wrong.
+    """
+    with http.bind(address.host, address.port) as bound:
+        port: int = bound.getsockname()[1]
+        with _token(address, port) as secret:
+            rules = rules_for(address.host, secret)
+            async with running(offer) as (server, stop), http.serve(server, bound, rules):
+                sys.stdout.write(f"MCP server listening on port {port}\n")
+                sys.stdout.flush()
+                await stop.wait()
+
+
+@contextmanager
+def _token(address: Address, port: int) -> Generator[str | None]:
+    """Give the token that clients must show; None: they need none."""
+    if not address.authenticate:
+        if not is_loopback(address.host):
+            _tell(f"without a token, everyone who reaches {address.host} can run programs here.")
+        yield None
+    elif address.token_file is not None:
+        made = not address.token_file.exists()
+        secret = token.from_file(address.token_file)
+        if made:
+            _tell(f"a new token is in {address.token_file}")
+        yield secret
+    elif secret := token.from_environment():
+        yield secret
+    else:
+        with token.fresh(port) as (secret, path):
+            _tell(f"clients must show the token in {path}")
+            yield secret
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"dapeer: {line}\n")
+    sys.stderr.flush()
