@@ -48,7 +48,8 @@ def _stdio(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from dapeer.mcp.serving import Address, Offer, serve_http
+    from dapeer.mcp.serving import Offer
+    from dapeer.mcp.web import Address, serve_http
 
     address = Address(
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
