@@ -1,0 +1,140 @@
+"""Every transport in both eras of the protocol, with the SDK's client; the older versions by hand."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import INVALID_PARAMS
+
+from dapeer.mcp.instructions import INSTRUCTIONS
+from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected, text
+from tests.mcp.wire import call, started
+from tests.processes import LIMIT
+
+every_transport = pytest.mark.parametrize("transport", TRANSPORTS)
+every_era = pytest.mark.parametrize("era", ERAS)
+
+
+@asynccontextmanager
+async def client_of(transport: str, era: str) -> AsyncGenerator[Client]:
+    async with asyncio.timeout(LIMIT), connected(transport, era) as client:
+        yield client
+
+
+@every_era
+@every_transport
+async def test_a_client_lists_and_calls_tools(transport: str, era: str) -> None:
+    async with client_of(transport, era) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names == sorted(names)
+        result = await client.call_tool("small_add", {"a": 2, "b": 3})
+        assert (text(result), result.structured_content) == ("5", {"sum": 5})
+
+
+@every_transport
+async def test_an_initialize_result_tells_that_lists_change_and_resources_can_be_subscribed_to(
+    transport: str,
+) -> None:
+    async with client_of(transport, LEGACY) as client:
+        told = client.server_capabilities
+        assert told.tools is not None
+        assert told.tools.list_changed
+        assert told.resources is not None
+        assert told.resources.list_changed
+        assert told.resources.subscribe
+        assert client.instructions == INSTRUCTIONS
+
+
+@every_transport
+async def test_a_discover_result_tells_the_same(transport: str) -> None:
+    async with client_of(transport, "auto") as client:
+        told = client.server_capabilities
+        assert client.protocol_version == "2026-07-28"
+        assert told.tools is not None
+        assert told.tools.list_changed
+        assert told.resources is not None
+        assert told.resources.subscribe
+        assert client.instructions == INSTRUCTIONS
+
+
+@every_era
+@every_transport
+async def test_progress_arrives_before_the_result(transport: str, era: str) -> None:
+    told: list[tuple[float, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        told.append((progress, message))
+
+    async with client_of(transport, era) as client:
+        await client.call_tool("small_tell", {"texts": ["half"]}, progress_callback=note)
+        assert told == [(1, "half")]
+
+
+@every_era
+@every_transport
+async def test_a_cancelled_request_cancels_the_tool(transport: str, era: str) -> None:
+    tag = uuid.uuid4().hex
+    async with client_of(transport, era) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "small_wait", {"tag": tag})
+            await client.call_tool("small_waiting", {"tag": tag})
+            tasks.cancel_scope.cancel()
+        result = await client.call_tool("small_cancelled", {"tag": tag})
+        assert text(result) == "it was cancelled"
+
+
+@every_era
+@every_transport
+async def test_an_unknown_tool_is_a_protocol_error_that_names_the_near_ones(
+    transport: str, era: str
+) -> None:
+    async with client_of(transport, era) as client:
+        with pytest.raises(MCPError, match="Did you mean small_add") as caught:
+            await client.call_tool("small_ad")
+        assert caught.value.error.code == INVALID_PARAMS
+
+
+@every_era
+@every_transport
+async def test_a_resource_that_does_not_exist_is_named_in_the_error(
+    transport: str, era: str
+) -> None:
+    async with client_of(transport, era) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource("debug://sessions/77")
+        assert caught.value.error.code == INVALID_PARAMS
+        assert caught.value.error.data == {"uri": "debug://sessions/77"}
+
+
+@every_era
+@every_transport
+async def test_resources_and_prompts_are_listed(transport: str, era: str) -> None:
+    async with client_of(transport, era) as client:
+        resources = await client.list_resources()
+        assert [str(resource.uri) for resource in resources.resources] == ["debug://sessions"]
+        templates = await client.list_resource_templates()
+        assert len(templates.resource_templates) == 2
+        prompts = await client.list_prompts()
+        assert "debug_failing_test" in [prompt.name for prompt in prompts.prompts]
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+async def test_every_older_version_is_spoken_as_asked(version: str) -> None:
+    async with started("tests.mcp.small") as wire:
+        result = await wire.handshake(version)
+        assert result["protocolVersion"] == version
+        assert result["capabilities"]["tools"] == {"listChanged": True}
+        assert result["capabilities"]["resources"] == {"listChanged": True, "subscribe": True}
+        answer = await wire.ask(call(2, "small_add", a=1))
+        assert answer["result"]["content"] == [{"type": "text", "text": "2"}]
+
+
+async def test_an_unknown_version_is_answered_with_the_newest_that_has_a_handshake() -> None:
+    async with started("tests.mcp.small") as wire:
+        result = await wire.handshake("2031-01-01")
+        assert result["protocolVersion"] == "2025-11-25"
