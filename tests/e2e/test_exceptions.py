@@ -1,0 +1,131 @@
+"""Programs that end by an exception, and how to stop at one."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.harness import ask, call, client, data, read, refusal, text
+from tests.processes import LIMIT
+from tests.programs import PROGRAMS, compiled, program
+
+
+async def test_an_unhandled_exception_stops_where_it_was_raised_with_its_message() -> None:
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        result = await call(c, "dap_run", program=str(p))
+        stop = data(result)
+        assert (stop["state"], stop["reason"]) == ("stopped", "exception")
+        assert stop["line"] == p.line("reraise")
+        assert "RuntimeError" in stop["exception"]
+        assert "cannot load 'forty-two'" in stop["exception"]
+        assert "cannot load 'forty-two'" in text(result)
+        assert stop["locals"]["text"] == "'forty-two'"
+
+
+async def test_the_exception_is_told_in_full_with_its_cause() -> None:
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p))
+        info = await read(c, "dap_exception_info")
+        assert "RuntimeError" in info
+        assert "ValueError" in info
+        assert f"line {p.line('raise')}" in info
+
+
+async def test_after_an_unhandled_exception_the_program_ends_with_its_traceback() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(program("crash.py")))
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        assert "RuntimeError" in (await ask(c, "dap_program_output", category="stderr"))["output"]
+
+
+async def test_without_filters_an_exception_stops_nowhere() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(c, "dap_run", program=str(program("crash.py")), exception_filters=[])
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        assert "cannot load" in end["output"]
+
+
+async def test_raised_exceptions_stop_where_they_are_raised() -> None:
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), exception_filters=["raised"])
+        assert (stop["reason"], stop["line"]) == ("exception", p.line("raise"))
+        assert "ValueError" in stop["exception"]
+
+
+async def test_filters_can_be_changed_while_the_program_is_stopped() -> None:
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("call")], exception_filters=[])
+        await read(c, "dap_set_exception_breakpoints", filters=["raised"])
+        assert (await ask(c, "dap_continue"))["line"] == p.line("raise")
+
+
+async def test_an_unknown_filter_is_refused_and_the_known_ones_are_listed() -> None:
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("call")])
+        message = await refusal(c, "dap_set_exception_breakpoints", filters=["sometimes"])
+        assert "sometimes" in message
+        assert "uncaught" in message
+
+
+async def test_exception_info_where_there_is_no_exception_is_refused() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        assert "exception" in await refusal(c, "dap_exception_info")
+
+
+async def test_sys_exit_is_an_end_and_no_crash() -> None:
+    """facts/adapters.md 5: debugpy stops at SystemExit under every filter."""
+    async with asyncio.timeout(LIMIT), client() as c:
+        result = await call(c, "dap_run", program=str(program("exit3.py")))
+        if data(result)["state"] == "stopped":
+            assert "SystemExit" in data(result)["exception"]
+            result = await call(c, "dap_continue")
+        assert (data(result)["state"], data(result)["exit_code"]) == ("ended", 3)
+        assert text(result).startswith("Ended, exit code 3")
+
+
+async def test_a_failing_test_stops_at_its_assertion() -> None:
+    p = program("failing_test.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(
+            c, "dap_run", module="unittest", args=["failing_test"], cwd=str(PROGRAMS),
+            exception_filters=["userUnhandled"],
+        )  # fmt: skip
+        assert stop["reason"] == "exception"
+        assert "AssertionError" in stop["exception"]
+        stack = "\n".join(stop["stack"])
+        assert f"failing_test.py:{p.line('assert')}" in stack
+
+
+async def test_a_segmentation_fault_under_gdb_is_a_stop_at_the_line(tmp_path: Path) -> None:
+    p = compiled("crash.c", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p))
+        assert stop["state"] == "stopped"
+        assert stop["line"] == p.line("fault")
+        assert "signal" in stop["reason"] or "SIGSEGV" in str(stop)
+
+
+async def test_a_segmentation_fault_under_debugpy_is_an_end_that_names_the_signal() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        result = await call(c, "dap_run", program=str(program("segfault.py")))
+        assert data(result)["state"] == "ended"
+        assert "SIGSEGV" in text(result)
+
+
+@pytest.mark.parametrize("filters", [["nobody"], ["raised", "nobody"]])
+async def test_a_filter_that_the_adapter_does_not_have_is_told_by_dap_run(
+    filters: list[str],
+) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        result = await call(
+            c, "dap_run", program=str(program("crash.py")), exception_filters=filters
+        )
+        assert "nobody" in text(result)

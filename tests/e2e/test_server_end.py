@@ -1,0 +1,143 @@
+"""`dapeer stdio` as a process: its channel stays clean, and nothing outlives it (pitfalls 17, 18)."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.processes import LIMIT, descendants, process_gone
+from tests.programs import ROOT, compiled, program
+
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
+
+@dataclass
+class Wire:
+    """A server process, and the lines to and from it."""
+
+    process: Process
+    number: int = 0
+
+    async def send(self, method: str, params: object, **fields: object) -> None:
+        assert self.process.stdin is not None
+        message = {"jsonrpc": "2.0", "method": method, "params": params, **fields}
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        await self.process.stdin.drain()
+
+    async def request(self, method: str, params: object) -> dict[str, Any]:
+        """Ask, and return the result. Every line that the server prints must be JSON-RPC."""
+        self.number += 1
+        await self.send(method, params, id=self.number)
+        assert self.process.stdout is not None
+        while line := await self.process.stdout.readline():
+            message = json.loads(line)
+            assert message["jsonrpc"] == "2.0"
+            if message.get("id") == self.number:
+                return message["result"]
+        raise AssertionError
+
+    async def tool(self, name: str, **arguments: object) -> dict[str, Any]:
+        result = await self.request("tools/call", {"name": name, "arguments": arguments})
+        assert not result.get("isError"), result
+        return result["structuredContent"]
+
+
+@asynccontextmanager
+async def server() -> AsyncGenerator[Wire]:
+    """Start `dapeer stdio` and shake hands."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "dapeer", "stdio",
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=ROOT, limit=1 << 26,
+    )  # fmt: skip
+    wire = Wire(process)
+    try:
+        await wire.request("initialize", INITIALIZE)
+        await wire.send("notifications/initialized", {})
+        yield wire
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_what_a_program_writes_to_descriptor_1_stays_out_of_the_channel() -> None:
+    """Pitfall 17: `Wire.request` fails on any line that is not JSON-RPC."""
+    async with asyncio.timeout(LIMIT), server() as wire:
+        end = await wire.tool("dap_run", program=str(program("prints_to_fd1.py")))
+        assert end["exit_code"] == 0
+        output = await wire.tool("dap_program_output")
+        assert "written to fd 1" in output["output"]
+        assert "echoed by a child" in output["output"]
+
+
+async def test_a_program_that_reads_input_does_not_eat_the_channel() -> None:
+    """Pitfall 17."""
+    async with asyncio.timeout(LIMIT), server() as wire:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(
+                wire.tool("dap_run", program=str(program("reads_stdin.py")))
+            )
+        assert "nobody there" in running.result()["output"]
+        assert (await wire.request("tools/list", {}))["tools"]
+
+
+def close_stdin(process: Process) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+ENDS: dict[str, Callable[[Process], None]] = {
+    "stdin closed": close_stdin,
+    "SIGTERM": lambda process: process.send_signal(signal.SIGTERM),
+    "SIGINT": lambda process: process.send_signal(signal.SIGINT),
+    "SIGKILL": lambda process: process.send_signal(signal.SIGKILL),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+@pytest.mark.parametrize("state", ["stopped", "running"])
+async def test_nothing_outlives_the_server(
+    end: Callable[[Process], None], state: str, tmp_path: Path
+) -> None:
+    """Pitfall 18: adapter, launcher, debuggee and reaper, of two adapters, are gone."""
+    python, native = program("endless_loop.py"), compiled("endless.c", tmp_path)
+    async with asyncio.timeout(LIMIT), server() as wire:
+        for p in (python, native):
+            await wire.tool("dap_run", program=str(p), breakpoints=[p.at("turn")])
+            if state == "running":
+                await wire.tool("dap_clear_breakpoints")
+                await wire.tool("dap_continue", wait_until_paused=False)
+        pids = descendants(wire.process.pid)
+        assert len(pids) >= 4
+        end(wire.process)
+        for pid in (wire.process.pid, *pids):
+            await process_gone(pid)
+
+
+async def test_nothing_outlives_a_server_that_is_killed_while_its_adapter_hangs() -> None:
+    p = program("endless_repr.py")
+    async with asyncio.timeout(LIMIT), server() as wire:
+        await wire.tool("dap_run", program=str(p), breakpoints=[p.at("before")])
+        await wire.send(
+            "tools/call",
+            {"name": "dap_run_to", "arguments": p.at("look")},
+            id=1000,
+        )
+        await wire.tool("dap_status")
+        pids = descendants(wire.process.pid)
+        os.kill(wire.process.pid, signal.SIGKILL)
+        for pid in (wire.process.pid, *pids):
+            await process_gone(pid)

@@ -1,0 +1,113 @@
+"""Several sessions at once, and clients that share them."""
+
+import asyncio
+from pathlib import Path
+
+from mcp import Client
+
+from dapeer.adapters.definition import load_all, shipped, user_folder
+from dapeer.debugger import Debugger
+from dapeer.mcp.server import make_server
+from dapeer.tools import TOOLS
+from tests.harness import ask, call, client, data, printed, read, refusal
+from tests.processes import LIMIT
+from tests.programs import ROOT, compiled, program
+
+
+async def test_two_sessions_are_interleaved_without_mixing() -> None:
+    """Pitfall 26."""
+    loop, shop = program("loop.py"), program("shop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        one = await ask(c, "dap_run", program=str(loop), breakpoints=[loop.at("inner")])
+        two = await ask(c, "dap_run", program=str(shop), breakpoints=[shop.at("order_ready")])
+        first, second = one["session_id"], two["session_id"]
+        assert first != second
+        again = await ask(c, "dap_continue", session_id=first)
+        assert again["locals"]["value"] == "1"
+        assert (await ask(c, "dap_snapshot", session_id=second))["line"] == shop.line("order_ready")
+        assert "order" in await read(c, "dap_variables", session_id=second)
+        assert "NameError" in await refusal(c, "dap_evaluate", expression="order", session_id=first)
+        end = await ask(c, "dap_continue", session_id=second)
+        assert end["state"] == "ended"
+        output = (await ask(c, "dap_program_output", session_id=second))["output"]
+        assert "to pay" in output
+        assert "round" not in output
+        assert (await ask(c, "dap_snapshot", session_id=first))["state"] == "stopped"
+
+
+async def test_python_bash_and_c_at_once(tmp_path: Path) -> None:
+    programs = [
+        (program("loop.py"), "inner"),
+        (program("hello.sh"), "greet_echo"),
+        (compiled("loop.c", tmp_path), "inner"),
+    ]
+    async with asyncio.timeout(LIMIT), client() as c:
+        async with asyncio.TaskGroup() as tasks:
+            runs = [
+                tasks.create_task(ask(c, "dap_run", program=str(p), breakpoints=[p.at(marker)]))
+                for p, marker in programs
+            ]
+        stops = [run.result() for run in runs]
+        assert [stop["line"] for stop in stops] == [p.line(marker) for p, marker in programs]
+        assert len({stop["session_id"] for stop in stops}) == 3
+        async with asyncio.TaskGroup() as tasks:
+            for stop in stops:
+                tasks.create_task(ask(c, "dap_continue", session_id=stop["session_id"]))
+
+
+async def test_two_sessions_of_one_program_keep_their_breakpoints() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        one = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        two = await ask(c, "dap_run", program=str(p))
+        assert two["line"] == p.line("inner")
+        await read(c, "dap_set_breakpoint", **p.at("inner_return"))
+        for stop in (one, two):
+            after = await ask(c, "dap_continue", session_id=stop["session_id"])
+            assert after["line"] == p.line("inner_return")
+
+
+async def test_ended_sessions_stay_readable_and_ids_are_never_used_again() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        for number in range(1, 4):
+            end = await ask(c, "dap_run", code=f"print('this is {number}')")
+            assert end["session_id"] == number
+        for number in range(1, 4):
+            output = await ask(c, "dap_program_output", session_id=number)
+            assert f"this is {number}" in output["output"]
+
+
+async def test_two_clients_of_one_debugger_see_the_same_sessions() -> None:
+    """Pitfall 24, the part that needs no second DAP client."""
+    p = program("loop.py")
+    definitions = load_all(shipped(), user_folder())
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(definitions, ROOT) as debugger,
+        Client(make_server(debugger, TOOLS)) as one,
+        Client(make_server(debugger, TOOLS)) as two,
+    ):
+        await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        assert (await ask(two, "dap_snapshot"))["line"] == p.line("inner")
+        async with asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(ask(one, "dap_continue"))
+        assert waiting.result()["locals"]["value"] == "1"
+        assert data(await call(two, "dap_snapshot"))["locals"]["value"] == "1"
+
+
+async def test_a_client_that_leaves_in_the_middle_of_a_wait_harms_nobody() -> None:
+    """The issue: a client that is gone in the middle of a wait."""
+    p = program("endless_loop.py")
+    definitions = load_all(shipped(), user_folder())
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(definitions, ROOT) as debugger,
+        Client(make_server(debugger, TOOLS)) as stays,
+    ):
+        async with Client(make_server(debugger, TOOLS)) as leaves:
+            await ask(leaves, "dap_run", program=str(p), breakpoints=[p.at("started")])
+            waiting = asyncio.create_task(leaves.call_tool("dap_continue", {}))
+            await printed(stays)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        assert (await ask(stays, "dap_pause"))["state"] == "stopped"

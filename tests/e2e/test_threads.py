@@ -1,0 +1,96 @@
+"""Programs of more than one thread."""
+
+import asyncio
+from pathlib import Path
+
+from tests.harness import FAKE_PROGRAM, ask, client, fake, read, refusal
+from tests.processes import LIMIT
+from tests.programs import program
+
+
+async def test_a_stop_in_a_worker_is_shown_in_the_worker() -> None:
+    """Pitfall 13: thread 1 is not taken for granted."""
+    p = program("worker.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("work")])
+        assert (stop["line"], stop["function"]) == (p.line("work"), "work")
+        stepped = await ask(c, "dap_step_over")
+        assert (stepped["line"], stepped["thread_id"]) == (
+            p.line("work_next"),
+            stop["thread_id"],
+        )
+        assert stepped["locals"]["square"] == "49"
+        assert (await ask(c, "dap_evaluate", expression="square"))["result"] == "49"
+        assert "worker" in await read(c, "dap_threads")
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_another_thread_can_be_looked_at_by_its_id() -> None:
+    p = program("worker.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("work")])
+        threads = (await ask(c, "dap_threads"))["threads"]
+        main = next(t for t in threads if t["id"] != stop["thread_id"])
+        frames = (await ask(c, "dap_stacktrace", thread_id=main["id"]))["frames"]
+        assert "main" in [frame["name"] for frame in frames]
+        assert "work" not in [frame["name"] for frame in frames]
+
+
+async def test_two_threads_that_stop_are_each_stepped_by_their_id() -> None:
+    """Pitfall 13: two threads stopped; the step goes to the right one."""
+    p = program("threads.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        first = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("work")])
+        name = first["locals"]["name"]
+        stepped = await ask(c, "dap_step_over", thread_id=first["thread_id"])
+        seen = {first["thread_id"]: name}
+        while stepped["thread_id"] != first["thread_id"] or stepped["line"] == p.line("work"):
+            seen[stepped["thread_id"]] = stepped["locals"]["name"]
+            stepped = await ask(c, "dap_step_over", thread_id=first["thread_id"])
+        assert stepped["locals"]["name"] == name
+        assert len(set(seen.values())) == len(seen)
+
+
+async def test_thread_id_zero_is_a_thread(settings: Path) -> None:
+    stopped = {"reason": "pause", "threadId": 0}
+    adapter = fake(
+        settings,
+        {
+            "configurationDone": [{"respond": {}}, {"event": ["stopped", stopped]}],
+            "threads": [{"respond": {"threads": [{"id": 0, "name": "zero"}]}}],
+            "launch": [{"event": ["initialized"]}, {"respond": {}}],
+        },
+    )
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        assert (stop["thread_id"], stop["line"]) == (0, 1)
+        await ask(c, "dap_step_over")
+        step = next(r for r in adapter.requests() if r["command"] == "next")
+        assert step["arguments"]["threadId"] == 0
+
+
+async def test_a_stop_that_names_no_thread_takes_the_first_one(settings: Path) -> None:
+    adapter = fake(
+        settings,
+        {
+            "configurationDone": [{"respond": {}}, {"event": ["stopped", {"reason": "pause"}]}],
+            "threads": [{"respond": {"threads": [{"id": 42, "name": "only"}]}}],
+            "launch": [{"event": ["initialized"]}, {"respond": {}}],
+        },
+    )
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        assert (stop["state"], stop["line"]) == ("stopped", 1)
+        await ask(c, "dap_step_over")
+        step = next(r for r in adapter.requests() if r["command"] == "next")
+        assert step["arguments"]["threadId"] == 42
+
+
+async def test_a_thread_that_does_not_exist_is_refused_before_anything_is_sent(
+    settings: Path,
+) -> None:
+    adapter = fake(settings)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        assert "77" in await refusal(c, "dap_step_over", thread_id=77)
+        assert "next" not in adapter.commands()

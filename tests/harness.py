@@ -1,0 +1,155 @@
+"""How a test talks to dapeer: as a client does, through the real server, in memory."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from mcp import Client
+from mcp.types import CallToolResult, TextContent
+
+from dapeer.adapters.definition import load_all, shipped, user_folder
+from dapeer.debugger import Debugger
+from dapeer.mcp.server import make_server
+from dapeer.tools import TOOLS
+from tests.processes import LIMIT, command_line, descendants
+from tests.programs import PROGRAMS, ROOT
+
+Json = dict[str, Any]
+
+FAKE_ADAPTER = Path(__file__).parent / "fake_adapter.py"
+FAKE_PROGRAM = str(PROGRAMS / "ten.fake")
+
+
+@asynccontextmanager
+async def client(project: Path = ROOT) -> AsyncGenerator[Client]:
+    """Serve a debugger of its own to a client in this process; end all its sessions afterwards."""
+    definitions = load_all(shipped(), user_folder())
+    async with (
+        Debugger(definitions, project) as debugger,
+        Client(make_server(debugger, TOOLS)) as connected,
+    ):
+        yield connected
+
+
+async def call(c: Client, tool: str, **arguments: object) -> CallToolResult:
+    """Call a tool."""
+    return await c.call_tool(tool, arguments)
+
+
+def text(result: CallToolResult) -> str:
+    """Return the text of a result."""
+    return "\n".join(item.text for item in result.content if isinstance(item, TextContent))
+
+
+def data(result: CallToolResult) -> Json:
+    """Return the structured content of a successful result."""
+    assert not result.is_error, text(result)
+    content = cast("Json | None", result.structured_content)
+    assert content is not None, text(result)
+    return content
+
+
+async def ask(c: Client, tool: str, **arguments: object) -> Json:
+    """Call a tool that must succeed, and return its structured content."""
+    return data(await call(c, tool, **arguments))
+
+
+async def read(c: Client, tool: str, **arguments: object) -> str:
+    """Call a tool that must succeed, and return its text."""
+    result = await call(c, tool, **arguments)
+    assert not result.is_error, text(result)
+    return text(result)
+
+
+async def refusal(c: Client, tool: str, **arguments: object) -> str:
+    """Call a tool that must fail, and return what it says."""
+    result = await call(c, tool, **arguments)
+    assert result.is_error, text(result)
+    return text(result)
+
+
+async def evaluate(c: Client, expression: str, **arguments: object) -> str:
+    """Evaluate an expression where the program is stopped."""
+    return str((await ask(c, "dap_evaluate", expression=expression, **arguments))["result"])
+
+
+async def printed(c: Client) -> str:
+    """Wait until the program has printed something, and return it."""
+    output = await ask(c, "dap_program_output", category="stdout", wait_ms=LIMIT * 1000)
+    return str(output["output"])
+
+
+async def pid_of(c: Client) -> int:
+    """Return the process id of a stopped Python debuggee."""
+    return int(await evaluate(c, "__import__('os').getpid()"))
+
+
+def adapters(word: str) -> list[int]:
+    """Return the processes below this one whose command line holds a word."""
+    return [pid for pid in descendants(os.getpid()) if word in command_line(pid)]
+
+
+@dataclass(frozen=True)
+class Fake:
+    """A scripted adapter, known to dapeer as the type `fake`."""
+
+    log: Path
+
+    def requests(self) -> list[Json]:
+        """Return the requests that the adapter has got, all its sessions together."""
+        lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def commands(self) -> list[str]:
+        """Return the names of these requests."""
+        return [request["command"] for request in self.requests()]
+
+
+def fake(
+    settings: Path,
+    on: Mapping[str, object] | None = None,
+    *,
+    transport: str = "stdio",
+    timeouts: str = "request = 5\ncontrol = 5",
+    name: str = "fake",
+    **script: object,
+) -> Fake:
+    """Define an adapter of the user: tests/fake_adapter.py with a script."""
+    log = settings / f"{name}.log"
+    path = settings / f"{name}.json"
+    path.write_text(json.dumps({"on": on or {}, "log": str(log), **script}), encoding="utf-8")
+    command = [sys.executable, str(FAKE_ADAPTER), str(path)]
+    if transport == "tcp":
+        command += ["--port", "${port}"]
+    folder = settings / "dapeer" / "adapters"
+    folder.mkdir(parents=True, exist_ok=True)
+    definition = DEFINITION.format(
+        name=name, transport=transport, command=json.dumps(command), timeouts=timeouts
+    )
+    (folder / f"{name}.toml").write_text(definition, encoding="utf-8")
+    return Fake(log)
+
+
+DEFINITION = """
+id = "{name}"
+extensions = [".fake"]
+adapter_id = "{name}"
+
+[transport]
+kind = "{transport}"
+command = {command}
+
+[launch]
+program = "${{program}}"
+args = "${{args}}"
+stopOnEntry = "${{stop_on_entry}}"
+
+[timeouts]
+start = 5
+{timeouts}
+"""
