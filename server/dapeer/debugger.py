@@ -1,12 +1,11 @@
-"""All debug sessions: how they start, which one has the focus, how they end."""
+"""All debug sessions, the one that has the focus, and the breakpoints they share."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -15,66 +14,32 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from dapeer.adapters.definition import Definition
-from dapeer.adapters.process import Adapter, open_adapter
+from dapeer.adapters.process import open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
-from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Event, Message, Request
+from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import (
-    AdapterFailed,
-    ChannelClosed,
-    ChannelError,
-    DapeerError,
-    NoSession,
-    RequestFailed,
-    Unsupported,
-)
-from dapeer.mirror import RESUMES
-from dapeer.session import Deadlines, Session
+from dapeer.errors import DapeerError, NoSession
+from dapeer.live import Live, Plan
+from dapeer.session import Session
 
 KEPT_SESSIONS = 20
 """Ended sessions that stay readable."""
-LAST_WORDS = 1.0
-"""Seconds that an adapter has after `disconnect` to send what is left and go."""
-POLITE = 2.0
-"""Seconds in which a debuggee may end by itself when it is asked to."""
 FAREWELL = 1.5
 """Seconds in which all sessions are ended politely when the server ends."""
-PHASE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
+STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to debug and how: enough to start it, and to start it again."""
-
-    definition: Definition
-    request: Literal["launch", "attach"]
-    inputs: Mapping[str, object]
-    """What the definition's placeholders stand for: program, args, cwd, env, python, pid, …"""
-    config: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Adapter-specific keys, passed through untouched."""
-    name: str = ""
-    exception_filters: Sequence[str] | None = None
+ChangeKind = Literal["sessions", "state", "output"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """Something of a session is different now."""
 
-    kind: Literal["sessions", "state", "output"]
+    kind: ChangeKind
+    """`sessions`: one came or went; `state`: it stopped, ran on or ended; `output`: it printed."""
     session_id: int
-
-
-@dataclass(slots=True)
-class Live:
-    """A session that has an adapter."""
-
-    session: Session
-    plan: Plan
-    adapter: Adapter
-    run_to: tuple[str, int] | None = None
-    """A breakpoint that lasts until the next stop."""
 
 
 class Debugger:
@@ -88,7 +53,7 @@ class Debugger:
         self.breakpoints = Breakpoints()
         self.focused: Session | None = None
         """What is meant when nobody names a session."""
-        self.plans: dict[int, Plan] = {}
+        self._plans: dict[int, Plan] = {}
         self._live: dict[int, Live] = {}
         self._ids = itertools.count(1)
         self._listeners: list[Callable[[Change], None]] = []
@@ -106,7 +71,7 @@ class Debugger:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
-        """End every session, politely for a moment, then for good."""
+        """End what was launched and let go of what was attached: politely, then for good."""
         with anyio.move_on_after(FAREWELL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for live in self._live.values():
@@ -117,6 +82,9 @@ class Debugger:
         finally:
             with anyio.CancelScope(shield=True):
                 await self._reaper.aclose()
+
+    async def _leave(self, live: Live) -> None:
+        await live.leave(FAREWELL, terminate=live.plan.launched)
 
     # -- who is there
 
@@ -141,11 +109,30 @@ class Debugger:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def _tell(self, kind: Literal["sessions", "state", "output"], session_id: int) -> None:
+    def _tell(self, kind: ChangeKind, session: Session) -> None:
         for listener in self._listeners:
-            listener(Change(kind, session_id))
+            listener(Change(kind, session.id))
 
-    # -- start
+    def _observe(self, live: Live, message: Message) -> None:
+        session = live.session
+        match message:
+            case Event(event="output"):
+                self._tell("output", session)
+            case Event(event="process", body=body) if live.plan.launched:
+                pid = body.get("systemProcessId")
+                if isinstance(pid, int):
+                    live.adapter.own(pid)
+            case Event(event="stopped") if live.run_to is not None:
+                self._tasks.start_soon(self._restore, live, live.run_to)
+                live.run_to = None
+            case _:
+                pass
+        if (isinstance(message, Event) and message.event in STATE_EVENTS) or (
+            isinstance(message, Request) and message.command in RESUMES
+        ):
+            self._tell("state", session)
+
+    # -- start and end
 
     async def start(self, plan: Plan) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
@@ -156,151 +143,80 @@ class Debugger:
             ArgumentError: The adapter cannot use what it was given; nothing was started.
             AdapterError: The adapter is missing, did not start, or refused.
         """
+        # Fails before a process is started when the arguments are of no use.
+        plan.definition.arguments(plan.request, plan.inputs, plan.config)
         return await self._tasks.start(self._run, plan)
 
     async def _run(self, plan: Plan, *, task_status: TaskStatus[Session]) -> None:
         """Live the whole life of one session."""
         failure: DapeerError | None = None
-        async with open_adapter(
-            plan.definition, plan.request, plan.inputs, self._reaper
-        ) as adapter:
-            live = self._add(plan, adapter)
-            session = live.session
+        opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
+        async with opened as adapter:
+            live = Live(next(self._ids), plan, adapter, project=self.project, changed=self._observe)
+            self._add(live)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(session.run)
+                tasks.start_soon(live.session.run)
                 try:
-                    failure = await self._bring_up(live)
+                    failure = await live.bring_up(self.breakpoints)
                     if failure is None:
-                        task_status.started(session)
-                        await self._last(live)
+                        task_status.started(live.session)
+                        await live.last()
                 finally:
-                    tasks.cancel_scope.cancel()
-                    session.finish()
+                    live.session.finish()
                     self._remove(live, failed=failure is not None)
+                    tasks.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
-    def _add(self, plan: Plan, adapter: Adapter) -> Live:
-        number = next(self._ids)
-        timeouts = plan.definition.timeouts
-        session = Session(
-            number,
-            plan.name or _name(plan),
-            plan.definition.id,
-            adapter.transport,
-            project=self.project,
-            deadlines=Deadlines(timeouts.request, timeouts.control, timeouts.launch),
-            kill=adapter.kill,
-            changed=lambda message: self._observe(live, message),
-        )
-        live = Live(session, plan, adapter)
-        self._live[number] = live
-        self.sessions[number] = session
-        self.plans[number] = plan
+    def _add(self, live: Live) -> None:
+        session = live.session
+        self._live[session.id] = live
+        self._plans[session.id] = live.plan
+        self.sessions[session.id] = session
         self.focused = session
-        self._tell("sessions", number)
-        return live
+        self._tell("sessions", session)
 
     def _remove(self, live: Live, *, failed: bool) -> None:
-        number = live.session.id
-        del self._live[number]
+        """Keep what has ended for its readers; what never ran leaves no trace."""
+        session = live.session
+        del self._live[session.id]
         ended = [known for known in self.sessions if known not in self._live]
-        for dropped in [number] if failed else ended[:-KEPT_SESSIONS]:
+        for dropped in [session.id] if failed else ended[:-KEPT_SESSIONS]:
             del self.sessions[dropped]
-            del self.plans[dropped]
-        if self.focused is live.session:
-            others = list(self._live.values())
-            if others:
-                self.focused = others[-1].session
-            elif failed:
-                self.focused = next(reversed(self.sessions.values()), None)
-        self._tell("sessions", number)
+            del self._plans[dropped]
+        if self.focused is session and (self._live or failed):
+            others = [other.session for other in self._live.values()] or self.sessions.values()
+            self.focused = next(reversed(list(others)), None)
+        self._tell("sessions", session)
 
-    async def _bring_up(self, live: Live) -> DapeerError | None:
-        """Do the handshake; return why it failed, None when the debuggee ran."""
-        session, plan = live.session, live.plan
-        seconds = plan.definition.timeouts.launch
-        try:
-            async with asyncio.timeout(seconds):
-                await handshake(
-                    session.channel,
-                    adapter_id=plan.definition.adapter_id,
-                    request=plan.request,
-                    arguments=plan.definition.arguments(plan.request, plan.inputs, plan.config),
-                    initialized=session.initialized,
-                    configure=lambda: self._configure(session, plan),
-                )
-        except TimeoutError:
-            return self._failed(live, f"did not {plan.request} within {seconds:g} s")
-        except RequestFailed as error:
-            if session.mirror.exit_code is None:
-                return self._failed(live, f"could not {plan.request}: {error.message}")
-        except ChannelClosed:
-            if session.mirror.exit_code is None:
-                return self._failed(live, f"ended before the {plan.request} was done")
-        except DapeerError as error:
-            return error
-        return None
+    async def terminate(self, session: Session) -> None:
+        """End the debuggee and the session; one that has ended already is left as it is."""
+        live = self._live.get(session.id)
+        if live is not None:
+            await live.terminate()
 
-    def _failed(self, live: Live, what: str) -> AdapterFailed:
-        """Name what the adapter did, with its own last words, which often are the reason."""
-        printed = live.session.mirror.output.read().text.strip()[-800:]
-        words = printed or live.adapter.stderr_tail().strip()[-800:]
-        told = f" It said: {words}" if words else ""
-        return AdapterFailed(
-            f"The adapter {live.session.adapter} {what.rstrip('.')}.{told}",
-            "Check program, cwd and config; `dapeer doctor` checks the adapter.",
-        )
+    async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
+        """End the session; return whether the debuggee was ended, too.
 
-    async def _configure(self, session: Session, plan: Plan) -> None:
-        """Send all breakpoints; one that an adapter rejects keeps nobody from starting."""
-        wanted = self.breakpoints
-        paths = [path for path in wanted.by_path if plan.definition.accepts(path)]
-        sent = [session.set_breakpoints(path, wanted.of(path)) for path in paths]
-        if wanted.functions and session.mirror.capabilities.get("supportsFunctionBreakpoints"):
-            sent.append(session.set_function_breakpoints(wanted.functions))
-        filters = self._filters(session, plan)
-        if filters is not None:
-            sent.append(session.set_exception_breakpoints(filters))
-        for answer in await asyncio.gather(*sent, return_exceptions=True):
-            if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
-                raise answer
+        It lives on unless dapeer started it, or `terminate` says otherwise.
 
-    def _filters(self, session: Session, plan: Plan) -> Sequence[str] | None:
-        """Return the exception filters to send; adapters stop at no exception until they are told."""
-        offered = session.exception_filters()
-        chosen = plan.exception_filters
-        if chosen is not None:
-            session.check_filters(chosen)
-            return chosen
-        if not offered:
-            return None
-        if self.breakpoints.exceptions is not None:
-            return [name for name in self.breakpoints.exceptions if name in offered]
-        return [name for name, default in offered.items() if default]
+        Raises:
+            Unsupported: The adapter cannot let go of a program that it launched.
+            SessionError: The session has ended already.
+        """
+        return await self._alive(session).disconnect(terminate=terminate)
 
-    # -- messages
+    async def restart(self, session: Session) -> Session:
+        """End a session, if it has not ended, and start the same program again."""
+        plan = self._plans[session.id]
+        await self.terminate(session)
+        return await self.start(plan)
 
-    def _observe(self, live: Live, message: Message) -> None:
-        match message:
-            case Event(event="output"):
-                self._tell("output", live.session.id)
-            case Event(event="process", body=body) if live.plan.request == "launch":
-                pid = body.get("systemProcessId")
-                if isinstance(pid, int):
-                    live.adapter.own(pid)
-            case Event(event="stopped") if live.run_to is not None:
-                path, _ = live.run_to
-                live.run_to = None
-                self._tasks.start_soon(
-                    self._quietly, live.session.set_breakpoints, path, self.breakpoints.of(path)
-                )
-            case _:
-                pass
-        if (isinstance(message, Event) and message.event in PHASE_EVENTS) or (
-            isinstance(message, Request) and message.command in RESUMES
-        ):
-            self._tell("state", live.session.id)
+    def _alive(self, session: Session) -> Live:
+        live = self._live.get(session.id)
+        if live is None:
+            raise NoSession(f"Session {session.id} has ended.", "dap_run starts anew.")
+        return live
 
     # -- breakpoints
 
@@ -321,102 +237,8 @@ class Debugger:
         live = self._alive(session)
         others = [wanted for wanted in self.breakpoints.of(path) if wanted["line"] != line]
         await session.set_breakpoints(path, [*others, SourceBreakpoint(line=line)])
-        live.run_to = path, line
+        live.run_to = path
 
-    # -- end
-
-    async def terminate(self, session: Session) -> None:
-        """End the debuggee and the session; politely first, then by force."""
-        if session.id not in self._live:
-            return
-        session.cause = "ended by dap_terminate"
-        with contextlib.suppress(ChannelError):
-            if session.mirror.capabilities.get("supportsTerminateRequest"):
-                await session.request("terminate", {"restart": False}, seconds=POLITE)
-                await session.wait_for(session.ended, POLITE)
-            if not session.ended():
-                await session.request("disconnect", {"terminateDebuggee": True}, seconds=POLITE)
-        await self._gone(session)
-
-    async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
-        """End the session; the debuggee lives on unless dapeer started it, or `terminate` says so.
-
-        Returns whether the debuggee was ended.
-
-        Raises:
-            Unsupported: The adapter cannot let go of a program that it launched.
-        """
-        live = self._alive(session)
-        launched = live.plan.request == "launch"
-        ending = launched if terminate is None else terminate
-        if launched and not ending and not live.plan.definition.quirks.detach_launched:
-            raise Unsupported(
-                f"The adapter {session.adapter} cannot leave a program running that it launched.",
-                "End it with dap_terminate, or start it yourself and attach.",
-            )
-        session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
-        if not ending:
-            live.adapter.release(int(session.mirror.process.get("systemProcessId") or 0))
-        await session.request("disconnect", {"terminateDebuggee": ending})
-        await self._gone(session)
-        return ending
-
-    async def restart(self, session: Session) -> Session:
-        """End a session, if it has not ended, and start the same program again."""
-        plan = self.plans[session.id]
-        await self.terminate(session)
-        return await self.start(plan)
-
-    def _alive(self, session: Session) -> Live:
-        live = self._live.get(session.id)
-        if live is None:
-            session.stopped()  # tells that it has ended
-            raise NoSession(f"Session {session.id} has ended.", "dap_run starts anew.")
-        return live
-
-    async def _gone(self, session: Session) -> None:
-        """Wait until a session is over; an adapter that stays is killed."""
-        if not await session.wait_for(lambda: session.over, LAST_WORDS):
-            live = self._live.get(session.id)
-            if live is not None:
-                await live.adapter.kill()
-            session.finish()
-
-    async def _last(self, live: Live) -> None:
-        """Wait for the end of the debuggee, then let the adapter say its last words and go."""
-        session = live.session
-        await session.wait_for(
-            lambda: session.ended() or session.mirror.exit_code is not None, None
-        )
-        await session.wait_for(session.ended, LAST_WORDS)
-        if not session.over:
-            with contextlib.suppress(ChannelError):
-                await session.channel.request(
-                    "disconnect", {"terminateDebuggee": True}, seconds=LAST_WORDS
-                )
-            await session.wait_for(lambda: session.over, LAST_WORDS)
-
-    async def _leave(self, live: Live) -> None:
-        """The server ends: end what we launched, let go of what we attached to."""
-        launched = live.plan.request == "launch"
-        with contextlib.suppress(ChannelError):
-            await live.session.channel.request(
-                "disconnect", {"terminateDebuggee": launched}, seconds=FAREWELL
-            )
-
-    async def _quietly(self, action: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    async def _restore(self, live: Live, path: str) -> None:
         with contextlib.suppress(DapeerError):
-            await action(*arguments)
-
-
-def _name(plan: Plan) -> str:
-    """Name a session after what it debugs."""
-    for key in ("program", "module", "code", "pid", "port"):
-        value = plan.inputs.get(key)
-        if value is not None:
-            return (
-                Path(value).name
-                if key == "program" and isinstance(value, str)
-                else f"{key} {value}"[:60]
-            )
-    return plan.definition.id
+            await live.session.set_breakpoints(path, self.breakpoints.of(path))

@@ -48,6 +48,8 @@ class Stop:
     """Scopes by frame id."""
     variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """Children by variablesReference."""
+    outdated: set[int] = field(default_factory=set[int])
+    """Of these containers the children may have changed since they were fetched."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""
     source: tuple[int, list[str]] | None = None
@@ -167,6 +169,11 @@ class History:
     def find(self, number: int) -> Stop | None:
         """Return the stop with this number, or None when it was never or is no longer here."""
         return next((stop for stop in self._stops if stop.number == number), None)
+
+    def output_end(self, stop: Stop) -> int | None:
+        """Return the cursor at which the output of a stop ends; None while it is the latest."""
+        later = self.find(stop.number + 1)
+        return later.output_start if later else None
 
     def changes(self, stop: Stop) -> dict[str, tuple[str | None, str]]:
         """Return the locals that differ from the last time the program stopped in the same function.

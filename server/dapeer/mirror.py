@@ -7,17 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
 from dapeer.history import History, Stop
 from dapeer.output import Category, OutputLog
-
-RESUMES = frozenset(
-    {"continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"}
-)
-"""Requests after which the program runs, and everything known about the stop is past."""
-
-INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
-"""Requests whose answers are true of one stop only."""
 
 
 class Phase(enum.Enum):
@@ -100,6 +93,12 @@ class Mirror:
     def stop(self) -> Stop | None:
         """The latest stop that still lasts; None while every thread runs."""
         return next(reversed(self._stops.values()), None)
+
+    @property
+    def exception_filters(self) -> dict[str, bool]:
+        """The exception filters that the adapter offers, and whether each is on by default."""
+        offered = self.capabilities.get("exceptionBreakpointFilters") or ()
+        return {str(known["filter"]): bool(known.get("default")) for known in offered}
 
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs."""
@@ -269,11 +268,12 @@ class Mirror:
         if self.stop is not None and not asked.keys() & {"filter", "start", "count"}:
             variables = cast("list[Variable]", body.get("variables") or [])
             self.stop.variables[asked["variablesReference"]] = variables
+            self.stop.outdated.discard(asked["variablesReference"])
 
     def _variable_set(self, asked: Body, body: Body) -> None:  # noqa: ARG002
         """A write may change what any other variable shows: they must be fetched anew."""
         if self.stop is not None and asked.get("context") != "hover":
-            self.stop.variables.clear()
+            self.stop.outdated = set(self.stop.variables)
 
     def _exception_info(self, asked: Body, body: Body) -> None:
         stop = self.stop_of(asked.get("threadId", -1))

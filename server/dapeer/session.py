@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
 
 from dapeer import snapshot as look
-from dapeer import sources
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.requests import CONTROL, NEEDS
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import (
     FunctionBreakpoint,
@@ -26,45 +26,18 @@ from dapeer.dap.types import (
 )
 from dapeer.errors import (
     ArgumentError,
-    ChannelError,
     NotStopped,
     RequestFailed,
     RequestTimeout,
     Unsupported,
 )
 from dapeer.history import Stop
-from dapeer.mirror import RESUMES, Mirror, Phase
-
-NEEDS: Mapping[str, str] = {
-    "configurationDone": "supportsConfigurationDoneRequest",
-    "exceptionInfo": "supportsExceptionInfoRequest",
-    "gotoTargets": "supportsGotoTargetsRequest",
-    "goto": "supportsGotoTargetsRequest",
-    "restart": "supportsRestartRequest",
-    "setFunctionBreakpoints": "supportsFunctionBreakpoints",
-    "setExceptionBreakpoints": "exceptionBreakpointFilters",
-    "setExpression": "supportsSetExpression",
-    "setVariable": "supportsSetVariable",
-    "terminate": "supportsTerminateRequest",
-}
-"""The capability that a request needs. What is not here every adapter answers."""
-
-CONTROL = RESUMES | {
-    "configurationDone",
-    "disconnect",
-    "pause",
-    "restart",
-    "setBreakpoints",
-    "terminate",
-}
-"""Requests that a healthy adapter answers at once, whatever the program does."""
+from dapeer.looking import fetch_locals, fetch_stop
+from dapeer.mirror import Mirror, Phase
+from dapeer.waiters import Waiters
 
 LEVELS = 20
 """Frames fetched at a stop."""
-QUIET = 0.015
-"""Seconds without output after which a stop's output counts as complete."""
-SETTLED = 0.15
-"""Seconds after which nobody waits any longer for a stop's output to be complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +47,6 @@ class Deadlines:
     request: float = 10.0
     control: float = 5.0
     launch: float = 30.0
-
-
-@dataclass(slots=True)
-class Waiter:
-    """Somebody who waits until something is true of the session."""
-
-    predicate: Callable[[], bool]
-    woken: asyncio.Future[None] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
 
 
 class Session:
@@ -121,7 +84,7 @@ class Session:
         self._deadlines = deadlines
         self._kill = kill
         self._changed = changed
-        self._waiters: list[Waiter] = []
+        self._waiters = Waiters()
         self._fetching: dict[tuple[object, ...], asyncio.Task[Body]] = {}
         self._looks: dict[int, asyncio.Task[None]] = {}
         # A suspended thread of debugpy takes one command per 200 ms once two are queued.
@@ -143,7 +106,8 @@ class Session:
         self.over = True
         if not self.ended():
             self.cause = self.cause or "the adapter ended unexpectedly"
-        self._observe(Event("terminated"))
+            self._observe(Event("terminated"))
+        self._waiters.wake()
 
     def _observe(self, message: Message) -> None:
         self.mirror.apply(message, time.time())
@@ -152,38 +116,21 @@ class Session:
                 self.initialized.set()
             case Event(event="stopped"):
                 epoch = self.mirror.epoch
-                self._looks = {epoch: asyncio.create_task(self._look(epoch))}
+                self._looks = {epoch: asyncio.create_task(fetch_stop(self))}
             case _:
                 pass
-        self._wake()
+        self._waiters.wake()
         self._changed(message)
 
     async def _refuse(self, request: Request) -> Body:
         raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
 
-    def _wake(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.woken.done() and waiter.predicate():
-                waiter.woken.set_result(None)
-
     async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
-        """Wait until `predicate` is true of the session; False when `seconds` (None: no limit) pass first.
+        """Wait until `predicate` is true of the session; False when `seconds` pass first (None: no limit).
 
         It is asked again after every message, so it must be cheap.
         """
-        if predicate():
-            return True
-        waiter = Waiter(predicate)
-        self._waiters.append(waiter)
-        try:
-            async with asyncio.timeout(seconds):
-                await waiter.woken
-        except TimeoutError:
-            return predicate()
-        else:
-            return True
-        finally:
-            self._waiters.remove(waiter)
+        return await self._waiters.wait_for(predicate, seconds)
 
     # -- requests
 
@@ -276,56 +223,6 @@ class Session:
         if task is not None:
             await asyncio.wait({task})
 
-    async def _look(self, epoch: int) -> None:
-        """Fetch what everybody asks at a stop, before anybody asks."""
-        stop = self.mirror.stop
-        if stop is None or stop.number != epoch:
-            return
-        began = self.mirror.output.end
-        names = asyncio.ensure_future(self._quietly(self._names(stop)))
-        exception = asyncio.ensure_future(self._quietly(self._exception(stop)))
-        await self._quietly(self._locals(stop))
-        await asyncio.wait({names, exception})
-        await self._output_settled(stop, began)
-
-    async def _names(self, stop: Stop) -> None:
-        if not self.mirror.threads.get(stop.thread_id):
-            await self.threads()
-
-    async def _exception(self, stop: Stop) -> None:
-        if stop.reason == "exception" and self.mirror.capabilities.get(NEEDS["exceptionInfo"]):
-            await self.exception_info(stop.thread_id)
-
-    async def _locals(self, stop: Stop) -> None:
-        frames = await self.stack_trace(stop.thread_id)
-        if not frames:
-            return
-        path = look.frame_path(frames[0])
-        stop.source = sources.window(path, frames[0]["line"], look.SOURCE_AROUND) if path else None
-        await self.scopes(frames[0]["id"])
-        references = [scope["variablesReference"] for scope in stop.local_scopes(frames[0]["id"])]
-        await asyncio.gather(*(self.variables(reference) for reference in references))
-
-    async def _output_settled(self, stop: Stop, began: int) -> None:
-        """Wait for output that was printed before the stop but travels by a slower road.
-
-        A program that printed nothing since it was resumed costs no time.
-        """
-        if self.mirror.output.end == stop.output_start:
-            return
-        end = asyncio.get_running_loop().time() + SETTLED
-        seen = began
-        while seen != self.mirror.output.end and asyncio.get_running_loop().time() < end:
-            seen = self.mirror.output.end
-            await self.wait_for(lambda: self.mirror.output.end > seen, QUIET)  # noqa: B023
-
-    async def _quietly(self, fetch: Coroutine[Any, Any, None]) -> None:
-        """A stop is told even when a part of it cannot be had."""
-        try:
-            await fetch
-        except (ChannelError, Unsupported, KeyError):
-            return
-
     # -- inspection: from the mirror, else asked once
 
     async def threads(self) -> Mapping[int, str]:
@@ -365,7 +262,7 @@ class Session:
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable."""
         stop = self.stopped()
-        if reference not in stop.variables:
+        if reference not in stop.variables or reference in stop.outdated:
             arguments = {"variablesReference": reference}
             await self._once(("variables", reference), lambda: self.request("variables", arguments))
         return stop.variables.get(reference, [])
@@ -458,14 +355,9 @@ class Session:
         """Stop at these kinds of exceptions, and at no others."""
         await self.request("setExceptionBreakpoints", {"filters": list(filters)})
 
-    def exception_filters(self) -> dict[str, bool]:
-        """Return the exception filters that the adapter offers, and whether each is on by default."""
-        offered = self.mirror.capabilities.get("exceptionBreakpointFilters") or ()
-        return {str(known["filter"]): bool(known.get("default")) for known in offered}
-
     def check_filters(self, filters: Sequence[str]) -> None:
         """Raise `ArgumentError` when the adapter does not offer one of these filters."""
-        offered = self.exception_filters()
+        offered = self.mirror.exception_filters
         unknown = [name for name in filters if name not in offered]
         if unknown:
             allowed = ", ".join(offered) or "none"
@@ -498,8 +390,8 @@ class Session:
         stop = self.mirror.stop
         if stop is not None:
             await self.looked()
-            if not stop.variables:
-                await self._quietly(self._locals(stop))
+            if stop.outdated or not stop.variables:
+                await fetch_locals(self, stop)
             stop.output_shown = self.mirror.output.end
         return self.view()
 

@@ -106,7 +106,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
     changed = mirror.history.changes(stop)
     if changed:
         snapshot["changed"] = _changed(changed)
-    printed = new_output(mirror, stop.output_start, notes)
+    printed = new_output(mirror, stop.output_start, mirror.history.output_end(stop), notes)
     if printed:
         snapshot["output"] = printed
     if notes:
@@ -130,9 +130,11 @@ def ended(session_id: int, mirror: Mirror, since: int, cause: str | None) -> Sna
     return _with_output(snapshot, mirror, since)
 
 
-def new_output(mirror: Mirror, since: int, notes: list[str]) -> str:
-    """Return the last lines that were printed after cursor `since`, and note what is left out."""
+def new_output(mirror: Mirror, since: int, until: int | None, notes: list[str]) -> str:
+    """Return the last lines printed between two cursors (None: now), and note what is left out."""
     text = mirror.output.read(since).text
+    if until is not None:
+        text = text[: max(0, until - max(since, mirror.output.start))]
     lines = text.splitlines(keepends=True)
     shown = "".join(lines[-OUTPUT_LINES:])[-OUTPUT:]
     if len(shown) < len(text):
@@ -231,7 +233,7 @@ def _changed(changed: Mapping[str, tuple[str | None, str]]) -> dict[str, list[st
 
 def _with_output(snapshot: Snapshot, mirror: Mirror, since: int) -> Snapshot:
     notes: list[str] = []
-    printed = new_output(mirror, since, notes)
+    printed = new_output(mirror, since, None, notes)
     if printed:
         snapshot["output"] = printed
     if notes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 from collections.abc import Awaitable, Callable
@@ -87,6 +88,11 @@ class Channel:
             self._pending.pop(request.seq, None)
             raise _closed(command) from error
         return request, future
+
+    async def finish(self) -> None:
+        """Say that no more requests will come, and receive what is still under way."""
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._transport.send_eof()
 
     async def _receive(self, tasks: TaskGroup) -> None:
         while True:

@@ -38,6 +38,10 @@ class Transport(Protocol):
         """
         ...
 
+    async def send_eof(self) -> None:
+        """Say that nothing more will be sent; `receive` goes on until the other end has finished."""
+        ...
+
     async def aclose(self) -> None:
         """Close both directions; a waiting `receive` ends."""
         ...
@@ -116,6 +120,10 @@ class ContentLengthTransport:
             self._received.extend(message for message in messages if message is not None)
         return self._received.popleft()
 
+    async def send_eof(self) -> None:
+        """End our direction; an adapter on stdio then ends, too."""
+        await self._stream.send_eof()
+
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
@@ -140,6 +148,10 @@ class MemoryTransport:
             message = from_json(json.loads(await self._incoming.receive()))
             if message is not None:
                 return message
+
+    async def send_eof(self) -> None:
+        """End our direction."""
+        await self._outgoing.aclose()
 
     async def aclose(self) -> None:
         """Close both directions."""

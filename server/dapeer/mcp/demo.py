@@ -20,7 +20,7 @@ from mcp.types import TextContent
 WIDTH = 100
 
 
-class Evidence(Exception):  # noqa: N818 - it is what was missing
+class Evidence(Exception):
     """The program did not behave as the story tells."""
 
 
@@ -47,9 +47,15 @@ async def _story(client: Client, program: Path, add: int, total: int) -> None:
     first = await _call(client, "dap_run", program=str(program), breakpoints=[breakpoint_])
     _expect(first.get("line") == add, f"it should stop at line {add}")
 
-    _say("The fourth item is about to be added. What have the other three brought, and what does this one cost?")
-    cost = await _call(client, "dap_evaluate", expression="item.price * item.quantity, item.cost(self.discount)")
-    _say("So `cost` takes the discount off already. On to the end of `total`, one line before it returns.")
+    _say(
+        "The fourth item is about to be added. What have the other three brought, and what does this one cost?"
+    )
+    cost = await _call(
+        client, "dap_evaluate", expression="item.price * item.quantity, item.cost(self.discount)"
+    )
+    _say(
+        "So `cost` takes the discount off already. On to the end of `total`, one line before it returns."
+    )
     last = await _call(client, "dap_run_to", filename=str(program), line=total)
     so_far = float(last["locals"]["total"])
     _say(f"`total` is {so_far:.2f} here: the discount is in it. And what will be returned?")
@@ -59,9 +65,11 @@ async def _story(client: Client, program: Path, add: int, total: int) -> None:
     _say("The amount without the second discount can be tried out in the program that is running.")
     await _call(client, "dap_set_variable", path="self.discount", value="0.0")
     end = await _call(client, "dap_continue")
-    _expect(f"{so_far:.2f}" in end.get("output", ""), "the program should print the right amount now")
+    _expect(
+        f"{so_far:.2f}" in end.get("output", ""), "the program should print the right amount now"
+    )
     _say(
-        f"Found: the discount is taken off twice. `Item.cost` (see {cost['result']}) does it for each item, and "
+        f"Found: the discount is taken off twice. `Item.cost` does it for each item ({cost['result']}), and "
         f"`Order.total` does it again in line {total}. Return `total` there; the program then asks for {so_far:.2f}."
     )
 
@@ -77,7 +85,7 @@ async def _call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]: 
     return cast("dict[str, Any]", result.structured_content or {})
 
 
-def _expect(holds: bool, what: str) -> None:  # noqa: FBT001 - a condition
+def _expect(holds: bool, what: str) -> None:
     if not holds:
         raise Evidence(what)
 
@@ -89,7 +97,9 @@ def _say(text: str) -> None:
 @asynccontextmanager
 async def _assistant(project: Path) -> AsyncIterator[Client]:
     """Start a server as an assistant's host does, over stdio, and connect to it."""
-    command = StdioServerParameters(command=sys.executable, args=["-m", "dapeer", "stdio"], cwd=project)
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "dapeer", "stdio"], cwd=project
+    )
     async with Client(stdio_client(command)) as client:
         yield client
 

@@ -18,6 +18,7 @@ FrameId = Annotated[int | None, Field()]
 Line = Annotated[int, Field(ge=1)]
 Milliseconds = Annotated[int, Field(ge=0)]
 Filename = Annotated[str, Field(validation_alias=AliasChoices("filename", "file"))]
+OptionalFilename = Annotated[str | None, Field(validation_alias=AliasChoices("filename", "file"))]
 
 
 class BreakpointArgument(BaseModel):

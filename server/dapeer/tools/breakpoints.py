@@ -13,6 +13,7 @@ from dapeer.snapshot import relative
 from dapeer.tools.arguments import (
     Filename,
     Line,
+    OptionalFilename,
     SessionId,
     check_line,
     line_text,
@@ -59,7 +60,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
 
 
 @tool("Clear breakpoints", destructive=True, idempotent=True)
-async def dap_clear_breakpoints(call: Call, filename: Filename | None = None) -> Reply:
+async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
     """Remove all breakpoints of a file, or all of them, function breakpoints included."""
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None

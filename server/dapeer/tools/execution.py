@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from dapeer.errors import ArgumentError
 from dapeer.tools.arguments import (
     Filename,
     Line,
     Milliseconds,
+    OptionalFilename,
     SessionId,
     ThreadId,
     source_file,
@@ -105,7 +102,7 @@ async def dap_run_to(
 async def dap_goto(
     call: Call,
     line: Line,
-    filename: Annotated[Filename | None, Field()] = None,
+    filename: OptionalFilename = None,
     thread_id: ThreadId = None,
     session_id: SessionId = None,
 ) -> Reply:

@@ -15,9 +15,9 @@ from dapeer.history import Stop, shortened
 from dapeer.session import Session
 from dapeer.sources import read_lines
 from dapeer.tools.arguments import (
-    Filename,
     FrameId,
     Line,
+    OptionalFilename,
     SessionId,
     ThreadId,
     frame_of,
@@ -349,7 +349,7 @@ async def dap_exception_info(
 @tool("Read source", read_only=True)
 async def dap_source(
     call: Call,
-    filename: Filename | None = None,
+    filename: OptionalFilename = None,
     source_reference: int | None = None,
     line: Line = 1,
     count: Annotated[int, Field(ge=1, le=500)] = 50,

@@ -158,7 +158,9 @@ async def dap_history(
 
 
 def _row(session: Session, stop: Stop) -> dict[str, Any]:
-    view: Mapping[str, Any] = views.stopped(session.id, session.mirror, stop, session.project)
+    view = cast(
+        "Mapping[str, Any]", views.stopped(session.id, session.mirror, stop, session.project)
+    )
     kept = ("stop", "reason", "thread_id", "exception", "changed")
     place = view.get("stack", [])[:1]
     return {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}

@@ -16,8 +16,9 @@ from dapeer.adapters.definition import Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.running import choose_for_process
-from dapeer.debugger import Debugger, Plan
+from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.live import Plan
 from dapeer.tools.arguments import (
     BreakpointArgument,
     Milliseconds,

@@ -119,12 +119,15 @@ def _model(function: ToolFunction) -> type[BaseModel]:
 
 
 def _short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Drop what tells a model nothing: titles, null alternatives, defaults of null.
+    """Drop what tells a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
     """
     definitions = cast("Json", schema.get("$defs", {}))
     return _shortened(schema, definitions)
+
+
+_SELF_EVIDENT = (("default", None), ("minimum", 0), ("minimum", 1))
 
 
 def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
@@ -142,7 +145,7 @@ def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
                 if key == "properties"
                 else _shortened(value, definitions)
                 for key, value in fields.items()
-                if key not in {"title", "$defs"} and not (key == "default" and value is None)
+                if (key, value) not in _SELF_EVIDENT and key not in {"title", "$defs"}
             }
         case _:
             return node

@@ -1,0 +1,215 @@
+"""One session with its adapter: how it starts, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from dapeer.adapters.definition import Definition
+from dapeer.adapters.process import Adapter
+from dapeer.breakpoints import Breakpoints
+from dapeer.dap.handshake import handshake
+from dapeer.dap.messages import Message
+from dapeer.errors import (
+    AdapterFailed,
+    ChannelClosed,
+    ChannelError,
+    DapeerError,
+    RequestFailed,
+    Unsupported,
+)
+from dapeer.session import Deadlines, Session
+
+LAST_WORDS = 1.0
+"""Seconds that an adapter has after `disconnect` to send what is left and go."""
+POLITE = 2.0
+"""Seconds in which a debuggee may end by itself when it is asked to."""
+QUOTED = 800
+"""Characters of an adapter's own words in an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to debug and how: enough to start it, and to start it again."""
+
+    definition: Definition
+    request: Literal["launch", "attach"]
+    inputs: Mapping[str, object]
+    """What the definition's placeholders stand for: program, args, cwd, env, python, pid, …"""
+    config: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Adapter-specific keys, passed through untouched."""
+    name: str = ""
+    exception_filters: Sequence[str] | None = None
+
+    @property
+    def launched(self) -> bool:
+        """Whether the debuggee is ours, and so ends with its session."""
+        return self.request == "launch"
+
+    def title(self) -> str:
+        """Name the session after what it debugs, unless it was given a name."""
+        for key in ("program", "module", "code", "pid", "port"):
+            value = self.inputs.get(key)
+            if value is not None and not self.name:
+                return Path(str(value)).name if key == "program" else f"{key} {value}"[:60]
+        return self.name or self.definition.id
+
+
+class Live:
+    """A session that has an adapter."""
+
+    def __init__(
+        self,
+        number: int,
+        plan: Plan,
+        adapter: Adapter,
+        *,
+        project: Path,
+        changed: Callable[[Live, Message], None],
+    ) -> None:
+        self.plan = plan
+        self.adapter = adapter
+        self.run_to: str | None = None
+        """File of a breakpoint that lasts until the next stop."""
+        timeouts = plan.definition.timeouts
+        self.session = Session(
+            number,
+            plan.title(),
+            plan.definition.id,
+            adapter.transport,
+            project=project,
+            deadlines=Deadlines(timeouts.request, timeouts.control, timeouts.launch),
+            kill=adapter.kill,
+            changed=lambda message: changed(self, message),
+        )
+
+    # -- start
+
+    async def bring_up(self, wanted: Breakpoints) -> DapeerError | None:
+        """Do the handshake; return why it failed, None when the debuggee ran, if only for a moment."""
+        session, plan = self.session, self.plan
+        seconds = plan.definition.timeouts.launch
+        try:
+            async with asyncio.timeout(seconds):
+                await handshake(
+                    session.channel,
+                    adapter_id=plan.definition.adapter_id,
+                    request=plan.request,
+                    arguments=plan.definition.arguments(plan.request, plan.inputs, plan.config),
+                    initialized=session.initialized,
+                    configure=lambda: self._configure(wanted),
+                )
+        except TimeoutError:
+            return self._failed(f"did not {plan.request} within {seconds:g} s")
+        except (RequestFailed, ChannelClosed) as error:
+            if session.mirror.exit_code is None:
+                return self._failed(f"could not {plan.request}: {_reason(error)}")
+        except DapeerError as error:
+            return error
+        return None
+
+    async def _configure(self, wanted: Breakpoints) -> None:
+        """Send all breakpoints; one that an adapter rejects keeps nobody from starting."""
+        session = self.session
+        sent: list[Coroutine[Any, Any, None]] = [
+            session.set_breakpoints(path, wanted.of(path))
+            for path in wanted.by_path
+            if self.plan.definition.accepts(path)
+        ]
+        if wanted.functions and session.mirror.capabilities.get("supportsFunctionBreakpoints"):
+            sent.append(session.set_function_breakpoints(wanted.functions))
+        filters = self._filters(wanted)
+        if filters is not None:
+            sent.append(session.set_exception_breakpoints(filters))
+        for answer in await asyncio.gather(*sent, return_exceptions=True):
+            if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
+                raise answer
+
+    def _filters(self, wanted: Breakpoints) -> Sequence[str] | None:
+        """Return the exception filters to send; an adapter stops at none until it is told."""
+        offered = self.session.mirror.exception_filters
+        chosen = self.plan.exception_filters
+        if chosen is not None:
+            self.session.check_filters(chosen)
+            return chosen
+        if not offered:
+            return None
+        if wanted.exceptions is not None:
+            return [name for name in wanted.exceptions if name in offered]
+        return [name for name, default in offered.items() if default]
+
+    def _failed(self, what: str) -> AdapterFailed:
+        """Name what the adapter did, with its own last words, which often are the reason."""
+        printed = self.session.mirror.output.read().text.strip()
+        words = (printed or self.adapter.stderr_tail().strip())[-QUOTED:]
+        told = f" It said: {words}" if words else ""
+        return AdapterFailed(
+            f"The adapter {self.session.adapter} {what.rstrip('.')}.{told}",
+            "Check program, cwd and config; `dapeer doctor` checks the adapter.",
+        )
+
+    # -- end
+
+    async def last(self) -> None:
+        """Wait for the end of the debuggee, then let the adapter say its last words and go."""
+        session = self.session
+        exited = session.mirror
+        await session.wait_for(lambda: session.ended() or exited.exit_code is not None, None)
+        await session.wait_for(session.ended, LAST_WORDS)
+        if not session.over:
+            await self.leave(LAST_WORDS, terminate=True)
+            await self.gone()
+
+    async def leave(self, seconds: float, *, terminate: bool) -> None:
+        """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
+        with contextlib.suppress(ChannelError):
+            arguments = {"terminateDebuggee": terminate}
+            await self.session.channel.request("disconnect", arguments, seconds=seconds)
+
+    async def gone(self) -> None:
+        """Wait until the session is over; an adapter that stays is killed."""
+        session = self.session
+        await session.channel.finish()
+        if not await session.wait_for(lambda: session.over, LAST_WORDS):
+            await self.adapter.kill()
+            session.finish()
+
+    async def terminate(self) -> None:
+        """End the debuggee and the session; politely first, then by force."""
+        session = self.session
+        session.cause = "ended by dap_terminate"
+        with contextlib.suppress(ChannelError):
+            if session.mirror.capabilities.get("supportsTerminateRequest"):
+                await session.request("terminate", {"restart": False}, seconds=POLITE)
+                await session.wait_for(session.ended, POLITE)
+        if not session.ended():
+            await self.leave(POLITE, terminate=True)
+        await self.gone()
+
+    async def disconnect(self, *, terminate: bool | None) -> bool:
+        """End the session; return whether the debuggee was ended, too (None: if it was launched).
+
+        Raises:
+            Unsupported: The adapter cannot let go of a program that it launched.
+        """
+        session, plan = self.session, self.plan
+        ending = plan.launched if terminate is None else terminate
+        if plan.launched and not ending and not plan.definition.quirks.detach_launched:
+            raise Unsupported(
+                f"The adapter {session.adapter} cannot leave a program running that it launched.",
+                "End it with dap_terminate, or start it yourself and attach.",
+            )
+        session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
+        if not ending:
+            self.adapter.release(int(session.mirror.process.get("systemProcessId") or 0))
+        await session.request("disconnect", {"terminateDebuggee": ending})
+        await self.gone()
+        return ending
+
+
+def _reason(error: RequestFailed | ChannelClosed) -> str:
+    return error.message if isinstance(error, RequestFailed) else "it ended first"

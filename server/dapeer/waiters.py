@@ -1,0 +1,47 @@
+"""Waiting until something is true."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Predicate = Callable[[], bool]
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    predicate: Predicate
+    woken: asyncio.Future[None]
+
+
+class Waiters:
+    """Those who wait until a predicate is true; `wake` asks all of them again.
+
+    Nobody who waits costs anything, so it may be called after every message.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[_Waiter] = []
+
+    def wake(self) -> None:
+        """Wake those whose predicate has become true."""
+        for waiter in self._waiting:
+            if not waiter.woken.done() and waiter.predicate():
+                waiter.woken.set_result(None)
+
+    async def wait_for(self, predicate: Predicate, seconds: float | None) -> bool:
+        """Wait until `predicate` is true; False when `seconds` pass first (None: no limit)."""
+        if predicate():
+            return True
+        waiter = _Waiter(predicate, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiter)
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter.woken
+        except TimeoutError:
+            return predicate()
+        else:
+            return True
+        finally:
+            self._waiting.remove(waiter)
