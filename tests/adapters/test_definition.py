@@ -67,6 +67,7 @@ def test_there_are_shipped_definitions() -> None:
             "`attach.tcp.transport.command` must be there for stdio and tcp, and only for these",
         ),
         ("[attach.tcp]\ntransport = { kind = 'udp' }", "key `attach.tcp.transport.kind` is 'udp'"),
+        ("[launch]\nx = [2026-11-21]", "a value in [launch] cannot be sent"),
         ("[launch]\nx = ", "Invalid value (at "),
     ],
 )

@@ -110,7 +110,7 @@ def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path: Path) 
 
 
 def test_one_of_any_is_enough_and_a_missing_module_is_none(tmp_path: Path) -> None:
-    missing = '{ python_module = "a_module_that_nobody_has" }'
+    missing = '{ python_module = ["a_module_that_nobody_has", "nor.this"] }'
     assert detect(toy(tmp_path, f'any = [{missing}, {{ executable = "sh" }}]')).ready
     assert not detect(toy(tmp_path, f"any = [{missing}]")).ready
 

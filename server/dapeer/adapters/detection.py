@@ -70,10 +70,17 @@ def _candidates(need: Need) -> Iterator[Found]:
             for path in itertools.chain.from_iterable(map(_executables, need.names)):
                 yield {"executable": path, need.names[0]: path}
         case "python_module":
-            yield from ({} for name in need.names if importlib.util.find_spec(name))
+            yield from ({} for name in need.names if _has_module(name))
         case "file":
             for path in itertools.chain.from_iterable(map(_files, need.names)):
                 yield {"file": path, "file_dir": str(Path(path).parent)}
+
+
+def _has_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # of a package that is not there
+        return False
 
 
 def _executables(name: str) -> Iterator[str]:
@@ -136,6 +143,6 @@ def _install(definition: Definition) -> str:
 
 
 def _pip() -> str:
-    if importlib.util.find_spec("pip"):
+    if _has_module("pip"):
         return f"{sys.executable} -m pip"
     return f"uv pip --python {sys.executable}"

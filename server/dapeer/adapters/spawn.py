@@ -15,6 +15,9 @@ from dapeer.adapters.template import UNSET, fill
 from dapeer.adapters.vocabulary import TransportTable
 from dapeer.errors import AdapterFailed
 
+ENOUGH = 800
+"""Characters of the last words that an error repeats."""
+
 
 class Spawned:
     """A process of ours, in a session of its own, with the end of what it complains about."""
@@ -26,7 +29,7 @@ class Spawned:
 
     def failed(self, what: str) -> AdapterFailed:
         """Return the error for something it did, with its last words, which often are the reason."""
-        words = self.tail.text()
+        words = self.tail.text()[-ENOUGH:]
         said = f" It said: {words}" if words else ""
         return AdapterFailed(f"{self._title} {what}.{said}", "`dapeer doctor` checks the adapter.")
 

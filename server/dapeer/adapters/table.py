@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -87,8 +88,17 @@ class Table:
         ]
 
     def free(self) -> Mapping[str, Any]:
-        """Return all that nobody has asked for: keys that are the adapter's own business."""
-        return {key: value for key, value in self._values.items() if key not in self._known}
+        """Return all that nobody has asked for: keys that are the adapter's own business.
+
+        Raises:
+            DefinitionError: A value has no JSON: a date.
+        """
+        values = {key: value for key, value in self._values.items() if key not in self._known}
+        try:
+            json.dumps(values)
+        except TypeError as error:
+            raise self.wrong(f"a value in [{self._name}] cannot be sent: {error}") from error
+        return values
 
     def done(self) -> None:
         """Object to keys that nobody has asked for.

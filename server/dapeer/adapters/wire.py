@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream
@@ -64,6 +66,11 @@ class PromptStream(ByteStream):
         self.heard = False
         """Whether anything has been received."""
         self._option: int | None = getattr(socket, "TCP_QUICKACK", None)
+
+    @property
+    def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
+        """Offer what the socket's own stream offers."""
+        return self._stream.extra_attributes
 
     async def send(self, item: bytes) -> None:
         """Write."""

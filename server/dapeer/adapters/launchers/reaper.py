@@ -17,19 +17,19 @@ class Watch:
     """The processes to kill, each known by its start time too: the number alone may be reused."""
 
     def __init__(self) -> None:
-        self._watched: dict[int, tuple[str, bool]] = {}
+        self.watched: dict[int, tuple[str, bool]] = {}
 
     def obey(self, line: str) -> None:
         """Do what one line says."""
         pid = int(line[1:])
         if line.startswith("+"):
-            self._watched[pid] = started(pid), leads_group(pid)
+            self.watched[pid] = started(pid), leads_group(pid)
         else:
-            self._watched.pop(pid, None)
+            self.watched.pop(pid, None)
 
     def kill_all(self) -> None:
         """Kill the processes that are still the ones we were told of, and their groups."""
-        for pid, (since, led) in self._watched.items():
+        for pid, (since, led) in self.watched.items():
             now = started(pid)
             if now not in ("", since):
                 continue

@@ -1,0 +1,15 @@
+"""A reaper per test."""
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from dapeer.adapters.reaper import Reaper
+
+
+@pytest_asyncio.fixture
+async def reaper() -> AsyncIterator[Reaper]:
+    """Return a reaper that is closed after the test."""
+    one = Reaper()
+    yield one
+    await one.aclose()

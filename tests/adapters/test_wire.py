@@ -1,0 +1,51 @@
+"""Sockets to an adapter."""
+
+import asyncio
+import socket
+
+import anyio
+import pytest
+from anyio.abc import SocketAttribute
+
+from dapeer.adapters.wire import connect, free_port
+
+LOOPBACK = "127.0.0.1"
+
+
+async def test_a_socket_neither_delays_nor_lets_others_delay() -> None:
+    with socket.create_server((LOOPBACK, 0)) as server:
+        stream = await connect(*server.getsockname())
+        theirs, _ = server.accept()
+        ours: socket.socket = stream.extra(SocketAttribute.raw_socket)  # noqa: S610
+        assert ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        if hasattr(socket, "TCP_QUICKACK"):
+            ours.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+            theirs.sendall(b"x")
+            assert await stream.receive() == b"x"
+            assert ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK)
+        theirs.close()
+        await stream.aclose()
+
+
+async def test_a_stream_tells_whether_it_was_spoken_to() -> None:
+    with socket.create_server((LOOPBACK, 0)) as server:
+        stream = await connect(*server.getsockname())
+        theirs, _ = server.accept()
+        assert not stream.heard
+        await stream.send(b"ping")
+        assert theirs.recv(4) == b"ping"
+        theirs.sendall(b"pong")
+        async with asyncio.timeout(60):
+            assert await stream.receive() == b"pong"
+            assert stream.heard
+            await stream.send_eof()
+            assert theirs.recv(1) == b""
+            theirs.close()
+            with pytest.raises(anyio.EndOfStream):
+                await stream.receive()
+        await stream.aclose()
+
+
+async def test_nobody_listens_at_a_free_port() -> None:
+    with pytest.raises(OSError, match="connect"):
+        await connect(LOOPBACK, free_port(LOOPBACK))
