@@ -135,6 +135,15 @@ async def test_an_adapter_that_exits_at_once_is_told_with_its_last_words(
             await initialize(one.transport)
 
 
+async def test_an_adapter_that_closes_its_output_at_once_is_told(
+    tmp_path: Path, reaper: Reaper
+) -> None:
+    definition = toy(tmp_path, ["sh", "-c", "exec >&-; exec sleep 1000"])
+    with pytest.raises(AdapterFailed, match="The toy closed its output without a word"):
+        async with asyncio.timeout(LIMIT), open_adapter(definition, "launch", {}, reaper) as one:
+            await initialize(one.transport)
+
+
 async def test_a_server_that_never_listens_is_told(tmp_path: Path, reaper: Reaper) -> None:
     more = "[timeouts]\nstart = 0.2"
     definition = toy(tmp_path, ["sleep", "1000"], "tcp", more)

@@ -88,7 +88,7 @@ async def open_adapter(
         except ChannelClosed as error:
             if spawned is None or stream.heard:
                 raise
-            raise spawned.died() from error
+            raise await spawned.died() from error
 
 
 async def _end(spawned: Spawned) -> None:
@@ -152,5 +152,4 @@ async def _listening(spawned: Spawned, port: int) -> PromptStream:
         except OSError:
             with anyio.move_on_after(RETRY):
                 await spawned.process.wait()
-    await spawned.tail.settle()
-    raise spawned.died()
+    raise await spawned.died()

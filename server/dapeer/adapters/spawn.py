@@ -10,7 +10,7 @@ from typing import cast
 import anyio
 from anyio.abc import Process
 
-from dapeer.adapters.tail import Tail
+from dapeer.adapters.tail import LAG, Tail
 from dapeer.adapters.template import UNSET, fill
 from dapeer.adapters.vocabulary import TransportTable
 from dapeer.errors import AdapterFailed
@@ -33,9 +33,16 @@ class Spawned:
         said = f" It said: {words}" if words else ""
         return AdapterFailed(f"{self._title} {what}.{said}", "`dapeer doctor` checks the adapter.")
 
-    def died(self) -> AdapterFailed:
-        """Return the error for its early end."""
-        return self.failed(f"ended at once, with exit code {self.process.returncode}")
+    async def died(self) -> AdapterFailed:
+        """Return the error for its early end, when all about it is known."""
+        await self.tail.settle()
+        # Its pipes end a moment before we are told of its exit code, or it lives on without them.
+        with anyio.move_on_after(LAG):
+            await self.process.wait()
+        code = self.process.returncode
+        if code is None:
+            return self.failed("closed its output without a word")
+        return self.failed(f"ended at once, with exit code {code}")
 
     async def end(self) -> None:
         """Ask it to end, and wait until it has; when cancelled, kill it."""
