@@ -16,18 +16,19 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"mcp"}),
     frozenset({"tools"}),
-    frozenset({"debugger", "breakpoints"}),
+    frozenset({"debugger", "doctor"}),
+    frozenset({"live"}),
+    frozenset({"breakpoints"}),
     frozenset({"session", "adapters", "render"}),
-    frozenset({"snapshot"}),
+    frozenset({"inspection"}),
+    frozenset({"snapshot", "sources", "waiters", "paths"}),
     frozenset({"mirror"}),
-    frozenset({"history", "output", "sources"}),
+    frozenset({"history", "output"}),
     frozenset({"dap"}),
     frozenset({"errors"}),
 )
 """Top first. A part imports from the layers below its own."""
 
-NEIGHBOURS = {("debugger", "breakpoints"), ("history", "output")}
-"""Arrows inside a layer that are wanted."""
 
 OWNERS: dict[str, tuple[str, ...]] = {
     "mcp": ("mcp/", "tools/"),
@@ -88,9 +89,7 @@ def imports(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def allowed(importer: str, imported: str) -> bool:
-    if importer == imported or (importer, imported) in NEIGHBOURS:
-        return True
-    return layer_of(importer) < layer_of(imported)
+    return importer == imported or layer_of(importer) < layer_of(imported)
 
 
 def test_every_part_of_the_package_has_a_layer() -> None:

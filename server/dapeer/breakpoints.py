@@ -25,9 +25,12 @@ class Breakpoints:
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
 
-    def add(self, path: str, wanted: SourceBreakpoint) -> None:
-        """Want a breakpoint; it replaces the one on its line."""
-        self.by_path.setdefault(path, {})[wanted["line"]] = wanted
+    def add(self, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint | None:
+        """Want a breakpoint; return the one on its line that it replaces."""
+        lines = self.by_path.setdefault(path, {})
+        replaced = lines.get(wanted["line"])
+        lines[wanted["line"]] = wanted
+        return replaced
 
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = ()

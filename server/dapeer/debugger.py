@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -134,10 +134,12 @@ class Debugger:
 
     # -- start and end
 
-    async def start(self, plan: Plan) -> Session:
+    async def start(
+        self, plan: Plan, breakpoints: Sequence[tuple[str, SourceBreakpoint]] = ()
+    ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
-        A program that has ended by then, because it is short or faulty, is a session that ended.
+        `breakpoints` (path and breakpoint) join the wanted ones, unless the start fails. A program that has ended by then, because it is short or faulty, is a session that ended.
 
         Raises:
             ArgumentError: The adapter cannot use what it was given; nothing was started.
@@ -145,7 +147,19 @@ class Debugger:
         """
         # Fails before a process is started when the arguments are of no use.
         plan.definition.arguments(plan.request, plan.inputs, plan.config)
-        return await self._tasks.start(self._run, plan)
+        others = list(self._live.values())
+        replaced = [(path, each, self.breakpoints.add(path, each)) for path, each in breakpoints]
+        try:
+            session = await self._tasks.start(self._run, plan)
+        except BaseException:
+            for path, each, before in reversed(replaced):
+                self.breakpoints.remove(path, each["line"])
+                if before is not None:
+                    self.breakpoints.add(path, before)
+            raise
+        for path in {path for path, _ in breakpoints}:
+            await self._push(path, others)
+        return session
 
     async def _run(self, plan: Plan, *, task_status: TaskStatus[Session]) -> None:
         """Live the whole life of one session."""
@@ -222,8 +236,11 @@ class Debugger:
 
     async def push(self, path: str) -> None:
         """Make what is wanted in a file true of every session that debugs such files."""
-        for live in list(self._live.values()):
-            if live.plan.definition.accepts(path):
+        await self._push(path, list(self._live.values()))
+
+    async def _push(self, path: str, sessions: Sequence[Live]) -> None:
+        for live in sessions:
+            if not live.session.mirror.ended and live.plan.definition.accepts(path):
                 await live.session.set_breakpoints(path, self.breakpoints.of(path))
 
     async def push_functions(self) -> None:

@@ -157,9 +157,9 @@ class Live:
     async def last(self) -> None:
         """Wait for the end of the debuggee, then let the adapter say its last words and go."""
         session = self.session
-        exited = session.mirror
-        await session.wait_for(lambda: session.ended() or exited.exit_code is not None, None)
-        await session.wait_for(session.ended, LAST_WORDS)
+        mirror = session.mirror
+        await session.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
+        await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
         if not session.over:
             await self.leave(LAST_WORDS, terminate=True)
             await self.gone()
@@ -185,8 +185,8 @@ class Live:
         with contextlib.suppress(ChannelError):
             if session.mirror.capabilities.get("supportsTerminateRequest"):
                 await session.request("terminate", {"restart": False}, seconds=POLITE)
-                await session.wait_for(session.ended, POLITE)
-        if not session.ended():
+                await session.wait_for(lambda: session.mirror.ended, POLITE)
+        if not session.mirror.ended:
             await self.leave(POLITE, terminate=True)
         await self.gone()
 

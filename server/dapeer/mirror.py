@@ -9,6 +9,7 @@ from typing import Any, cast
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
+from dapeer.errors import NotStopped
 from dapeer.history import History, Stop
 from dapeer.output import Category, OutputLog
 
@@ -100,10 +101,36 @@ class Mirror:
         offered = self.capabilities.get("exceptionBreakpointFilters") or ()
         return {str(known["filter"]): bool(known.get("default")) for known in offered}
 
+    @property
+    def ended(self) -> bool:
+        """Whether the debuggee has ended, or is no longer ours."""
+        return self._ended
+
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs."""
         return self._stops.get(thread_id) or next(
             (stop for stop in self._stops.values() if stop.all_threads), None
+        )
+
+    def stopped(self, thread_id: int | None = None) -> Stop:
+        """Return the stop that the program, or one thread of it, is at.
+
+        Raises:
+            NotStopped: It runs, or has ended.
+        """
+        stop = self.stop if thread_id is None else self.stop_of(thread_id)
+        if stop is not None:
+            return stop
+        if self._ended:
+            raise NotStopped(
+                "The program has ended.",
+                "dap_program_output and dap_history tell what happened; dap_run starts anew.",
+            )
+        if self._stops:
+            raise NotStopped(f"Thread {thread_id} is running.", "dap_threads lists the others.")
+        raise NotStopped(
+            "The program is running.",
+            "Wait with dap_wait_until_paused, or stop it with dap_pause.",
         )
 
     def apply(self, message: Message, at: float = 0.0) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,25 +19,17 @@ from dapeer.dap.transport import Transport
 from dapeer.dap.types import (
     FunctionBreakpoint,
     GotoTarget,
-    Scope,
     SourceBreakpoint,
-    StackFrame,
-    Variable,
 )
 from dapeer.errors import (
     ArgumentError,
-    NotStopped,
     RequestFailed,
     RequestTimeout,
     Unsupported,
 )
-from dapeer.history import Stop
-from dapeer.looking import fetch_locals, fetch_stop
-from dapeer.mirror import Mirror, Phase
+from dapeer.inspection import Inspection
+from dapeer.mirror import Mirror
 from dapeer.waiters import Waiters
-
-LEVELS = 20
-"""Frames fetched at a stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +68,8 @@ class Session:
         self.project = project
         self.mirror = Mirror()
         self.channel = Channel(transport, self._observe, self._refuse)
+        self.inspect = Inspection(self.mirror, self.request, self.wait_for)
+        """Looks at the stopped program: stack, scopes, variables."""
         self.initialized = anyio.Event()
         self.over = False
         """The wire is gone: no more output, no more answers."""
@@ -85,8 +79,6 @@ class Session:
         self._kill = kill
         self._changed = changed
         self._waiters = Waiters()
-        self._fetching: dict[tuple[object, ...], asyncio.Task[Body]] = {}
-        self._looks: dict[int, asyncio.Task[None]] = {}
         # A suspended thread of debugpy takes one command per 200 ms once two are queued.
         self._evaluating = asyncio.Lock()
 
@@ -104,7 +96,7 @@ class Session:
         if self.over:
             return
         self.over = True
-        if not self.ended():
+        if not self.mirror.ended:
             self.cause = self.cause or "the adapter ended unexpectedly"
             self._observe(Event("terminated"))
         self._waiters.wake()
@@ -115,8 +107,7 @@ class Session:
             case Event(event="initialized"):
                 self.initialized.set()
             case Event(event="stopped"):
-                epoch = self.mirror.epoch
-                self._looks = {epoch: asyncio.create_task(fetch_stop(self))}
+                self.inspect.begin()
             case _:
                 pass
         self._waiters.wake()
@@ -181,126 +172,18 @@ class Session:
         Raises:
             NotStopped: It runs already, or has ended.
         """
-        self.stopped()
+        self.mirror.stopped()
         await self.request(command, arguments)
 
     async def pause(self, thread_id: int | None) -> None:
         """Ask a running program to stop; the stop comes as an event."""
-        if self.ended():
-            self.stopped()
+        if self.mirror.ended:
+            self.mirror.stopped()
         if thread_id is None:
-            thread_id = next(iter(self.mirror.threads or await self.threads()), 0)
+            thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
         await self.request("pause", {"threadId": thread_id})
 
-    def ended(self) -> bool:
-        """Whether the debuggee has ended, or is no longer ours."""
-        return self.mirror.phase is Phase.ENDED
-
-    def stopped(self) -> Stop:
-        """Return the stop that the program is at.
-
-        Raises:
-            NotStopped: It runs, or has ended.
-        """
-        stop = self.mirror.stop
-        if stop is not None:
-            return stop
-        if self.ended():
-            raise NotStopped(
-                f"Session {self.id} has ended.",
-                "dap_program_output and dap_history still tell what happened; dap_run starts anew.",
-            )
-        raise NotStopped(
-            "The program is running.",
-            "Wait with dap_wait_until_paused, or stop it with dap_pause.",
-        )
-
-    # -- what a stop looks like
-
-    async def looked(self) -> None:
-        """Wait until stack, scopes and locals of the present stop are here, as far as they can be."""
-        task = self._looks.get(self.mirror.epoch)
-        if task is not None:
-            await asyncio.wait({task})
-
-    # -- inspection: from the mirror, else asked once
-
-    async def threads(self) -> Mapping[int, str]:
-        """Return the names of all threads by id."""
-        await self._once(("threads",), lambda: self.request("threads"))
-        return self.mirror.threads
-
-    async def stack_trace(
-        self, thread_id: int, start: int = 0, levels: int = LEVELS
-    ) -> Sequence[StackFrame]:
-        """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
-        stop = self._stop_of(thread_id)
-        known = stop.frames.get(thread_id, [])
-        total = stop.total_frames.get(thread_id)
-        missing = len(known) < (min(start + levels, total) if total is not None else start + levels)
-        if missing:
-            first = len(known)
-            arguments = {
-                "threadId": thread_id,
-                "startFrame": first,
-                "levels": max(LEVELS, start + levels - first),
-            }
-            await self._once(
-                ("stackTrace", *arguments.values()), lambda: self.request("stackTrace", arguments)
-            )
-        return stop.frames.get(thread_id, [])[start : start + levels]
-
-    async def scopes(self, frame_id: int) -> Sequence[Scope]:
-        """Return the scopes of a frame."""
-        stop = self.stopped()
-        if frame_id not in stop.scopes:
-            await self._once(
-                ("scopes", frame_id), lambda: self.request("scopes", {"frameId": frame_id})
-            )
-        return stop.scopes.get(frame_id, [])
-
-    async def variables(self, reference: int) -> Sequence[Variable]:
-        """Return the children of a scope or variable."""
-        stop = self.stopped()
-        if reference not in stop.variables or reference in stop.outdated:
-            arguments = {"variablesReference": reference}
-            await self._once(("variables", reference), lambda: self.request("variables", arguments))
-        return stop.variables.get(reference, [])
-
-    async def exception_info(self, thread_id: int) -> Body:
-        """Return the body of `exceptionInfo` for a stopped thread."""
-        stop = self._stop_of(thread_id)
-        if stop.exception is None:
-            arguments = {"threadId": thread_id}
-            await self._once(
-                ("exceptionInfo", thread_id), lambda: self.request("exceptionInfo", arguments)
-            )
-        return stop.exception or {}
-
-    def _stop_of(self, thread_id: int) -> Stop:
-        stop = self.mirror.stop_of(thread_id)
-        if stop is not None:
-            return stop
-        self.stopped()
-        raise NotStopped(
-            f"Thread {thread_id} is running.", "dap_threads tells which threads there are."
-        )
-
-    async def _once(
-        self, key: tuple[object, ...], fetch: Callable[[], Coroutine[Any, Any, Body]]
-    ) -> None:
-        """Join a fetch that is under way, or begin it; a caller that leaves does not stop it."""
-        key = (self.mirror.epoch, *key)
-        task = self._fetching.get(key)
-        if task is None:
-            task = self._fetching[key] = asyncio.create_task(fetch())
-            task.add_done_callback(lambda done: self._fetched(key, done))
-        await asyncio.shield(task)
-
-    def _fetched(self, key: tuple[object, ...], task: asyncio.Task[Body]) -> None:
-        self._fetching.pop(key, None)
-        # Whoever waits gets the failure; where nobody waits any longer it is no bug worth a log line.
-        _ = task.cancelled() or task.exception()
+    # -- single requests
 
     async def goto_targets(self, path: str, line: int) -> Sequence[GotoTarget]:
         """Return the places on a line where execution may be continued."""
@@ -311,11 +194,6 @@ class Session:
         """Return the text of a source that only the adapter has."""
         arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
         return str((await self.request("source", arguments)).get("content") or "")
-
-    async def page(self, reference: int, arguments: Body) -> Sequence[Variable]:
-        """Return a part of the children of a variable: `filter`, `start`, `count` as DAP has them."""
-        body = await self.request("variables", {"variablesReference": reference, **arguments})
-        return body.get("variables") or []
 
     # -- evaluation: one at a time
 
@@ -381,7 +259,7 @@ class Session:
             if last.output_shown is None
             else last.output_shown
         )
-        if self.ended():
+        if self.mirror.ended:
             return look.ended(self.id, self.mirror, since, self.cause)
         return look.running(self.id, self.mirror, since)
 
@@ -389,9 +267,7 @@ class Session:
         """Return what the session looks like now, everything that a stop needs included."""
         stop = self.mirror.stop
         if stop is not None:
-            await self.looked()
-            if stop.outdated or not stop.variables:
-                await fetch_locals(self, stop)
+            await self.inspect.complete(stop)
             stop.output_shown = self.mirror.output.end
         return self.view()
 

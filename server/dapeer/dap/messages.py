@@ -46,7 +46,7 @@ class Response:
         """
         error = self.body.get("error")
         detail = _formatted(cast("Body", error)) if isinstance(error, Mapping) else ""
-        return detail or self.message or f"{self.command} failed without a reason"
+        return detail or str(self.message or "") or f"{self.command} failed without a reason"
 
 
 @dataclass(frozen=True, slots=True)

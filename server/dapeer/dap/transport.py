@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import deque
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Protocol
 import anyio
 from anyio.abc import ByteStream, ObjectReceiveStream, ObjectSendStream
 
-from dapeer.dap.messages import Message, decode, encode, from_json
+from dapeer.dap.messages import Message, decode, encode
 
 CHUNK = 1 << 16
 LONGEST_HEADER = 1 << 14
@@ -145,7 +144,7 @@ class MemoryTransport:
     async def receive(self) -> Message:
         """Return the next message."""
         while True:
-            message = from_json(json.loads(await self._incoming.receive()))
+            message = decode(await self._incoming.receive())
             if message is not None:
                 return message
 

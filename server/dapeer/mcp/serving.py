@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
@@ -17,6 +18,8 @@ from dapeer.mcp import stdio
 from dapeer.mcp.server import DapeerServer, make_server
 from dapeer.tools import TOOLS
 from dapeer.tools.tool import Tool
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
             server = make_server(
                 debugger, offer.tools, read_only=offer.read_only, groups=offer.groups
             )
+            log.info("serving %s", debugger.project)
             yield server, stop
 
 

@@ -74,7 +74,7 @@ def thread_of(session: Session, thread_id: int | None) -> int:
         NotStopped: Nothing is stopped.
     """
     if thread_id is None:
-        return session.stopped().thread_id
+        return session.mirror.stopped().thread_id
     known = session.mirror.threads
     if known and thread_id not in known:
         listed = ", ".join(map(str, known))
@@ -90,10 +90,10 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
         ArgumentError: There is no such frame.
         NotStopped: Nothing is stopped.
     """
-    stop = session.stopped()
+    stop = session.mirror.stopped()
     if frame_id is not None:
         return stop.resolve("frame_id", frame_id)
-    frames = await session.stack_trace(stop.thread_id)
+    frames = await session.inspect.stack_trace(stop.thread_id)
     return frames[0]["id"] if frames else None
 
 

@@ -104,7 +104,7 @@ async def dap_set_exception_breakpoints(
 ) -> Reply:
     """Choose at which kinds of exceptions to stop, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
     debugger = call.debugger
-    live = [session for session in debugger.sessions.values() if not session.ended()]
+    live = [session for session in debugger.sessions.values() if not session.mirror.ended]
     chosen = [debugger.session(session_id)] if session_id is not None else live
     for session in chosen:
         session.check_filters(filters)
@@ -124,7 +124,7 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     made = {
         name: made
         for s in debugger.sessions.values()
-        if not s.ended()
+        if not s.mirror.ended
         for name, made in s.mirror.function_breakpoints
     }
     lines = [f"{name}: {render.breakpoint_state(made.get(name))}" for name in names]
@@ -143,7 +143,7 @@ def _rows(
     debugger: Debugger, path: str
 ) -> Iterator[tuple[str, SourceBreakpoint, Breakpoint | None]]:
     """Yield each wanted breakpoint of a file with what adapters made of it, one row per answer."""
-    mirrors = [s.mirror for s in debugger.sessions.values() if not s.ended()]
+    mirrors = [s.mirror for s in debugger.sessions.values() if not s.mirror.ended]
     for wanted in debugger.breakpoints.of(path):
         answers = [
             made for mirror in mirrors if (made := answered(mirror, path, wanted)) is not None

@@ -74,7 +74,7 @@ async def _resume(
     session_id: int | None,
 ) -> Reply:
     session = call.debugger.session(session_id)
-    session.stopped()
+    session.mirror.stopped()
     thread = thread_of(session, thread_id)
     sent = session.resume(command, {"threadId": thread})
     return await resume(call, session, sent, wait=wait, timeout_ms=timeout_ms)
@@ -91,7 +91,7 @@ async def dap_run_to(
 ) -> Reply:
     """Continue until a line is reached, or anything stops the program earlier, and return the snapshot."""
     session = call.debugger.session(session_id)
-    stop = session.stopped()
+    stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     sent = session.resume("continue", {"threadId": stop.thread_id})
@@ -109,7 +109,7 @@ async def dap_goto(
     """Move execution to a line without running what lies between; default the current file."""
     session = call.debugger.session(session_id)
     thread = thread_of(session, thread_id)
-    frames = await session.stack_trace(thread)
+    frames = await session.inspect.stack_trace(thread)
     path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
     targets = await session.goto_targets(source_file(path, call.debugger.project), line)
     if not targets:

@@ -47,8 +47,8 @@ async def dap_current_location(
 ) -> Reply:
     """Return file, line and function of the stop, with the source around it."""
     session = call.debugger.session(session_id)
-    stop = session.stopped()
-    frames = await session.stack_trace(stop.thread_id)
+    stop = session.mirror.stopped()
+    frames = await session.inspect.stack_trace(stop.thread_id)
     if not frames:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
     frame = frames[0]
@@ -64,9 +64,9 @@ async def dap_current_location(
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads, and which of them are stopped."""
     session = call.debugger.session(session_id)
-    if session.ended():
-        session.stopped()
-    threads = await session.threads()
+    if session.mirror.ended:
+        session.mirror.stopped()
+    threads = await session.inspect.threads()
     states = {t: "stopped" if session.mirror.stop_of(t) else "running" for t in threads}
     current = session.mirror.stop.thread_id if session.mirror.stop else None
     lines = [
@@ -88,8 +88,8 @@ async def dap_stacktrace(
     """List the frames of a stopped thread, the innermost first, with their frame_id."""
     session = call.debugger.session(session_id)
     thread = thread_of(session, thread_id)
-    frames = await session.stack_trace(thread, start_frame, levels)
-    stop = _stop_of(session, thread)
+    frames = await session.inspect.stack_trace(thread, start_frame, levels)
+    stop = session.mirror.stopped(thread)
     total = stop.total_frames.get(thread, start_frame + len(frames))
     lines = [
         _frame_text(call, stop, number, frame) for number, frame in enumerate(frames, start_frame)
@@ -102,10 +102,6 @@ async def dap_stacktrace(
         "\n".join(lines) or "No frames.",
         {"thread_id": thread, "total_frames": total, "frames": data},
     )
-
-
-def _stop_of(session: Session, thread_id: int) -> Stop:
-    return session.mirror.stop_of(thread_id) or session.stopped()
 
 
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
@@ -127,8 +123,8 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     """List the scopes of a frame (default the innermost) with the variables_reference of each."""
     session = call.debugger.session(session_id)
     frame = await frame_of(session, frame_id)
-    stop = session.stopped()
-    scopes: Sequence[Scope] = await session.scopes(frame) if frame is not None else []
+    stop = session.mirror.stopped()
+    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     rows = [
         (scope["name"], stop.handle("variables_reference", scope["variablesReference"]))
         for scope in scopes
@@ -151,7 +147,7 @@ async def dap_variables(
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
     session = call.debugger.session(session_id)
-    stop = session.stopped()
+    stop = session.mirror.stopped()
     if variables_reference is not None:
         reference = stop.resolve("variables_reference", variables_reference)
         return await _children(session, stop, reference, filter, start, count)
@@ -170,9 +166,9 @@ async def _frame_variables(
 ) -> Reply:
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
-    await session.scopes(frame)
+    await session.inspect.scopes(frame)
     for scope in stop.local_scopes(frame):
-        await session.variables(scope["variablesReference"])
+        await session.inspect.variables(scope["variablesReference"])
     return _listed(stop, stop.locals(frame), start, count)
 
 
@@ -180,9 +176,9 @@ async def _children(
     session: Session, stop: Stop, reference: int, kind: str | None, start: int, count: int
 ) -> Reply:
     if kind is not None:
-        page = await session.page(reference, {"filter": kind, "start": start, "count": count})
+        page = await session.inspect.page(reference, kind, start, count)
         return _listed(stop, page, 0, count)
-    return _listed(stop, await session.variables(reference), start, count)
+    return _listed(stop, await session.inspect.variables(reference), start, count)
 
 
 def _listed(stop: Stop, variables: Sequence[Variable], start: int, count: int) -> Reply:
@@ -249,17 +245,21 @@ async def walk(
     session: Session, segments: Sequence[str], frame: int | None
 ) -> tuple[Variable | None, int]:
     """Follow a path through scopes and children; return the variable and its container's reference."""
-    scopes: Sequence[Scope] = await session.scopes(frame) if frame is not None else []
+    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     for scope in scopes:
         if scope.get("expensive"):
             continue
         container = scope["variablesReference"]
-        found = paths.child(await session.variables(container), segments[0])
+        found = paths.child(await session.inspect.variables(container), segments[0])
         if found is None:
             continue
         for segment in segments[1:]:
             container = found["variablesReference"]
-            found = paths.child(await session.variables(container), segment) if container else None
+            found = (
+                paths.child(await session.inspect.variables(container), segment)
+                if container
+                else None
+            )
             if found is None:
                 return None, 0
         return found, container
@@ -328,14 +328,13 @@ async def dap_exception_info(
     """Return type, message and traceback of the exception that the program stopped at."""
     session = call.debugger.session(session_id)
     thread = thread_of(session, thread_id)
-    stop = _stop_of(session, thread)
+    stop = session.mirror.stopped(thread)
     if stop.reason != "exception":
         raise ArgumentError(
             f"The program stopped for another reason: {stop.reason}.",
             "dap_snapshot tells where it is.",
         )
-    await session.looked()
-    info = await session.exception_info(thread)
+    info = await session.inspect.exception_info(thread)
     details = cast("Mapping[str, Any]", info.get("details") or {})
     trace = str(details.get("stackTrace") or "").strip()
     data = {
@@ -374,7 +373,7 @@ async def dap_source(
 
 async def _current_file(call: Call, session_id: int | None) -> str:
     session = call.debugger.session(session_id)
-    frames = await session.stack_trace(session.stopped().thread_id)
+    frames = await session.inspect.stack_trace(session.mirror.stopped().thread_id)
     return views.frame_path(frames[0]) if frames else ""
 
 

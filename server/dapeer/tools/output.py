@@ -143,7 +143,8 @@ async def dap_history(
     """List the stops so far with place, reason and changed variables, or show one in full. Works after the end, too."""
     session = call.debugger.session(session_id)
     history = session.mirror.history
-    await session.looked()
+    if session.mirror.stop is not None:
+        await session.inspect.complete(session.mirror.stop)
     if number is None:
         rows = [_row(session, stop) for stop in history]
         return Reply("\n".join(_row_text(row) for row in rows) or "No stops.", {"stops": rows})

@@ -16,6 +16,7 @@ from dapeer.adapters.definition import Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.running import choose_for_process
+from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
 from dapeer.live import Plan
@@ -122,27 +123,16 @@ async def dap_run(
     """
     debugger = call.debugger
     where = _folder(cwd, debugger.project)
-    inputs: dict[str, object] = {
-        "program": _program(program, where, debugger.project) if request == "launch" else program,
-        "module": module,
-        "code": code,
-        "args": list(args),
-        "cwd": str(where),
-        "env": dict(env) if env else None,
-        "stop_on_entry": stop_on_entry,
-        "pid": pid,
-        "host": host or ("127.0.0.1" if port else None),
-        "port": port,
-    }
+    path = _program(program, where, debugger.project) if request == "launch" else program
+    inputs: dict[str, object] = {"program": path, "module": module, "code": code}
+    inputs |= {"args": list(args), "cwd": str(where), "env": dict(env) if env else None}
+    inputs |= {"pid": pid, "host": host, "port": port, "stop_on_entry": stop_on_entry}
     definition = _definition(debugger, type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
         inputs["python"] = find_python(python, where, os.environ)
-    elif python is not None:
-        inputs["python"] = python
     plan = Plan(definition, request, inputs, config or {}, name or "", exception_filters)
-    _want(debugger, breakpoints, where)
-    session = await debugger.start(plan)
-    can_stop = request == "launch" or stop_on_entry or debugger.breakpoints.by_path
+    session = await debugger.start(plan, _wanted(breakpoints, where, debugger.project))
+    can_stop = plan.launched or stop_on_entry or debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
     return await next_stop(call, session, 0, limit if wait_until_paused else 0)
 
@@ -176,16 +166,16 @@ def _definition(
     return choose(debugger.definitions, type=kind, **targets)
 
 
-def _want(debugger: Debugger, breakpoints: Sequence[BreakpointArgument], cwd: Path) -> None:
-    """Add the breakpoints to the shared set, all of them or none."""
-    found = [
-        (_breakpoint_file(each.filename, cwd, debugger.project), each.wanted())
-        for each in breakpoints
+def _wanted(
+    breakpoints: Sequence[BreakpointArgument], cwd: Path, project: Path
+) -> list[tuple[str, SourceBreakpoint]]:
+    """Return the breakpoints with the absolute paths of their files, all of them checked."""
+    wanted = [
+        (_breakpoint_file(each.filename, cwd, project), each.wanted()) for each in breakpoints
     ]
-    for path, wanted in found:
-        check_line(path, wanted["line"])
-    for path, wanted in found:
-        debugger.breakpoints.add(path, wanted)
+    for path, each in wanted:
+        check_line(path, each["line"])
+    return wanted
 
 
 def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:

@@ -1,0 +1,181 @@
+"""Looking at a stopped program: from the mirror, else asked once, however many ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol
+
+from dapeer import snapshot, sources
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.errors import ChannelError, SessionError
+from dapeer.history import Stop
+from dapeer.mirror import Mirror
+
+LEVELS = 20
+"""Frames fetched at a stop."""
+QUIET = 0.015
+"""Seconds without output after which a stop's output counts as complete."""
+SETTLED = 0.15
+"""Seconds after which nobody waits any longer for a stop's output to be complete."""
+
+
+class SendRequest(Protocol):
+    """Sends one request and returns the body of its response."""
+
+    def __call__(self, command: str, arguments: Body | None = None) -> Coroutine[Any, Any, Body]:
+        """Send it."""
+        ...
+
+
+WaitFor = Callable[[Callable[[], bool], float | None], Awaitable[bool]]
+
+
+class Inspection:
+    """Answers what a stopped program looks like.
+
+    At every stop, `begin` fetches what everybody asks: stack, scopes, locals, the exception. What
+    else is asked for is fetched when it is, once. A caller that gives up stops no fetch that others
+    wait for.
+    """
+
+    def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
+        self._mirror = mirror
+        self._request = request
+        self._wait_for = wait_for
+        self._fetching: dict[tuple[object, ...], asyncio.Task[Body]] = {}
+        self._first_look: asyncio.Task[None] | None = None
+
+    # -- at every stop
+
+    def begin(self) -> None:
+        """Begin to fetch what everybody asks at the stop that has just come."""
+        stop = self._mirror.stop
+        if stop is not None:
+            self._first_look = asyncio.create_task(self._look(stop))
+
+    async def complete(self, stop: Stop) -> None:
+        """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
+        if self._first_look is not None:
+            await asyncio.wait({self._first_look})
+        if stop.outdated or (stop.top is None and not stop.frames):
+            await _quietly(self._locals(stop))
+
+    async def _look(self, stop: Stop) -> None:
+        """A stop is told even when a part of it cannot be had."""
+        began = self._mirror.output.end
+        await asyncio.gather(
+            _quietly(self._names(stop)),
+            _quietly(self._exception(stop)),
+            _quietly(self._locals(stop)),
+        )
+        await self._output_settled(stop, began)
+
+    async def _names(self, stop: Stop) -> None:
+        if not self._mirror.threads.get(stop.thread_id):
+            await self.threads()
+
+    async def _exception(self, stop: Stop) -> None:
+        if stop.reason == "exception":
+            await self.exception_info(stop.thread_id)
+
+    async def _locals(self, stop: Stop) -> None:
+        frames = await self.stack_trace(stop.thread_id)
+        if not frames:
+            return
+        path = snapshot.frame_path(frames[0])
+        if path:
+            stop.source = sources.window(path, frames[0]["line"], snapshot.SOURCE_AROUND)
+        await self.scopes(frames[0]["id"])
+        references = [scope["variablesReference"] for scope in stop.local_scopes(frames[0]["id"])]
+        await asyncio.gather(*map(self.variables, references))
+
+    async def _output_settled(self, stop: Stop, began: int) -> None:
+        """Wait for output that was printed before the stop but travels by a slower road.
+
+        A program that has printed nothing since it was resumed costs no time.
+        """
+        output = self._mirror.output
+        if output.end == stop.output_start:
+            return
+        clock = asyncio.get_running_loop().time
+        end, seen = clock() + SETTLED, began
+        while seen != output.end and clock() < end:
+            seen = output.end
+            await self._wait_for(lambda: output.end > seen, QUIET)  # noqa: B023 - used up at once
+
+    # -- when asked
+
+    async def threads(self) -> Mapping[int, str]:
+        """Return the names of all threads by id."""
+        await self._once("threads", {})
+        return self._mirror.threads
+
+    async def stack_trace(
+        self, thread_id: int, start: int = 0, levels: int = LEVELS
+    ) -> Sequence[StackFrame]:
+        """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
+        stop = self._mirror.stopped(thread_id)
+        first = len(stop.frames.get(thread_id, ()))
+        last = min(start + levels, stop.total_frames.get(thread_id, start + levels))
+        if first < last:
+            arguments = {
+                "threadId": thread_id,
+                "startFrame": first,
+                "levels": max(LEVELS, last - first),
+            }
+            await self._once("stackTrace", arguments)
+        return stop.frames.get(thread_id, [])[start : start + levels]
+
+    async def scopes(self, frame_id: int) -> Sequence[Scope]:
+        """Return the scopes of a frame."""
+        stop = self._mirror.stopped()
+        if frame_id not in stop.scopes:
+            await self._once("scopes", {"frameId": frame_id})
+        return stop.scopes.get(frame_id, [])
+
+    async def variables(self, reference: int) -> Sequence[Variable]:
+        """Return the children of a scope or variable."""
+        stop = self._mirror.stopped()
+        if reference not in stop.variables or reference in stop.outdated:
+            await self._once("variables", {"variablesReference": reference})
+        return stop.variables.get(reference, [])
+
+    async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
+        """Return a part of the `indexed` or `named` children of a variable."""
+        arguments = {
+            "variablesReference": reference,
+            "filter": kind,
+            "start": start,
+            "count": count,
+        }
+        return (await self._request("variables", arguments)).get("variables") or []
+
+    async def exception_info(self, thread_id: int) -> Body:
+        """Return the body of `exceptionInfo` for a stopped thread."""
+        stop = self._mirror.stopped(thread_id)
+        if stop.exception is None:
+            await self._once("exceptionInfo", {"threadId": thread_id})
+        return stop.exception or {}
+
+    async def _once(self, command: str, arguments: Body) -> None:
+        """Join a fetch that is under way, or begin it; what came of it is in the mirror."""
+        key = (self._mirror.epoch, command, *arguments.values())
+        task = self._fetching.get(key)
+        if task is None:
+            task = self._fetching[key] = asyncio.create_task(self._request(command, arguments))
+            task.add_done_callback(lambda done: self._fetched(key, done))
+        await asyncio.shield(task)
+
+    def _fetched(self, key: tuple[object, ...], task: asyncio.Task[Body]) -> None:
+        self._fetching.pop(key, None)
+        # Who waits gets the failure; where nobody waits any longer it is not worth a log line.
+        _ = task.cancelled() or task.exception()
+
+
+async def _quietly(fetch: Coroutine[Any, Any, None]) -> None:
+    try:
+        await fetch
+    except (ChannelError, SessionError, KeyError):
+        return
