@@ -7,7 +7,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
+from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.errors import NotStopped
 from dapeer.mcp import http
@@ -120,8 +121,8 @@ def text(result: CallToolResult) -> str:
 async def in_memory(
     tools: Iterable[Tool] = SMALL, *, heartbeat: float = HEARTBEAT
 ) -> AsyncGenerator[DapeerServer]:
-    """Give a server of a debugger without sessions."""
-    async with Debugger({}, Path.cwd()) as debugger:
+    """Give a server of a debugger of its own."""
+    async with Debugger(load_all(shipped(), user_folder()), ROOT) as debugger:
         yield make_server(debugger, tools, heartbeat=heartbeat)
 
 
@@ -168,21 +169,26 @@ def command(*arguments: str) -> StdioServerParameters:
 
 @asynccontextmanager
 async def connected(
-    transport: str, era: str, messages: list[IncomingMessage] | None = None
+    transport: str,
+    era: str,
+    hear: Callable[[IncomingMessage], None] | None = None,
+    *,
+    tools: Iterable[Tool] = SMALL,
 ) -> AsyncGenerator[Client]:
-    """Give a client of the small server: over this transport, in this era of the protocol."""
+    """Give a client of a server of its own: over this transport, in this era of the protocol."""
 
-    async def keep(message: IncomingMessage) -> None:
-        if messages is not None:
-            messages.append(message)
+    async def handle(message: IncomingMessage) -> None:
+        if hear is not None:
+            hear(message)
 
     if transport == "stdio":
-        async with Client(command("tests.mcp.small"), mode=era, message_handler=keep) as client:
+        server = command("tests.mcp.small") if tools is SMALL else command("dapeer", "stdio")
+        async with Client(server, mode=era, message_handler=handle) as client:
             yield client
         return
-    async with over_http() as (_, url):
+    async with over_http(tools) as (_, url):
         streams = streamable(url) if transport == "http" else sse(url)
-        async with Client(streams, mode=era, message_handler=keep) as client:
+        async with Client(streams, mode=era, message_handler=handle) as client:
             yield client
 
 

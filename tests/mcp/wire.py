@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import sys
 from collections.abc import AsyncGenerator
@@ -30,9 +31,13 @@ class Wire:
         self._stdin.write(line + b"\n")
         await self._stdin.drain()
 
+    async def line(self) -> bytes:
+        """Return the next line of stdout."""
+        return await self._stdout.readline()
+
     async def receive(self) -> Json:
         """Return the next message; whatever is on stdout must be one."""
-        return json.loads(await self._stdout.readline())
+        return json.loads(await self.line())
 
     async def ask(self, message: Json) -> Json:
         """Send a request and return its response; notifications before it are dropped."""
@@ -57,6 +62,14 @@ class Wire:
         self.process.send_signal(number)
         return await self.process.wait()
 
+    async def logged(self, words: str) -> str:
+        """Return the next line of stderr that holds these words; it must be piped."""
+        assert self.process.stderr
+        while line := (await self.process.stderr.readline()).decode():
+            if words in line:
+                return line
+        raise EOFError(words)
+
     async def rest(self) -> bytes:
         """Return what is still on stdout, once the process has ended."""
         return await self._stdout.read()
@@ -79,14 +92,15 @@ def opening(version: str) -> Json:
 
 
 @asynccontextmanager
-async def started(*arguments: str, cwd: Path = ROOT) -> AsyncGenerator[Wire]:
-    """Start a server process; its stderr is the test's own."""
+async def started(*arguments: str, cwd: Path = ROOT, stderr: bool = False) -> AsyncGenerator[Wire]:
+    """Start a server process; its stderr is the test's own unless it is asked for."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE if stderr else None,
         limit=1 << 27,
         cwd=cwd,
     )
@@ -97,3 +111,17 @@ async def started(*arguments: str, cwd: Path = ROOT) -> AsyncGenerator[Wire]:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+@asynccontextmanager
+async def serving(*arguments: str) -> AsyncGenerator[tuple[Wire, str]]:
+    """Start `dapeer serve` and give its address."""
+    async with started("dapeer", "serve", *arguments) as wire:
+        yield wire, f"http://127.0.0.1:{await port_of(wire)}"
+
+
+async def port_of(wire: Wire) -> int:
+    line = (await wire.line()).decode()
+    told = re.fullmatch(r"MCP server listening on port (\d+)\n", line)
+    assert told, line
+    return int(told[1])

@@ -99,10 +99,17 @@ class Guard:
     def __init__(self, application: Application, rules: Rules) -> None:
         self._application = application
         self._rules = rules
+        self._closed = False
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._closed = True
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Let one request through, or answer it."""
         refusal = self._rules.refusal(scope["path"], scope["headers"])
+        if refusal is None and self._closed:
+            refusal = Refusal(503, "The server is shutting down.")
         if refusal is None:
             await self._application(scope, receive, send)
         else:

@@ -59,7 +59,8 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
     At the end the open streams and the running calls are ended first: uvicorn would wait for them.
     """
     sessions = StreamableHTTPSessionManager(server)
-    web = _Uvicorn(Guard(_application(server, sessions), rules))
+    guard = Guard(_application(server, sessions), rules)
+    web = _Uvicorn(guard)
     async with anyio.create_task_group() as tasks:
         async with sessions.run():
             tasks.start_soon(web.serve, [bound])
@@ -67,6 +68,7 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
             try:
                 yield
             finally:
+                guard.close()
                 server.close_streams()
         web.should_exit = True
 

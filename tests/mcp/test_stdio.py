@@ -1,0 +1,157 @@
+"""The stdio server as a process: what is on the wire, and how it ends."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from mcp import types as t
+
+from dapeer.mcp.lines import LONGEST_LINE, parse
+from tests.mcp.small import run
+from tests.mcp.wire import call, request, started
+from tests.processes import LIMIT
+
+SMALL_SERVER = "tests.mcp.small"
+
+
+async def test_prints_of_the_server_and_of_its_children_never_reach_the_wire() -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        await wire.send(call(2, "small_print"))
+        answer = await wire.receive()
+        assert answer["id"] == 2
+        assert answer["result"]["content"][0]["text"] == "the child ended with 0"
+        assert await wire.end() == 0
+        assert await wire.rest() == b""
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "number"),
+    [
+        (b"{not json", t.PARSE_ERROR, None),
+        (b"\xff\xfe", t.PARSE_ERROR, None),
+        (b"[" * 100_000, t.PARSE_ERROR, None),
+        (b"[]", t.INVALID_REQUEST, None),
+        (b'{"id": 7, "method": 1}', t.INVALID_REQUEST, 7),
+        (b'{"jsonrpc": "1.0", "id": "x", "method": "ping"}', t.INVALID_REQUEST, "x"),
+    ],
+)
+async def test_a_bad_line_is_answered_and_the_connection_goes_on(
+    line: bytes, code: int, number: object
+) -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        await wire.send(line)
+        answer = await wire.receive()
+        assert answer["error"]["code"] == code
+        assert answer["id"] == number
+        await wire.send(b"")
+        assert (await wire.ask(request("ping", 2)))["result"] == {}
+
+
+async def test_a_line_of_many_megabytes_is_read_and_answered() -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        answer = await wire.ask(call(2, "small_add", a=1, unknown="x" * (20 << 20)))
+        assert answer["result"]["isError"]
+
+
+async def test_a_line_that_is_too_long_is_refused_and_the_connection_goes_on() -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        await wire.send(b'"' + b"x" * (LONGEST_LINE + (1 << 20)) + b'"')
+        answer = await wire.receive()
+        assert answer["error"]["code"] == t.PARSE_ERROR
+        assert (await wire.ask(request("ping", 2)))["result"] == {}
+
+
+def test_a_blank_line_is_nothing() -> None:
+    assert parse(b"  \n") is None
+
+
+async def test_calls_do_not_wait_for_each_other() -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        await wire.send(call(2, "small_waiting", tag="overtaken"))
+        await wire.send(call(3, "small_wait", tag="overtaken"))
+        assert (await wire.receive())["id"] == 2
+        assert (await wire.ask(request("ping", 4)))["result"] == {}
+
+
+async def test_the_end_of_stdin_ends_the_server_in_the_middle_of_a_call() -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        await wire.send(call(2, "small_wait", tag="eof"))
+        await wire.ask(call(3, "small_waiting", tag="eof"))
+        assert await wire.end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_the_server_in_the_middle_of_a_call(number: signal.Signals) -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        await wire.send(call(2, "small_wait", tag="signal"))
+        await wire.ask(call(3, "small_waiting", tag="signal"))
+        assert await wire.signal(number) == 0
+
+
+async def test_a_signal_ends_a_server_that_has_heard_nothing_yet() -> None:
+    async with started("dapeer", "--log-level", "info", "stdio", stderr=True) as wire:
+        await wire.logged("serving")
+        assert await wire.signal(signal.SIGTERM) == 0
+
+
+async def test_a_client_that_reads_nothing_does_not_stop_the_end() -> None:
+    async with started(SMALL_SERVER) as wire:
+        await wire.handshake()
+        for number in range(2, 400):
+            await wire.send(request("tools/list", number))
+        assert await wire.signal(signal.SIGTERM) == 0
+
+
+def test_requests_from_a_file_and_no_client_end_cleanly() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", SMALL_SERVER],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_the_real_server_lists_its_tools_over_pipes() -> None:
+    done = run("stdio", given="")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+async def test_a_terminal_is_left_as_it_was_found() -> None:
+    ours, theirs = os.openpty()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", SMALL_SERVER, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    try:
+        os.write(ours, b"no json\n")
+        async with asyncio.timeout(LIMIT):
+            await shown(ours, b"This line is not JSON")
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == 0
+        assert os.get_blocking(theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+async def shown(terminal: int, words: bytes) -> None:
+    """Wait until a terminal shows these words."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(terminal), "rb", 0)
+    )
+    with contextlib.closing(transport):
+        await reader.readuntil(words)

@@ -1,0 +1,125 @@
+"""Listing and calling tools, in memory."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+from mcp import Client
+
+from dapeer.errors import ArgumentError
+from dapeer.mcp.toolbox import select
+from dapeer.tools import TOOLS
+from dapeer.tools.tool import Call, Reply, tool
+from tests.mcp.small import SMALL, in_memory, text
+from tests.processes import LIMIT
+
+
+@tool("Status", read_only=True)
+async def dap_status(call: Call) -> Reply:
+    """Tell the status."""
+    return Reply(f"{len(call.debugger.sessions)} sessions")
+
+
+@asynccontextmanager
+async def client() -> AsyncGenerator[Client]:
+    async with (
+        asyncio.timeout(LIMIT),
+        in_memory((*SMALL, dap_status)) as server,
+        Client(server, mode="legacy") as connected,
+    ):
+        yield connected
+
+
+async def test_annotations_say_what_is_true_of_a_tool() -> None:
+    async with client() as c:
+        listed = {tool.name: tool for tool in (await c.list_tools()).tools}
+    hints = {
+        name: tool.annotations.model_dump(exclude_none=True)
+        for name, tool in listed.items()
+        if tool.annotations
+    }
+    assert hints["small_add"] == {"read_only_hint": True, "open_world_hint": False}
+    assert hints["small_fail"] == {
+        "read_only_hint": False,
+        "destructive_hint": True,
+        "idempotent_hint": False,
+        "open_world_hint": False,
+    }
+    assert hints["small_print"]["idempotent_hint"]
+    assert not hints["small_print"]["destructive_hint"]
+
+
+async def test_a_tool_may_be_called_by_its_name_in_mcp_tools_nvim() -> None:
+    async with client() as c:
+        assert text(await c.call_tool("nvim_dap_status")) == "0 sessions"
+        assert "nvim_dap_status" not in [tool.name for tool in (await c.list_tools()).tools]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (None, "Argument `a` is required."),
+        ({"a": 1, "c": 2}, "Unknown argument `c`; allowed are: a, b."),
+        ({"a": "one"}, "Argument `a`: "),
+    ],
+)
+async def test_wrong_arguments_are_named_in_one_sentence(
+    arguments: dict[str, object] | None, sentence: str
+) -> None:
+    async with client() as c:
+        result = await c.call_tool("small_add", arguments)
+        assert result.is_error
+        assert text(result).startswith(sentence)
+        assert "\n" not in text(result)
+
+
+async def test_a_failure_is_a_result_with_what_happened_and_what_to_do() -> None:
+    async with client() as c:
+        result = await c.call_tool("small_fail", {"how": "expected"})
+        assert result.is_error
+        assert text(result) == "The program runs. Call dap_pause first."
+
+
+async def test_a_bug_is_logged_with_its_traceback_and_told_without_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with client() as c:
+        with caplog.at_level(logging.ERROR):
+            result = await c.call_tool("small_fail", {"how": "unexpected"})
+        assert result.is_error
+        assert "Internal error in small_fail: KeyError" in text(result)
+        assert "report" in text(result)
+        assert "secret" not in text(result)
+        assert "a secret" in caplog.text
+        assert "Traceback" in caplog.text
+
+
+def test_read_only_leaves_the_tools_that_only_read() -> None:
+    kept = {tool.name for tool in select(SMALL, read_only=True, groups=None)}
+    assert kept == {"small_add", "small_wait", "small_waiting", "small_cancelled"}
+
+
+def test_groups_leave_the_tools_of_these_groups() -> None:
+    tools = (*SMALL, dap_status)
+    assert select(tools, read_only=False, groups=["dap"]) == [dap_status]
+    assert select(tools, read_only=False, groups=None) == [*tools]
+
+
+def test_an_unknown_group_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(ArgumentError, match=r"group `lsp`\. Groups: small\."):
+        select(SMALL, read_only=False, groups=["lsp"])
+
+
+async def test_our_own_tools_are_listed_with_schemas_that_clients_can_use() -> None:
+    async with in_memory(TOOLS) as server, Client(server, mode="legacy") as c:
+        listed = (await c.list_tools()).tools
+    assert len(listed) == len(TOOLS)
+    for each in listed:
+        assert each.input_schema["type"] == "object"
+        assert each.description
+        assert each.title
+        assert len(each.name) <= 40
+        assert "$ref" not in json.dumps(each.input_schema)
