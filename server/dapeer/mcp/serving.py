@@ -16,6 +16,7 @@ from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.mcp import stdio
 from dapeer.mcp.server import DapeerServer, make_server
+from dapeer.mcp.toolbox import select
 from dapeer.tools import TOOLS
 from dapeer.tools.tool import Tool
 
@@ -48,14 +49,13 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
     """
+    # A user's mistakes are found before anything is started.
+    tools = select(offer.tools, read_only=offer.read_only, groups=offer.groups)
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with Debugger(definitions, Path.cwd()) as debugger:
-            server = make_server(
-                debugger, offer.tools, read_only=offer.read_only, groups=offer.groups
-            )
             log.info("serving %s", debugger.project)
-            yield server, stop
+            yield make_server(debugger, tools), stop
 
 
 @contextmanager

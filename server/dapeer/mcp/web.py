@@ -44,6 +44,7 @@ async def serve_http(offer: Offer, address: Address) -> None:
 @contextmanager
 def _token(address: Address, port: int) -> Generator[str | None]:
     """Give the token that clients must show; None: they need none."""
+    given = token.from_environment()
     if not address.authenticate:
         if not is_loopback(address.host):
             _tell(f"without a token, everyone who reaches {address.host} can run programs here.")
@@ -54,8 +55,8 @@ def _token(address: Address, port: int) -> Generator[str | None]:
         if made:
             _tell(f"a new token is in {address.token_file}")
         yield secret
-    elif secret := token.from_environment():
-        yield secret
+    elif given is not None:
+        yield given
     else:
         with token.fresh(port) as (secret, path):
             _tell(f"clients must show the token in {path}")

@@ -1,0 +1,301 @@
+"""The command line, as a person uses it."""
+
+import asyncio
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+import dapeer
+from dapeer.adapters.detection import Detection
+from dapeer.cli import main
+from dapeer.doctor import finding_of, ptrace_finding
+from dapeer.mcp import http, token
+from dapeer.tools import TOOLS
+from tests.harness import ask
+from tests.mcp.small import LEGACY, MODERN, http_client, streamable
+from tests.mcp.wire import call, request, serving, started
+from tests.processes import LIMIT, command_line, descendants
+from tests.programs import ROOT, program
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return where this test's server keeps its state."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    monkeypatch.delenv(token.VARIABLE, raising=False)
+    return folder / "dapeer"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `dapeer` to its end, with nothing on stdin."""
+    return subprocess.run(
+        [sys.executable, "-m", "dapeer", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+        cwd=ROOT,
+    )
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.exists() else []
+
+
+# -- mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "COMMAND"),
+        (["fly"], "invalid choice: 'fly'"),
+        (["serve", "--port", "70000"], "70000 is no port: 0 to 65535"),
+        (["serve", "--port", "http"], "http is no port"),
+        (["serve", "--no-auth", "--token-file", "f"], "not allowed with argument --no-auth"),
+        (["stdio", "--log-level", "loud"], "invalid choice: 'loud'"),
+    ],
+)
+def test_a_wrong_option_is_explained_without_loading_anything(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "--no-auth", "--tools", "lsp"], "No tools belong to the group `lsp`. Groups: "),
+        (["stdio", "--tools", "dap,lsp"], "No tools belong to the group `lsp`. Groups: "),
+        (["serve", "--host", "no-such-host.invalid"], "Cannot listen on no-such-host.invalid"),
+        (["serve", "--token-file", "/"], "Cannot use the token file /: "),
+        (["serve", "--token-file", "/dev/null"], "/dev/null holds no usable token. A token is"),
+        (["stdio", "--log-file", "/"], "Cannot log to /: Is a directory. Name another"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(arguments: list[str], words: str) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"dapeer: {words}"), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_port_in_use_is_told_in_one_line() -> None:
+    with http.bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run("serve", "--port", str(port))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"dapeer: Cannot listen on 127.0.0.1 port {port}: Address already in use. "
+        "Choose another with --port, or --port 0 for any free one.\n"
+    )
+
+
+def test_a_wrong_definition_of_an_adapter_is_named(settings: Path) -> None:
+    path = settings / "dapeer" / "adapters" / "mine.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("id = 7\n", encoding="utf-8")
+    for command in ("stdio", "doctor", "adapters"):
+        done = run(command)
+        assert done.returncode == 2
+        assert str(path) in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+# -- reports
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"dapeer {dapeer.__version__}\n"
+
+
+def test_the_version_and_help_need_no_heavy_imports() -> None:
+    script = "import sys, dapeer.cli; print({'mcp', 'pydantic', 'anyio'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"set()\n"
+
+
+def test_doctor_tells_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert f"dapeer {dapeer.__version__}" in out
+    assert sys.executable in out
+    assert re.search(r"ready +debugpy", out)
+
+
+def test_doctor_tells_how_to_get_what_is_missing() -> None:
+    detection = Detection(ready=False, missing="gdb was not found", install="apt-get install gdb")
+    line = str(finding_of("gdb", detection))
+    assert line.split() == [
+        "missing",
+        "gdb",
+        "gdb",
+        "was",
+        "not",
+        "found.",
+        "Get",
+        "it:",
+        "apt-get",
+        "install",
+        "gdb",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        ("0", "works"),
+        ("1", "needs: sudo sysctl kernel.yama.ptrace_scope=0"),
+        ("2", "needs: sudo sysctl kernel.yama.ptrace_scope=0"),
+        ("3", "off until the next boot"),
+    ],
+)
+def test_doctor_explains_what_linux_lets_a_debugger_attach_to(scope: str, words: str) -> None:
+    assert words in str(ptrace_finding(scope))
+
+
+def test_adapters_tells_each_with_its_languages_and_its_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["adapters"]) == 0
+    out = capsys.readouterr().out
+    for name in ("debugpy", "bash-dap", "gdb"):
+        assert f"{name}.toml" in out
+
+
+# -- serving
+
+
+async def test_serve_tells_its_port_and_keeps_its_token_to_the_owner(state: Path) -> None:
+    async with serving(stderr=True) as (wire, url):
+        told = await wire.logged("token")
+        (path,) = files_in(state)
+        assert told == f"dapeer: clients must show the token in {path}\n"
+        assert path.name == f"token-{url.rpartition(':')[2]}"
+        assert (mode_of(path), mode_of(state)) == (0o600, 0o700)
+        secret = path.read_text(encoding="utf-8").strip()
+        async with http_client(None) as web:
+            assert (await web.post(f"{url}/mcp")).status_code == 401
+        async with Client(streamable(url, secret), mode=MODERN) as client:
+            await client.list_tools()
+        assert await wire.signal(signal.SIGTERM) == 0
+        assert await wire.rest() == b""
+    assert files_in(state) == []
+
+
+async def test_a_token_is_in_no_log_and_no_command_line(tmp_path: Path) -> None:
+    log, file = tmp_path / "log", tmp_path / "token"
+    options = ("--token-file", str(file), "--log-level", "debug", "--log-file", str(log))
+    async with serving(*options) as (wire, url):
+        secret = file.read_text(encoding="utf-8").strip()
+        async with Client(streamable(url, secret), mode=LEGACY) as client:
+            await client.list_tools()
+        async with http_client("a-wrong-token") as web:
+            await web.post(f"{url}/mcp")
+        command = command_line(wire.process.pid)
+        assert await wire.signal(signal.SIGTERM) == 0
+    assert command.endswith(str(log))
+    assert secret not in command
+    assert secret not in log.read_text(encoding="utf-8")
+    assert "a-wrong-token" not in log.read_text(encoding="utf-8")
+
+
+async def test_a_token_file_is_made_once_and_kept(tmp_path: Path, state: Path) -> None:
+    file = tmp_path / "token"
+    async with serving("--token-file", str(file), stderr=True) as (wire, _):
+        assert str(file) in await wire.logged("new token")
+        assert mode_of(file) == 0o600
+        secret = file.read_text(encoding="utf-8").strip()
+        await wire.signal(signal.SIGTERM)
+    assert files_in(state) == []
+    assert token.from_file(file) == secret
+
+
+async def test_a_token_in_the_environment_is_used_and_not_handed_on(
+    monkeypatch: pytest.MonkeyPatch, state: Path
+) -> None:
+    monkeypatch.setenv(token.VARIABLE, "from-the-environment")
+    p = program("loop.py")
+    async with (
+        asyncio.timeout(LIMIT),
+        serving() as (wire, url),
+        Client(streamable(url, "from-the-environment"), mode=LEGACY) as client,
+    ):
+        await ask(client, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        question = f"__import__('os').environ.get('{token.VARIABLE}')"
+        assert (await ask(client, "dap_evaluate", expression=question))["result"] == "None"
+        assert files_in(state) == []
+        await client.call_tool("dap_terminate")
+    assert wire.process.returncode is not None
+
+
+@pytest.mark.parametrize("text", ["", "short", "two words", "mit-Ümläuten"])
+def test_an_unusable_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(token.VARIABLE, text)
+    with pytest.raises(Exception, match=r"\$DAPEER_TOKEN holds no usable token"):
+        token.from_environment()
+    assert token.VARIABLE not in os.environ
+
+
+async def test_a_log_goes_to_its_file_and_nowhere_else(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    async with started(
+        "dapeer", "--log-level", "info", "stdio", "--log-file", str(log), stderr=True
+    ) as wire:
+        await wire.handshake()
+        assert await wire.end() == 0
+        assert wire.process.stderr
+        assert await wire.process.stderr.read() == b""
+    assert "serving" in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--read-only"], {tool.name for tool in TOOLS if tool.read_only}),
+        (["--tools", "dap"], {tool.name for tool in TOOLS if tool.group == "dap"}),
+    ],
+)
+async def test_only_the_wanted_tools_are_served(options: list[str], wanted: set[str]) -> None:
+    async with started("dapeer", "stdio", *options) as wire:
+        await wire.handshake()
+        answer = await wire.ask(request("tools/list", 2))
+        assert {tool["name"] for tool in answer["result"]["tools"]} == wanted
+        missing = await wire.ask(call(3, "dap_run" if "--read-only" in options else "x"))
+        assert missing["error"]["code"] == -32602
+
+
+async def test_a_server_that_is_only_asked_what_it_can_does_nothing_else(
+    tmp_path: Path, state: Path, settings: Path
+) -> None:
+    """Some clients start a second process just to see which protocol it speaks."""
+    async with started("dapeer", "stdio", cwd=tmp_path) as wire:
+        await wire.handshake()
+        await wire.ask(request("tools/list", 2))
+        await wire.ask(call(3, "dap_status"))
+        assert wire.process.pid
+        assert descendants(wire.process.pid) == []
+        assert await wire.end() == 0
+    assert files_in(state) == []
+    assert files_in(settings) == []
