@@ -27,12 +27,11 @@ from tests.programs import ROOT, program
 
 @pytest.fixture(autouse=True)
 def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Return where this test's server keeps its state."""
-    folder = tmp_path / "state"
-    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    """Return the folder of this test's tokens; the user's own servers are not found."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     monkeypatch.delenv(token.VARIABLE, raising=False)
-    return folder / "dapeer"
+    return tmp_path / "state" / "dapeer"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -131,7 +130,9 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_version_and_help_need_no_heavy_imports() -> None:
-    script = "import sys, dapeer.cli; print({'mcp', 'pydantic', 'anyio'} & set(sys.modules))"
+    script = (
+        "import sys, dapeer.cli; print({'mcp', 'pydantic', 'anyio', 'asyncio'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout == b"set()\n"
 

@@ -9,7 +9,6 @@ Each command imports what it needs when it runs. The MCP library takes half a se
 from __future__ import annotations
 
 import argparse
-import asyncio
 import logging
 import sys
 from collections.abc import Callable, Sequence
@@ -41,6 +40,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stdio(arguments: argparse.Namespace) -> int:
+    # Who asks for fewer tools gets a server that offers no more than these.
+    if not (arguments.no_bridge or arguments.read_only or arguments.tools):
+        from dapeer.mcp import announcement, bridge
+
+        if connection := announcement.reach(Path.cwd()):
+            return bridge.carry(connection)
+    import asyncio
+
     from dapeer.mcp.serving import Offer, serve_stdio
 
     asyncio.run(serve_stdio(Offer(arguments.read_only, arguments.tools)))
@@ -48,6 +55,8 @@ def _stdio(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
+    import asyncio
+
     from dapeer.mcp.serving import Offer
     from dapeer.mcp.web import Address, serve_http
 
@@ -59,6 +68,8 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _demo(_arguments: argparse.Namespace) -> int:
+    import asyncio
+
     from dapeer.mcp.demo import run
 
     return asyncio.run(run())
@@ -101,6 +112,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_stdio(add_parser: AddParser) -> None:
     parser = _add(add_parser, "stdio", "serve the MCP client that has started this process")
+    parser.add_argument(
+        "--no-bridge",
+        action="store_true",
+        help="be a server of its own, also where one runs for this project",
+    )
     _add_selection(parser)
     parser.set_defaults(command=_stdio)
 

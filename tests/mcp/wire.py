@@ -114,9 +114,11 @@ async def started(*arguments: str, cwd: Path = ROOT, stderr: bool = False) -> As
 
 
 @asynccontextmanager
-async def serving(*arguments: str, stderr: bool = False) -> AsyncGenerator[tuple[Wire, str]]:
+async def serving(
+    *arguments: str, cwd: Path = ROOT, stderr: bool = False
+) -> AsyncGenerator[tuple[Wire, str]]:
     """Start `dapeer serve` and give its address."""
-    async with started("dapeer", "serve", *arguments, stderr=stderr) as wire:
+    async with started("dapeer", "serve", *arguments, cwd=cwd, stderr=stderr) as wire:
         yield wire, f"http://127.0.0.1:{await port_of(wire)}"
 
 

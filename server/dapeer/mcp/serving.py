@@ -32,6 +32,11 @@ class Offer:
     """None: all."""
     tools: Iterable[Tool] = TOOLS
 
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is held back."""
+        return not self.read_only and self.groups is None
+
 
 async def serve_stdio(offer: Offer) -> None:
     """Serve the client at stdin and stdout until it leaves or a signal arrives."""

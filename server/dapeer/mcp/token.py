@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.errors import ArgumentError
+from dapeer.mcp.announcement import private, state_folder
 
 VARIABLE: Final = "DAPEER_TOKEN"
 
@@ -50,21 +51,13 @@ def from_file(path: Path) -> str:
 @contextmanager
 def fresh(port: int) -> Generator[tuple[str, Path]]:
     """Make a token for the server on `port`, in a file that lasts as long as the body runs."""
-    path = state_folder() / f"token-{port}"
+    path = private(state_folder()) / f"token-{port}"
     path.unlink(missing_ok=True)
     token = _create(path)
     try:
         yield token, path
     finally:
         path.unlink(missing_ok=True)
-
-
-def state_folder() -> Path:
-    """Return the user's own folder for what must outlive a process, and make it."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    folder = Path(base) / "dapeer"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 def _create(path: Path) -> str:

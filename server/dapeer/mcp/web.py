@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from dapeer.mcp import http, token
+from dapeer.mcp import http, local, token
 from dapeer.mcp.guard import is_loopback, rules_for
+from dapeer.mcp.server import DapeerServer
 from dapeer.mcp.serving import Offer, running
 
 
@@ -35,10 +36,19 @@ async def serve_http(offer: Offer, address: Address) -> None:
         port: int = bound.getsockname()[1]
         with _token(address, port) as secret:
             rules = rules_for(address.host, secret)
-            async with running(offer) as (server, stop), http.serve(server, bound, rules):
+            async with (
+                running(offer) as (server, stop),
+                _for_bridges(offer, server),
+                http.serve(server, bound, rules),
+            ):
                 sys.stdout.write(f"MCP server listening on port {port}\n")
                 sys.stdout.flush()
                 await stop.wait()
+
+
+def _for_bridges(offer: Offer, server: DapeerServer) -> AbstractAsyncContextManager[None]:
+    """Let other clients of this project in, if they get all the tools that they expect."""
+    return local.serve(server) if offer.complete else nullcontext()
 
 
 @contextmanager

@@ -1,0 +1,67 @@
+"""The server on a unix socket, for the bridges of this project's other clients."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from dapeer.mcp import lines
+from dapeer.mcp.announcement import GREETING, announced, private, runtime_folder
+from dapeer.mcp.server import DapeerServer
+
+log = logging.getLogger(__name__)
+
+LONGEST_PATH: Final = 100
+"""Bytes of a unix socket's path that work everywhere (104 on macOS, 108 on Linux)."""
+
+
+@asynccontextmanager
+async def serve(server: DapeerServer) -> AsyncGenerator[None]:
+    """Serve bridges while the body runs, and announce it in the user's runtime folder."""
+    with _socket_path() as path:
+        async with anyio.create_task_group() as clients:
+
+            def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                clients.start_soon(_serve_client, server, reader, writer)
+
+            listener = await asyncio.start_unix_server(connected, path, limit=lines.LONGEST_LINE)
+            path.chmod(0o600)
+            async with listener:
+                with announced(server.debugger.project, path) as first:
+                    if not first:
+                        log.info("another server has announced itself for this project")
+                    yield
+                clients.cancel_scope.cancel()
+
+
+async def _serve_client(
+    server: DapeerServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    # A client that goes in a bad way takes nobody with it.
+    with contextlib.suppress(ConnectionError):
+        writer.write(GREETING)
+        await lines.serve(server, reader, writer)
+    writer.close()
+
+
+@contextmanager
+def _socket_path() -> Generator[Path]:
+    """Give a path for our socket in a folder that is closed to others."""
+    path = private(runtime_folder()) / f"{os.getpid()}.sock"
+    if len(os.fsencode(path)) <= LONGEST_PATH:
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+    else:
+        with tempfile.TemporaryDirectory(prefix="dapeer-") as folder:
+            yield Path(folder) / "sock"

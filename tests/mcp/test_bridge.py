@@ -1,0 +1,208 @@
+"""`dapeer stdio` beside a server that runs already: one debugger for all clients of a project."""
+
+import asyncio
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dapeer.mcp.announcement import Announcement, announced, file_of, private, runtime_folder
+from tests.mcp.wire import Wire, call, request, serving, started
+from tests.processes import LIMIT
+from tests.programs import program
+
+STDIO = ("dapeer", "stdio")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project" / "src"
+    folder.mkdir(parents=True)
+    return folder.parent
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """Return who may use a folder and the files in it."""
+    return {path.suffix: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.exists() else []
+
+
+async def sessions(wire: Wire) -> list[str]:
+    """Return the URIs of the sessions that a client sees."""
+    answer = await wire.ask(request("resources/list", 9))
+    return [resource["uri"] for resource in answer["result"]["resources"]][1:]
+
+
+async def run(wire: Wire) -> None:
+    p = program("loop.py")
+    answer = await wire.ask(call(8, "dap_run", program=str(p), breakpoints=[p.at("inner")]))
+    assert answer["result"]["structuredContent"]["state"] == "stopped"
+
+
+async def test_clients_of_one_project_are_bridged_to_its_server(project: Path) -> None:
+    async with (
+        serving("--no-auth", cwd=project) as (server, _),
+        started(*STDIO, cwd=project) as one,
+        started(*STDIO, cwd=project / "src") as two,
+    ):
+        await one.handshake("2025-06-18")
+        await run(one)
+        result = await two.handshake("2024-11-05")
+        assert result["protocolVersion"] == "2024-11-05"
+        assert len(await sessions(two)) == 2
+        assert await one.end() == 0
+        snapshot = await two.ask(call(3, "dap_snapshot"))
+        assert snapshot["result"]["structuredContent"]["state"] == "stopped"
+        assert await two.end() == 0
+        assert await server.signal(signal.SIGTERM) == 0
+
+
+async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> None:
+    async with serving("--no-auth", cwd=project):
+        command = [sys.executable, "-X", "importtime", "-m", "dapeer", "stdio"]
+        done = await asyncio.to_thread(
+            subprocess.run, command, input=b"", capture_output=True, cwd=project, timeout=LIMIT
+        )
+        assert done.returncode == 0
+        loaded = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
+        assert b"dapeer.mcp.bridge" in loaded
+        assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio"}
+
+
+async def test_only_the_owner_can_find_and_reach_the_server(project: Path) -> None:
+    async with serving("--no-auth", cwd=project):
+        assert modes(runtime_folder()) == {"": 0o700, ".sock": 0o600, ".json": 0o600}
+
+
+async def test_a_server_takes_its_announcement_along(project: Path) -> None:
+    async with serving("--no-auth", cwd=project) as (server, _):
+        assert await server.signal(signal.SIGTERM) == 0
+    assert files_in(runtime_folder()) == []
+
+
+async def test_a_bridged_client_that_leaves_cancels_its_calls_and_nothing_else(
+    project: Path,
+) -> None:
+    async with (
+        serving("--no-auth", cwd=project),
+        started(*STDIO, cwd=project) as one,
+        started(*STDIO, cwd=project) as two,
+    ):
+        await one.handshake()
+        await one.ask(
+            call(2, "dap_run", program=str(program("sleeper.py")), wait_until_paused=False)
+        )
+        await one.send(call(3, "dap_wait_until_paused", timeout_ms=600_000))
+        assert await one.signal(signal.SIGTERM) == 0
+        await two.handshake()
+        assert len(await sessions(two)) == 2
+        await two.ask(call(4, "dap_terminate"))
+
+
+async def test_a_bridge_ends_with_its_server_and_says_so(project: Path) -> None:
+    async with (
+        serving("--no-auth", cwd=project) as (server, _),
+        started(*STDIO, cwd=project, stderr=True) as client,
+    ):
+        await client.handshake()
+        await server.signal(signal.SIGTERM)
+        assert "has ended" in await client.logged("dapeer")
+        assert await client.process.wait() == 1
+
+
+@pytest.mark.parametrize("option", [["--no-bridge"], ["--read-only"], ["--tools", "dap"]])
+async def test_a_client_that_wants_a_server_of_its_own_gets_one(
+    project: Path, option: list[str]
+) -> None:
+    async with (
+        serving("--no-auth", cwd=project),
+        started(*STDIO, cwd=project) as one,
+        started(*STDIO, *option, cwd=project) as two,
+    ):
+        await one.handshake()
+        await run(one)
+        await two.handshake()
+        assert await sessions(two) == []
+
+
+@pytest.mark.parametrize("option", [["--read-only"], ["--tools", "dap"]])
+async def test_a_server_that_holds_tools_back_is_nobodys_bridge(
+    project: Path, option: list[str]
+) -> None:
+    async with serving("--no-auth", *option, cwd=project):
+        assert files_in(runtime_folder()) == []
+
+
+async def test_a_client_of_another_project_is_not_bridged(project: Path, tmp_path: Path) -> None:
+    async with (
+        serving("--no-auth", cwd=project),
+        started(*STDIO, cwd=project) as one,
+        started(*STDIO, cwd=tmp_path) as two,
+    ):
+        await one.handshake()
+        await run(one)
+        await two.handshake()
+        assert await sessions(two) == []
+
+
+async def test_an_announcement_that_nobody_stands_behind_is_removed(project: Path) -> None:
+    async with serving("--no-auth", cwd=project) as (server, _):
+        await server.signal(signal.SIGKILL)
+    assert file_of(project).exists()
+    async with started(*STDIO, cwd=project) as client:
+        await client.handshake()
+        assert await client.end() == 0
+    assert not file_of(project).exists()
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"project": 1}', "\0"])
+async def test_an_announcement_that_makes_no_sense_is_ignored(project: Path, content: str) -> None:
+    private(runtime_folder())
+    file_of(project).write_text(content, encoding="utf-8")
+    async with started(*STDIO, cwd=project) as client:
+        await client.handshake()
+        assert await client.end() == 0
+
+
+async def test_the_first_server_of_a_project_stays_the_one_that_is_found(project: Path) -> None:
+    async with (
+        serving("--no-auth", cwd=project) as (first, _),
+        serving("--no-auth", cwd=project) as (second, _),
+    ):
+        assert str(first.process.pid) in file_of(project).read_text(encoding="utf-8")
+        await second.signal(signal.SIGTERM)
+        assert file_of(project).exists()
+
+
+async def test_a_path_that_is_too_long_for_a_socket_is_no_obstacle(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / ("long" * 30)))
+    async with (
+        serving("--no-auth", cwd=project),
+        started(*STDIO, cwd=project) as one,
+        started(*STDIO, cwd=project) as two,
+    ):
+        await one.handshake()
+        await run(one)
+        await two.handshake()
+        assert len(await sessions(two)) == 2
+
+
+def test_another_servers_announcement_is_left_alone(tmp_path: Path) -> None:
+    private(runtime_folder())
+    with announced(tmp_path, tmp_path / "sock") as first:
+        assert first
+        other = Announcement(str(tmp_path), "elsewhere", os.getpid())
+        file_of(tmp_path).write_text(
+            f'{{"project": "{other.project}", "socket": "elsewhere", "pid": {other.pid}}}',
+            encoding="utf-8",
+        )
+    assert file_of(tmp_path).exists()
