@@ -13,6 +13,7 @@ Actions, each a string or an object of one key:
     "default"                    what the adapter does without a script
     "hold"                       keep the request unanswered until released
     {"release": "next"}          answer the held requests of this command, the last one first
+    {"release": ["next", body]}  … with this body
     {"respond": body}            answer the request
     {"fail": {"message": …, "body": …}}
     {"event": [name, body]}      body may be of any JSON type
@@ -131,12 +132,13 @@ class FakeAdapter:
     def do_hold(self, _: None) -> None:
         self.held.append(self.request)
 
-    def do_release(self, command: str) -> None:
+    def do_release(self, value: str | list[Any]) -> None:
+        command, action = (value, "default") if isinstance(value, str) else _response(value)
         now = self.request
         for request in [held for held in reversed(self.held) if held["command"] == command]:
             self.held.remove(request)
             self.request = request
-            self.do_default(None)
+            self.do(action)
         self.request = now
 
     def do_respond(self, body: object) -> None:
@@ -280,6 +282,11 @@ class FakeAdapter:
 
 def _response_to(request: Json) -> Json:
     return {"type": "response", "request_seq": request["seq"], "command": request["command"]}
+
+
+def _response(value: list[Any]) -> tuple[str, Json]:
+    command, body = value
+    return command, {"respond": body}
 
 
 def _answer(response: Json) -> str:

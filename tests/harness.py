@@ -29,11 +29,18 @@ FAKE_PROGRAM = str(PROGRAMS / "ten.fake")
 async def client(project: Path = ROOT) -> AsyncGenerator[Client]:
     """Serve a debugger of its own to a client in this process; end all its sessions afterwards."""
     definitions = load_all(shipped(), user_folder())
+    failure: Exception | None = None
     async with (
         Debugger(definitions, project) as debugger,
         Client(make_server(debugger, TOOLS)) as connected,
     ):
-        yield connected
+        try:
+            yield connected
+        except (AssertionError, LookupError) as error:
+            # Kept back, or the task groups would wrap it in a group of groups.
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 async def call(c: Client, tool: str, **arguments: object) -> CallToolResult:
@@ -78,10 +85,16 @@ async def evaluate(c: Client, expression: str, **arguments: object) -> str:
     return str((await ask(c, "dap_evaluate", expression=expression, **arguments))["result"])
 
 
-async def printed(c: Client) -> str:
-    """Wait until the program has printed something, and return it."""
-    output = await ask(c, "dap_program_output", category="stdout", wait_ms=LIMIT * 1000)
-    return str(output["output"])
+async def printed(c: Client, word: str = "") -> str:
+    """Wait until the program has printed a word, by default anything, and return all so far."""
+    so_far, cursor = "", 0
+    while not so_far or word not in so_far:
+        more = await ask(
+            c, "dap_program_output", category="stdout", since=cursor, wait_ms=LIMIT * 1000
+        )
+        so_far, cursor = so_far + more["text"], more["cursor"]
+        assert more["text"] or not more["ended"], f"ended without {word!r}: {so_far}"
+    return so_far
 
 
 async def pid_of(c: Client) -> int:

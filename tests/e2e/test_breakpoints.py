@@ -137,7 +137,7 @@ async def test_a_log_message_is_printed_and_does_not_stop() -> None:
             breakpoints=[p.at("inner", log_message="value is {value}")],
         )  # fmt: skip
         assert end["state"] == "ended"
-        output = (await ask(c, "dap_program_output"))["output"]
+        output = (await ask(c, "dap_program_output"))["text"]
         assert [f"value is {number}" in output for number in range(5)] == [True] * 5
 
 
@@ -171,17 +171,15 @@ async def test_a_line_past_the_end_is_not_called_verified() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), stop_on_entry=True)
         result = await call(c, "dap_set_breakpoint", filename=str(p), line=9999)
-        assert "9999" in text(result)
-        assert result.is_error or "moved" in text(result).lower()
+        assert result.is_error
+        assert str(len(p.source.read_text().splitlines())) in text(result)
 
 
 async def test_a_line_past_the_end_is_told_without_a_session_too() -> None:
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        answer = text(await call(c, "dap_set_breakpoint", filename=str(p), line=9999))
-        assert "9999" in answer
-        lines = len(p.source.read_text().splitlines())
-        assert str(lines) in answer
+        answer = await refusal(c, "dap_set_breakpoint", filename=str(p), line=9999)
+        assert str(len(p.source.read_text().splitlines())) in answer
 
 
 async def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -201,7 +199,7 @@ async def test_a_missing_file_in_dap_run_is_refused_before_the_start(tmp_path: P
             breakpoints=[{"filename": missing, "line": 1}],
         )  # fmt: skip
         assert missing in message
-        assert "no session" in (await read(c, "dap_status")).lower()
+        assert (await ask(c, "dap_status"))["sessions"] == []
 
 
 async def test_a_breakpoint_in_c_that_is_pending_at_first_is_verified_and_hit(

@@ -17,7 +17,7 @@ async def test_a_program_that_starts_a_child_runs_to_its_end(how: str) -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         end = await ask(c, "dap_run", program=str(program("children.py")), args=[how])
         assert (end["state"], end["exit_code"]) == ("ended", 0)
-        assert "parent saw 0" in (await ask(c, "dap_program_output"))["output"]
+        assert "parent saw 0" in (await ask(c, "dap_program_output"))["text"]
 
 
 @pytest.mark.parametrize("how", WAYS)
@@ -26,14 +26,14 @@ async def test_the_parent_can_be_stopped_after_its_child(how: str) -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), args=[how], breakpoints=[p.at("parent")])
         assert (stop["line"], stop["locals"]["code"]) == (p.line("parent"), "0")
-        assert "child" in (await ask(c, "dap_program_output"))["output"]
+        assert "child" in (await ask(c, "dap_program_output"))["text"]
 
 
 async def test_a_program_that_replaces_itself_is_not_lost() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         end = await ask(c, "dap_run", program=str(program("children.py")), args=["execv"])
         assert end["state"] == "ended"
-        assert "executed" in (await ask(c, "dap_program_output"))["output"]
+        assert "executed" in (await ask(c, "dap_program_output"))["text"]
 
 
 @pytest.mark.parametrize("how", ["subprocess", "spawn", "os_fork"])

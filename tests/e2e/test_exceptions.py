@@ -15,7 +15,8 @@ async def test_an_unhandled_exception_stops_where_it_was_raised_with_its_message
     async with asyncio.timeout(LIMIT), client() as c:
         result = await call(c, "dap_run", program=str(p))
         stop = data(result)
-        assert (stop["state"], stop["reason"]) == ("stopped", "exception")
+        assert stop["state"] == "stopped"
+        assert stop["reason"].startswith("exception")
         assert stop["line"] == p.line("reraise")
         assert "RuntimeError" in stop["exception"]
         assert "cannot load 'forty-two'" in stop["exception"]
@@ -38,7 +39,7 @@ async def test_after_an_unhandled_exception_the_program_ends_with_its_traceback(
         await ask(c, "dap_run", program=str(program("crash.py")))
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 1)
-        assert "RuntimeError" in (await ask(c, "dap_program_output", category="stderr"))["output"]
+        assert "RuntimeError" in (await ask(c, "dap_program_output", category="stderr"))["text"]
 
 
 async def test_without_filters_an_exception_stops_nowhere() -> None:
@@ -52,7 +53,8 @@ async def test_raised_exceptions_stop_where_they_are_raised() -> None:
     p = program("crash.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), exception_filters=["raised"])
-        assert (stop["reason"], stop["line"]) == ("exception", p.line("raise"))
+        assert stop["reason"].startswith("exception")
+        assert stop["line"] == p.line("raise")
         assert "ValueError" in stop["exception"]
 
 
@@ -77,7 +79,7 @@ async def test_exception_info_where_there_is_no_exception_is_refused() -> None:
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert "exception" in await refusal(c, "dap_exception_info")
+        assert "breakpoint" in await refusal(c, "dap_exception_info")
 
 
 async def test_sys_exit_is_an_end_and_no_crash() -> None:
@@ -98,7 +100,7 @@ async def test_a_failing_test_stops_at_its_assertion() -> None:
             c, "dap_run", module="unittest", args=["failing_test"], cwd=str(PROGRAMS),
             exception_filters=["userUnhandled"],
         )  # fmt: skip
-        assert stop["reason"] == "exception"
+        assert stop["reason"].startswith("exception")
         assert "AssertionError" in stop["exception"]
         stack = "\n".join(stop["stack"])
         assert f"failing_test.py:{p.line('assert')}" in stack

@@ -7,7 +7,7 @@ from tests.harness import ask, call, client, data, pid_of, read, text
 from tests.processes import LIMIT, descendants, process_gone
 from tests.programs import program
 
-BUDGET = 4_000
+BUDGET = 5_000
 """Bytes of text that one result may have, whatever it is about."""
 
 
@@ -80,7 +80,7 @@ async def test_a_slow_repr_is_waited_for_or_told() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
         assert (stop["state"], stop["line"]) == ("stopped", p.line("look"))
-        assert "Slow()" in await read(c, "dap_variables", path="slow")
+        assert "Slow()" in await read(c, "dap_variables")
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 

@@ -79,8 +79,8 @@ async def test_what_a_program_writes_to_descriptor_1_stays_out_of_the_channel() 
         end = await wire.tool("dap_run", program=str(program("prints_to_fd1.py")))
         assert end["exit_code"] == 0
         output = await wire.tool("dap_program_output")
-        assert "written to fd 1" in output["output"]
-        assert "echoed by a child" in output["output"]
+        assert "written to fd 1" in output["text"]
+        assert "echoed by a child" in output["text"]
 
 
 async def test_a_program_that_reads_input_does_not_eat_the_channel() -> None:

@@ -29,7 +29,7 @@ async def test_two_sessions_are_interleaved_without_mixing() -> None:
         assert "NameError" in await refusal(c, "dap_evaluate", expression="order", session_id=first)
         end = await ask(c, "dap_continue", session_id=second)
         assert end["state"] == "ended"
-        output = (await ask(c, "dap_program_output", session_id=second))["output"]
+        output = (await ask(c, "dap_program_output", session_id=second))["text"]
         assert "to pay" in output
         assert "round" not in output
         assert (await ask(c, "dap_snapshot", session_id=first))["state"] == "stopped"
@@ -74,7 +74,7 @@ async def test_ended_sessions_stay_readable_and_ids_are_never_used_again() -> No
             assert end["session_id"] == number
         for number in range(1, 4):
             output = await ask(c, "dap_program_output", session_id=number)
-            assert f"this is {number}" in output["output"]
+            assert f"this is {number}" in output["text"]
 
 
 async def test_two_clients_of_one_debugger_see_the_same_sessions() -> None:

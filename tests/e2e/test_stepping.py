@@ -92,7 +92,7 @@ async def test_an_endless_loop_can_be_paused_changed_and_left() -> None:
         assert (stop["state"], stop["reason"]) == ("stopped", "pause")
         frames = (await ask(c, "dap_stacktrace"))["frames"]
         await read(c, "dap_evaluate", expression="running = False", context="repl",
-                   frame_id=frames[-1]["id"])  # fmt: skip
+                   frame_id=frames[-1]["frame_id"])  # fmt: skip
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 0)
 
@@ -140,7 +140,7 @@ async def test_waiting_for_a_stop_that_is_there_returns_it_at_once() -> None:
 
 async def test_waiting_for_what_has_ended_returns_the_end_at_once() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(program("exit3.py")))
+        await ask(c, "dap_run", program=str(program("exit3.py")), exception_filters=[])
         waited = await ask(c, "dap_wait_until_paused", timeout_ms=1)
         assert (waited["state"], waited["exit_code"]) == ("ended", 3)
 

@@ -130,7 +130,7 @@ async def test_output_and_history_are_there_after_the_end(story: Story, tmp_path
         await ask(c, "dap_clear_breakpoints")
         assert (await ask(c, "dap_continue"))["state"] == "ended"
         output = await ask(c, "dap_program_output", category="stdout")
-        assert story.output in output["output"]
+        assert story.output in output["text"]
         assert output["exit_code"] == story.exit_code
         history = await read(c, "dap_history")
         assert history.count(f"{story.source}:{p.line(story.stop)}") == 2

@@ -30,10 +30,10 @@ async def test_another_thread_can_be_looked_at_by_its_id() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("work")])
         threads = (await ask(c, "dap_threads"))["threads"]
-        main = next(t for t in threads if t["id"] != stop["thread_id"])
-        frames = (await ask(c, "dap_stacktrace", thread_id=main["id"]))["frames"]
-        assert "main" in [frame["name"] for frame in frames]
-        assert "work" not in [frame["name"] for frame in frames]
+        main = next(t for t in threads if t["thread_id"] != stop["thread_id"])
+        frames = (await ask(c, "dap_stacktrace", thread_id=main["thread_id"]))["frames"]
+        assert "main" in [frame["function"] for frame in frames]
+        assert "work" not in [frame["function"] for frame in frames]
 
 
 async def test_two_threads_that_stop_are_each_stepped_by_their_id() -> None:
