@@ -6,14 +6,15 @@ It speaks over stdio, or to the first client that connects to the port. Without 
 debugs a program of ten lines: stops on entry at line 1, steps one line at a time, ends with exit
 code 0. The script is a JSON file that replaces the answer to a command by a list of actions:
 
-    {"on": {"next": [{"event": ["stopped", {"reason": "step", "threadId": 1}]}, {"respond": {}}]}}
+    {"on": {"next": [{"event": ["stopped", {"reason": "step", "threadId": 1}]}, "ok"]}}
 
 Actions, each a string or an object of one key:
 
     "default"                    what the adapter does without a script
+    "ok"                         answer the request, with an empty body
     "hold"                       keep the request unanswered until released
     {"release": "next"}          answer the held requests of this command, the last one first
-    {"release": ["next", body]}  … with this body
+    {"release": ["next", action]}       … by this action
     {"respond": body}            answer the request
     {"fail": {"message": …, "body": …}}
     {"event": [name, body]}      body may be of any JSON type
@@ -129,11 +130,14 @@ class FakeAdapter:
         else:
             answer(cast("Json", self.request.get("arguments") or {}))
 
+    def do_ok(self, _: None) -> None:
+        self.respond({})
+
     def do_hold(self, _: None) -> None:
         self.held.append(self.request)
 
     def do_release(self, value: str | list[Any]) -> None:
-        command, action = (value, "default") if isinstance(value, str) else _response(value)
+        command, action = (value, "default") if isinstance(value, str) else value
         now = self.request
         for request in [held for held in reversed(self.held) if held["command"] == command]:
             self.held.remove(request)
@@ -282,11 +286,6 @@ class FakeAdapter:
 
 def _response_to(request: Json) -> Json:
     return {"type": "response", "request_seq": request["seq"], "command": request["command"]}
-
-
-def _response(value: list[Any]) -> tuple[str, Json]:
-    command, body = value
-    return command, {"respond": body}
 
 
 def _answer(response: Json) -> str:

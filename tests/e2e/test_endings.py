@@ -198,7 +198,7 @@ async def test_an_adapter_that_is_stuck_is_killed_with_its_program(
     launch = ["default", {"debuggee": "sleep"}]
     fake(
         settings,
-        {"launch": launch, "next": [], "pause": [], "continue": [{"respond": {}}]},
+        {"launch": launch, "next": [], "pause": [], "continue": ["ok"]},
         timeouts="control = 1\nrequest = 1",
     )
     async with asyncio.timeout(LIMIT), client() as c:
@@ -261,7 +261,7 @@ async def test_a_stubborn_adapter_goes_with_the_server(settings: Path) -> None:
 async def test_an_exit_code_that_comes_after_terminated_is_told(settings: Path) -> None:
     """lldb-dap does so."""
     ending = [
-        {"respond": {}},
+        "ok",
         {"event": ["terminated"]},
         {"event": ["output", {"category": "stdout", "output": "last words\n"}]},
         {"event": ["exited", {"exitCode": 9}]},
@@ -275,7 +275,7 @@ async def test_an_exit_code_that_comes_after_terminated_is_told(settings: Path) 
 
 
 async def test_terminated_twice_is_one_end(settings: Path) -> None:
-    ending = [{"respond": {}}, {"event": ["terminated", {}]}, {"event": ["terminated", None]}]
+    ending = ["ok", {"event": ["terminated", {"restart": False}]}, {"event": ["terminated", None]}]
     fake(settings, {"continue": ending})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
@@ -283,7 +283,18 @@ async def test_terminated_twice_is_one_end(settings: Path) -> None:
 
 
 async def test_an_end_of_the_wire_without_terminated_is_an_end(settings: Path) -> None:
-    fake(settings, {"continue": [{"respond": {}}, {"exit": 0}]})
+    fake(settings, {"continue": ["ok", {"exit": 0}]})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_a_program_killed_while_it_is_stopped_is_an_end() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        os.kill(await pid_of(c), signal.SIGKILL)
+        await call(c, "dap_continue")
+        end = await ask(c, "dap_wait_until_paused")
+        assert end["state"] == "ended"
+        assert "ended" in await refusal(c, "dap_step_over")

@@ -131,3 +131,10 @@ async def test_a_filter_that_the_adapter_does_not_have_is_told_by_dap_run(
             c, "dap_run", program=str(program("crash.py")), exception_filters=filters
         )
         assert "nobody" in text(result)
+
+
+async def test_filters_set_without_a_session_are_sent_when_one_starts() -> None:
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await read(c, "dap_set_exception_breakpoints", filters=["raised"])
+        assert (await ask(c, "dap_run", program=str(p)))["line"] == p.line("raise")

@@ -25,8 +25,8 @@ async def test_the_main_story_over_pipes_and_sockets(settings: Path, transport: 
 
 
 async def test_the_launch_response_may_come_first(settings: Path) -> None:
-    fake(settings, {"launch": [{"respond": {}}, {"event": ["initialized"]}],
-                    "configurationDone": [{"respond": {}}, {"event": ["stopped", STOPPED]}]})  # fmt: skip
+    fake(settings, {"launch": ["ok", {"event": ["initialized"]}],
+                    "configurationDone": ["ok", {"event": ["stopped", STOPPED]}]})  # fmt: skip
     async with asyncio.timeout(LIMIT), client() as c:
         assert (await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake"))["line"] == 1
 
@@ -34,7 +34,7 @@ async def test_the_launch_response_may_come_first(settings: Path) -> None:
 async def test_initialized_may_come_right_after_initialize(settings: Path) -> None:
     fake(settings, {"initialize": ["default", {"event": ["initialized"]}],
                     "launch": ["hold"],
-                    "configurationDone": [{"respond": {}}, {"release": ["launch", {}]},
+                    "configurationDone": ["ok", {"release": ["launch", "ok"]},
                                           {"event": ["stopped", STOPPED]}]})  # fmt: skip
     async with asyncio.timeout(LIMIT), client() as c:
         assert (await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake"))["line"] == 1
@@ -52,7 +52,7 @@ async def test_initialized_twice_configures_once(settings: Path) -> None:
 async def test_an_adapter_without_configuration_done_is_not_asked_for_it(settings: Path) -> None:
     adapter = fake(
         settings,
-        {"launch": [{"event": ["initialized"]}, {"respond": {}}, {"event": ["stopped", STOPPED]}]},
+        {"launch": [{"event": ["initialized"]}, "ok", {"event": ["stopped", STOPPED]}]},
         capabilities={},
     )
     async with asyncio.timeout(LIMIT), client() as c:
@@ -61,7 +61,7 @@ async def test_an_adapter_without_configuration_done_is_not_asked_for_it(setting
 
 
 ENDING: list[object] = [
-    {"respond": {}},
+    "ok",
     {"event": ["exited", {"exitCode": 4}]},
     {"event": ["terminated"]},
 ]
@@ -72,7 +72,7 @@ async def test_the_program_may_end_before_launch_is_answered(settings: Path) -> 
         settings,
         {
             "launch": [{"event": ["initialized"]}, "hold"],
-            "configurationDone": [*ENDING, {"release": ["launch", {}]}],
+            "configurationDone": [*ENDING, {"release": ["launch", "ok"]}],
         },
     )
     async with asyncio.timeout(LIMIT), client() as c:
@@ -239,7 +239,7 @@ async def test_a_stop_in_the_middle_of_the_questions_about_the_last_one(settings
     """The answers about the first stop must not be taken for those about the second."""
     again = {"reason": "step", "threadId": 1}
     fake(settings, {
-        "next": [{"respond": {}}, {"line": 2}, {"event": ["stopped", again]},
+        "next": ["ok", {"line": 2}, {"event": ["stopped", again]},
                  {"event": ["continued", {"threadId": 1}]}, {"line": 3},
                  {"event": ["stopped", again]}],
     })  # fmt: skip
@@ -262,7 +262,7 @@ async def test_output_of_every_odd_shape_is_kept(settings: Path) -> None:
         ["output", "text"],
         ["output", {"category": "stdout", "output": "\ud800 lone\n"}],
     ]
-    step = [{"respond": {}}, *({"event": event} for event in events), {"line": 2},
+    step = ["ok", *({"event": event} for event in events), {"line": 2},
             {"event": ["stopped", {"reason": "step", "threadId": 1}]}]  # fmt: skip
     fake(settings, {"next": step})
     async with asyncio.timeout(LIMIT), client() as c:

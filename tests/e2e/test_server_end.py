@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.processes import LIMIT, descendants, process_gone
+from tests.harness import FAKE_PROGRAM, fake
+from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT, compiled, program
 
 INITIALIZE = {
@@ -138,6 +139,24 @@ async def test_nothing_outlives_a_server_that_is_killed_while_its_adapter_hangs(
         )
         await wire.tool("dap_status")
         pids = descendants(wire.process.pid)
+        os.kill(wire.process.pid, signal.SIGKILL)
+        for pid in (wire.process.pid, *pids):
+            await process_gone(pid)
+
+
+async def test_a_stubborn_adapter_and_its_program_do_not_outlive_a_killed_server(
+    settings: Path,
+) -> None:
+    """Pitfall 18: they ignore SIGTERM and the end of their pipes, and have left their group."""
+    fake(
+        settings,
+        {"launch": ["default", {"debuggee": "sleep"}]},
+        start=[{"ignore": "terminate"}, {"ignore": "eof"}],
+    )
+    async with asyncio.timeout(LIMIT), server() as wire:
+        await wire.tool("dap_run", program=FAKE_PROGRAM, type="fake")
+        pids = descendants(wire.process.pid)
+        assert sum("time.sleep(60)" in command_line(pid) for pid in pids) == 1
         os.kill(wire.process.pid, signal.SIGKILL)
         for pid in (wire.process.pid, *pids):
             await process_gone(pid)

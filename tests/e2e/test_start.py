@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, read, refusal, text
-from tests.processes import LIMIT
+from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, printed, read, refusal, text
+from tests.processes import LIMIT, process_gone
 from tests.programs import PROGRAMS, copied, program
 
 
@@ -325,3 +325,37 @@ async def test_an_ended_session_can_be_restarted() -> None:
         assert end["exit_code"] == 3
         await ask(c, "dap_set_breakpoint", **p.at("exit"))
         assert (await ask(c, "dap_restart"))["line"] == p.line("exit")
+
+
+async def test_a_running_program_is_restarted_and_the_old_one_is_gone() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(program("sleeper.py")), wait_until_paused=False)
+        first = int((await printed(c, "\n")).split()[1])
+        again = await ask(c, "dap_restart", timeout_ms=1)
+        assert again["state"] in ("starting", "running")
+        second = int((await printed(c, "\n")).split()[1])
+        assert second != first
+        await process_gone(first)
+
+
+async def test_a_console_that_we_do_not_have_hangs_nobody() -> None:
+    """Pitfall 15: debugpy asks its client to run the program in a terminal."""
+    async with asyncio.timeout(LIMIT), client() as c:
+        result = await call(
+            c, "dap_run", program=str(program("exit3.py")), exception_filters=[],
+            config={"console": "integratedTerminal"},
+        )  # fmt: skip
+        assert result.is_error or data(result)["exit_code"] == 3
+
+
+async def test_three_python_sessions_start_at_once() -> None:
+    """facts/adapters.md 5: one adapter process cannot serve them."""
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        async with asyncio.TaskGroup() as tasks:
+            runs = [
+                tasks.create_task(ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")]))
+                for _ in range(3)
+            ]
+        assert {run.result()["line"] for run in runs} == {p.line("inner")}
+        assert {run.result()["session_id"] for run in runs} == {1, 2, 3}

@@ -210,7 +210,7 @@ async def test_a_resume_that_does_not_wait_says_that_the_program_runs() -> None:
 
 
 async def test_a_step_over_a_long_call_can_be_waited_for_again(settings: Path) -> None:
-    fake(settings, {"next": [{"respond": {}}], "pause": ["default"]})
+    fake(settings, {"next": ["ok"], "pause": ["default"]})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         assert (await ask(c, "dap_step_over", timeout_ms=10))["state"] == "running"
@@ -222,7 +222,7 @@ async def test_a_stop_before_the_response_of_its_step_wins(settings: Path) -> No
     stopped = {"reason": "step", "threadId": 1, "allThreadsStopped": True}
     fake(
         settings,
-        {"next": [{"line": 7}, {"event": ["stopped", stopped]}, {"respond": {}}]},
+        {"next": [{"line": 7}, {"event": ["stopped", stopped]}, "ok"]},
     )
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
@@ -236,7 +236,7 @@ async def test_an_end_before_the_response_of_its_step_wins(settings: Path) -> No
     fake(
         settings,
         {"next": [{"event": ["exited", {"exitCode": 5}]}, {"event": ["terminated"]},
-                  {"respond": {}}]},
+                  "ok"]},
     )  # fmt: skip
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
@@ -263,13 +263,13 @@ async def test_events_that_are_no_stop_end_no_wait(settings: Path) -> None:
             ("output", {"category": "stdout", "output": "noise\n"}),
             ("availableEvents", ["a", "b"]),
             ("customText", "just text"),
-            ("debugpySockets", {"sockets": []}),
+            ("debugpySockets", {"sockets": [{"port": 1}]}),
             ("loadedSource", {"reason": "new", "source": {"name": "x"}}),
             ("nothing", None),
         )
     ]
     stopped = {"reason": "step", "threadId": 1}
-    step = [{"respond": {}}, *noise * 3, {"line": 2}, {"event": ["stopped", stopped]}]
+    step = ["ok", *noise * 3, {"line": 2}, {"event": ["stopped", stopped]}]
     fake(settings, {"next": step})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")

@@ -56,9 +56,9 @@ async def test_thread_id_zero_is_a_thread(settings: Path) -> None:
     adapter = fake(
         settings,
         {
-            "configurationDone": [{"respond": {}}, {"event": ["stopped", stopped]}],
+            "configurationDone": ["ok", {"event": ["stopped", stopped]}],
             "threads": [{"respond": {"threads": [{"id": 0, "name": "zero"}]}}],
-            "launch": [{"event": ["initialized"]}, {"respond": {}}],
+            "launch": [{"event": ["initialized"]}, "ok"],
         },
     )
     async with asyncio.timeout(LIMIT), client() as c:
@@ -73,9 +73,9 @@ async def test_a_stop_that_names_no_thread_takes_the_first_one(settings: Path) -
     adapter = fake(
         settings,
         {
-            "configurationDone": [{"respond": {}}, {"event": ["stopped", {"reason": "pause"}]}],
+            "configurationDone": ["ok", {"event": ["stopped", {"reason": "pause"}]}],
             "threads": [{"respond": {"threads": [{"id": 42, "name": "only"}]}}],
-            "launch": [{"event": ["initialized"]}, {"respond": {}}],
+            "launch": [{"event": ["initialized"]}, "ok"],
         },
     )
     async with asyncio.timeout(LIMIT), client() as c:
