@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -12,7 +14,7 @@ from mcp import types as t
 
 from dapeer.mcp.lines import LONGEST_LINE, parse
 from tests.mcp.small import run
-from tests.mcp.wire import call, request, started
+from tests.mcp.wire import call, opening, request, started
 from tests.processes import LIMIT
 
 SMALL_SERVER = "tests.mcp.small"
@@ -127,6 +129,25 @@ def test_requests_from_a_file_and_no_client_end_cleanly() -> None:
 def test_the_real_server_lists_its_tools_over_pipes() -> None:
     done = run("stdio", given="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+async def test_one_socket_for_both_directions_is_a_wire_too() -> None:
+    """As sshd gives it to a command without a terminal."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", SMALL_SERVER, stdin=theirs.fileno(), stdout=theirs.fileno()
+        )
+    reader, writer = await asyncio.open_connection(sock=ours)
+    async with asyncio.timeout(LIMIT):
+        for number in (1, 2):
+            writer.write(
+                json.dumps(request("initialize", number, **opening("2025-11-25"))).encode()
+            )
+            writer.write(b"\n")
+            assert json.loads(await reader.readline())["id"] == number
+        writer.close()
+        assert await process.wait() == 0
 
 
 async def test_a_terminal_is_left_as_it_was_found() -> None:

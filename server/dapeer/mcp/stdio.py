@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import socket
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +15,8 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from dapeer.mcp import lines
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def serve(server: Server[Any]) -> None:
@@ -36,7 +40,7 @@ def _can_wait_for(fd: int) -> bool:
 
 
 @asynccontextmanager
-async def _wire() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def _wire() -> AsyncGenerator[Streams]:
     """Take stdin and stdout for the protocol alone.
 
     Afterwards 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get
@@ -48,6 +52,37 @@ async def _wire() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWr
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
+    shared = _is_one_socket(incoming, outgoing)
+    try:
+        async with _socket(incoming) if shared else _pipes(incoming, outgoing) as streams:
+            yield streams
+    finally:
+        # A terminal is shared with the shell, which reads nothing from one that does not block.
+        for fd, value in blocking:
+            os.set_blocking(fd, value)
+            os.close(fd)
+
+
+def _is_one_socket(incoming: int, outgoing: int) -> bool:
+    status = os.fstat(incoming)
+    return stat.S_ISSOCK(status.st_mode) and os.path.samestat(status, os.fstat(outgoing))
+
+
+@asynccontextmanager
+async def _socket(fd: int) -> AsyncGenerator[Streams]:
+    """Give the streams of one socket for both directions, as sshd and inetd start a program.
+
+    To the writer of a pipe, what arrives there would look like the end of its reader.
+    """
+    both = socket.socket(fileno=os.dup(fd))
+    reader, writer = await asyncio.open_connection(sock=both, limit=lines.LONGEST_LINE)
+    with contextlib.closing(writer):
+        yield reader, writer
+
+
+@asynccontextmanager
+async def _pipes(incoming: int, outgoing: int) -> AsyncGenerator[Streams]:
+    """Give the streams of two pipes, or of a terminal."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=lines.LONGEST_LINE)
     reading, _ = await loop.connect_read_pipe(
@@ -56,12 +91,5 @@ async def _wire() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWr
     writing, flow = await loop.connect_write_pipe(
         asyncio.streams.FlowControlMixin, os.fdopen(os.dup(outgoing), "wb", 0)
     )
-    try:
+    with contextlib.closing(reading), contextlib.closing(writing):
         yield reader, asyncio.StreamWriter(writing, flow, None, loop)
-    finally:
-        reading.close()
-        writing.close()
-        # A terminal is shared with the shell, which reads nothing from one that does not block.
-        for fd, value in blocking:
-            os.set_blocking(fd, value)
-            os.close(fd)
