@@ -1,0 +1,17 @@
+"""`dapeer stdio` with one tool that does nothing: what a call costs before any debugger does."""
+
+import asyncio
+
+from dapeer.mcp.serving import Offer, serve_stdio
+from dapeer.tools.tool import Call, Reply, tool
+
+
+@tool("Nothing", read_only=True)
+async def nothing(call: Call) -> Reply:
+    """Do nothing."""
+    del call
+    return Reply("nothing")
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_stdio(Offer(tools=(nothing,))))

@@ -1,0 +1,139 @@
+"""The rows of the table: what was measured, and what we aim at. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tests.bench.reading import Reading
+from tests.bench.statistics import Measured, Samples
+from tests.bench.subjects import (
+    DRAIN,
+    EVALUATE,
+    IDLE_EVALUATE,
+    IDLE_STEP_AND_LOOK,
+    LOCALS,
+    LOCATION,
+    MEMORY_DRAIN,
+    MEMORY_IDLE,
+    MEMORY_STORY,
+    NOOP,
+    OURS,
+    RAW,
+    SERVER_START,
+    SNAPSHOT,
+    STACK,
+    START,
+    STEP,
+    STEP_AND_LOOK,
+    Size,
+)
+
+LOOK = 1.2
+"""A look at what the server holds may take so many times a no-op tool."""
+WHOLE = 1.1
+"""A start, or a drain, may take so many times the raw client's."""
+STEP_LIMIT = 10
+"""Milliseconds for a step with everything that there is to see after it."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """The largest value that we want to see, and how it is called."""
+
+    text: str
+    limit: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; values by whose they are."""
+
+    name: str
+    unit: str
+    values: Mapping[str, Samples]
+    aims: tuple[Aim, ...] = ()
+
+    @property
+    def ours(self) -> float:
+        """Our median."""
+        return self.values[OURS].median
+
+    def ratio(self, whose: str) -> float | None:
+        """Return how many times another's median ours is; None where there is no other."""
+        other = self.values.get(whose)
+        return self.ours / other.median if other else None
+
+    def met(self) -> list[bool]:
+        """Return for each aim whether it is met."""
+        return [self.ours <= aim.limit for aim in self.aims]
+
+
+def rows(measured: Measured, reading: Reading, size: Size) -> list[Row]:
+    """Return all rows."""
+    return [*_looks(measured), *_actions(measured), *_whole(measured, size), *_reading(reading)]
+
+
+def _looks(measured: Measured) -> list[Row]:
+    named = {
+        "look: dap_stacktrace": STACK,
+        "look: dap_variables": LOCALS,
+        "look: dap_snapshot": SNAPSHOT,
+        "look: dap_current_location": LOCATION,
+    }
+    return [_look(name, measured.of(what)) for name, what in named.items()]
+
+
+def _look(name: str, values: Mapping[str, Samples]) -> Row:
+    return Row(name, "ms", values, (Aim("≤ 1.2 no-op", LOOK * values[NOOP].median),))
+
+
+def _actions(measured: Measured) -> list[Row]:
+    named = {
+        "dap_evaluate": EVALUATE,
+        "dap_evaluate, 250 ms idle": IDLE_EVALUATE,
+        "step to stop; ours with stack, locals": STEP,
+        "step + stack + locals": STEP_AND_LOOK,
+        "step + stack + locals, 250 ms idle": IDLE_STEP_AND_LOOK,
+    }
+    return [_action(name, what, measured.of(what)) for name, what in named.items()]
+
+
+def _action(name: str, what: str, values: Mapping[str, Samples]) -> Row:
+    best = Aim("≤ raw + no-op", values[RAW].median + values[NOOP].median)
+    fast = Aim(f"≤ {STEP_LIMIT} ms", STEP_LIMIT)
+    whole = what in {STEP_AND_LOOK, IDLE_STEP_AND_LOOK}
+    return Row(name, "ms", values, (best, fast) if whole else (best,))
+
+
+def _whole(measured: Measured, size: Size) -> list[Row]:
+    memory = {
+        "server's peak memory, idle": MEMORY_IDLE,
+        "server's peak memory, after a story": MEMORY_STORY,
+        f"server's peak memory, after {size.lines:,} lines": MEMORY_DRAIN,
+    }
+    return [
+        _as_raw("start to first stop", measured.of(START)),
+        _as_raw(f"print {size.lines:,} lines and end", measured.of(DRAIN)),
+        Row("server start to tools listed", "ms", measured.of(SERVER_START)),
+        *(Row(name, "MiB", measured.of(what)) for name, what in memory.items()),
+    ]
+
+
+def _as_raw(name: str, values: Mapping[str, Samples]) -> Row:
+    return Row(name, "ms", values, (Aim("≤ 1.1 raw", WHOLE * values[RAW].median),))
+
+
+def _reading(reading: Reading) -> list[Row]:
+    return [
+        _count("tool list, as a model reads it", "bytes", reading.tools, 12_000),
+        _count("server instructions", "bytes", reading.instructions, 1_500),
+        _count("first stop, text", "bytes", reading.stop_text, 700),
+        _count("first stop, structured", "bytes", reading.stop_data, 1_200),
+        _count("stop after a step, text", "bytes", reading.step_text, 700),
+        _count("stop after a step, structured", "bytes", reading.step_data, 1_200),
+        _count("calls from nothing to stack and locals", "calls", reading.calls, 1),
+        _count("DAP requests of the four looks", "requests", reading.requests, 0),
+    ]
+
+
+def _count(name: str, unit: str, value: int, limit: int) -> Row:
+    return Row(name, unit, {OURS: Samples([value])}, (Aim(f"≤ {limit:,}", limit),))

@@ -1,0 +1,64 @@
+"""A server process, as an MCP client sees it: over the SDK's own stdio client."""
+
+import os
+import re
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import CallToolResult
+
+from tests.bench.adapter import environment
+from tests.harness import text
+from tests.processes import command_line, descendants
+from tests.programs import ROOT
+
+Json = dict[str, Any]
+
+DAPEER = ("dapeer", "stdio")
+NOTHING = ("tests.bench.noop",)
+
+
+class Served:
+    """A server that has answered `initialize`, and its client."""
+
+    def __init__(self, client: Client, pid: int) -> None:
+        self.client = client
+        self.calls = 0
+        """Tools called so far."""
+        self._pid = pid
+
+    async def call(self, tool: str, **arguments: object) -> CallToolResult:
+        """Call a tool, which must succeed."""
+        self.calls += 1
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, text(result)
+        return result
+
+    async def ask(self, tool: str, **arguments: object) -> Json:
+        """Call a tool and return its structured content."""
+        return cast("Json", (await self.call(tool, **arguments)).structured_content)
+
+    def peak_memory(self) -> float:
+        """Return the most physical memory that the process has had so far, in MiB."""
+        status = Path(f"/proc/{self._pid}/status").read_text(encoding="ascii")
+        found = re.search(r"VmHWM:\s+(\d+) kB", status)
+        assert found
+        return int(found[1]) / 1024
+
+
+@asynccontextmanager
+async def served(*module: str) -> AsyncGenerator[Served]:
+    """Start `python -m …` as a server and connect to it, with the handshake of today's clients."""
+    before = set(descendants(os.getpid()))
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-m", *module], cwd=ROOT, env=environment()
+    )
+    async with Client(stdio_client(parameters), mode="legacy") as client:
+        started = (pid for pid in descendants(os.getpid()) if pid not in before)
+        wanted = " ".join(module)
+        yield Served(client, next(pid for pid in started if wanted in command_line(pid)))

@@ -1,0 +1,135 @@
+"""What is timed at a stop: looking, evaluating, stepping.
+
+Everybody takes turns in everything, so that a slow moment of the machine is slow for all.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from tests.bench import adapter
+from tests.bench.raw import RawDap, raw_dap
+from tests.bench.served import DAPEER, NOTHING, Served, served
+from tests.bench.statistics import Measured, in_turn
+from tests.bench.subjects import (
+    EVALUATE,
+    IDLE_EVALUATE,
+    IDLE_STEP_AND_LOOK,
+    LOCALS,
+    LOCATION,
+    NOOP,
+    OURS,
+    RAW,
+    SNAPSHOT,
+    STACK,
+    STEP,
+    STEP_AND_LOOK,
+    STOCK,
+    Size,
+)
+from tests.programs import program
+
+PAUSE = 0.25
+"""Seconds. A model thinks between two calls; meanwhile caches and acknowledgements cool down."""
+
+STEPS = program("bench_steps.py")
+EXPRESSION = "value * 2"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing to do at a stop: a tool of ours, and the requests that come closest to it."""
+
+    what: str
+    tool: str
+    raw: Callable[[RawDap], Awaitable[object]]
+    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+def _evaluate(dap: RawDap) -> Awaitable[object]:
+    return dap.evaluate(EXPRESSION)
+
+
+# In this order: raw clients know a frame only after a look, and an evaluation may change anything,
+# so after it our server holds no variables any more.
+BACK_TO_BACK = (
+    Operation(STEP, "dap_step_over", RawDap.step),
+    Operation(STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look),
+    Operation(STACK, "dap_stacktrace", RawDap.stack),
+    Operation(LOCALS, "dap_variables", RawDap.locals),
+    Operation(SNAPSHOT, "dap_snapshot", RawDap.look),
+    Operation(LOCATION, "dap_current_location", RawDap.stack),
+    Operation(EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}),
+)
+AFTER_A_PAUSE = (
+    Operation(IDLE_STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look),
+    Operation(IDLE_EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}),
+)
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Sessions that are stopped at the same place: one of our server, two of raw clients."""
+
+    ours: Served
+    nothing: Served
+    raw: RawDap
+    stock: RawDap
+
+    async def start(self) -> None:
+        """Bring all to the same stop, with no breakpoint left in their way."""
+        await asyncio.gather(_start_ours(self.ours), _start(self.raw), _start(self.stock))
+
+    def of(self, operation: Operation) -> dict[str, Callable[[], Awaitable[object]]]:
+        """Return what each does for an operation."""
+        return {
+            NOOP: partial(self.nothing.call, "nothing"),
+            OURS: partial(self.ours.call, operation.tool, **operation.arguments),
+            RAW: partial(operation.raw, self.raw),
+            STOCK: partial(operation.raw, self.stock),
+        }
+
+    async def check(self) -> None:
+        """Make sure that our server and the raw client have come to the same place."""
+        assert (await self.ours.ask("dap_snapshot"))["locals"] == await self.raw.look()
+
+
+async def _start_ours(server: Served) -> None:
+    await server.call("dap_run", program=str(STEPS), breakpoints=[STEPS.at("inner")])
+    await server.call("dap_clear_breakpoints")
+
+
+async def _start(dap: RawDap) -> None:
+    await dap.start(adapter.launch(STEPS), str(STEPS), [STEPS.line("inner")])
+    await dap.set_breakpoints(str(STEPS), [])
+    await dap.look()
+
+
+@asynccontextmanager
+async def stopped() -> AsyncGenerator[Stopped]:
+    """Start two servers and two adapters, with a program each."""
+    async with AsyncExitStack() as stack:
+        sessions = Stopped(
+            await stack.enter_async_context(served(*DAPEER)),
+            await stack.enter_async_context(served(*NOTHING)),
+            await stack.enter_async_context(raw_dap(adapter.quick())),
+            await stack.enter_async_context(raw_dap(adapter.STOCK)),
+        )
+        await sessions.start()
+        yield sessions
+        await sessions.check()
+
+
+async def measure(measured: Measured, size: Size) -> None:
+    """Do everything, back to back and after pauses."""
+    async with stopped() as sessions:
+        for turn in range(size.stopped):
+            absent = {STOCK} if turn % size.stock_every else set[str]()
+            for operation in BACK_TO_BACK:
+                await in_turn(measured, operation.what, turn, sessions.of(operation), absent)
+        for turn in range(size.idle):
+            for operation in AFTER_A_PAUSE:
+                await asyncio.sleep(PAUSE)
+                await in_turn(measured, operation.what, turn, sessions.of(operation))

@@ -1,0 +1,87 @@
+import asyncio
+from collections.abc import Mapping
+from functools import cache
+
+from tests.bench.__main__ import run
+from tests.bench.reading import Reading, read
+from tests.bench.rows import Aim, Row
+from tests.bench.statistics import Samples
+from tests.bench.subjects import NOOP, OURS, QUICK, RAW, STOCK
+from tests.bench.table import markdown, plain
+from tests.processes import LIMIT
+
+EVERYBODY = {OURS, RAW, STOCK, NOOP}
+MEASURED: Mapping[str, set[str]] = {
+    "look: dap_stacktrace": EVERYBODY,
+    "look: dap_variables": EVERYBODY,
+    "look: dap_snapshot": EVERYBODY,
+    "look: dap_current_location": EVERYBODY,
+    "dap_evaluate": EVERYBODY,
+    "dap_evaluate, 250 ms idle": EVERYBODY,
+    "step to stop; ours with stack, locals": EVERYBODY,
+    "step + stack + locals": EVERYBODY,
+    "step + stack + locals, 250 ms idle": EVERYBODY,
+    "start to first stop": {OURS, RAW, STOCK},
+    "print 1,000 lines and end": {OURS, RAW},
+    "server start to tools listed": {OURS, NOOP},
+    "server's peak memory, idle": {OURS, NOOP},
+    "server's peak memory, after a story": {OURS},
+    "server's peak memory, after 1,000 lines": {OURS},
+    "tool list, as a model reads it": {OURS},
+    "server instructions": {OURS},
+    "first stop, text": {OURS},
+    "first stop, structured": {OURS},
+    "stop after a step, text": {OURS},
+    "stop after a step, structured": {OURS},
+    "calls from nothing to stack and locals": {OURS},
+    "DAP requests of the four looks": {OURS},
+}
+
+
+@cache
+def reading() -> Reading:
+    """Ask a server once, for all tests of sizes."""
+    return asyncio.run(read())
+
+
+async def test_a_quick_benchmark_fills_every_row() -> None:
+    async with asyncio.timeout(2 * LIMIT):
+        rows = {row.name: row for row in await run(QUICK)}
+    assert {name: set(row.values) for name, row in rows.items()} == MEASURED
+    assert all(
+        row.ours > 0 for name, row in rows.items() if name != "DAP requests of the four looks"
+    )
+    for text in (plain(rows.values()), markdown(rows.values())):
+        assert [name for name in MEASURED if name not in text] == []
+
+
+def test_an_aim_is_met_up_to_its_limit() -> None:
+    row = Row("speed", "ms", {OURS: Samples([1, 2, 3])}, (Aim("≤ 2", 2), Aim("≤ 1", 1)))
+    assert row.met() == [True, False]
+    assert plain([row]).endswith("≤ 2: met, ≤ 1: NOT MET")
+
+
+def test_the_tool_list_is_short() -> None:
+    assert 0 < reading().tools < 12_000
+
+
+def test_the_instructions_are_short() -> None:
+    assert 0 < reading().instructions < 1_500
+
+
+def test_a_stop_is_short_as_text() -> None:
+    assert 0 < reading().stop_text < 700
+    assert 0 < reading().step_text < 700
+
+
+def test_a_stop_is_short_as_data() -> None:
+    assert 0 < reading().stop_data < 1_200
+    assert 0 < reading().step_data < 1_200
+
+
+def test_one_call_leads_from_nothing_to_a_stop_with_stack_and_locals() -> None:
+    assert reading().calls == 1
+
+
+def test_looking_at_a_stop_costs_no_request() -> None:
+    assert reading().requests == 0

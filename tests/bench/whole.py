@@ -1,0 +1,103 @@
+"""What is timed once in a server's life: its start, a session's start, 100,000 lines of output."""
+
+from functools import partial
+
+from tests.bench import adapter
+from tests.bench.raw import raw_dap
+from tests.bench.served import DAPEER, NOTHING, Served, served
+from tests.bench.statistics import Measured, now, rotated
+from tests.bench.subjects import (
+    DRAIN,
+    MEMORY_DRAIN,
+    MEMORY_IDLE,
+    MEMORY_STORY,
+    NOOP,
+    OURS,
+    RAW,
+    SERVER_START,
+    START,
+    STOCK,
+    Size,
+)
+from tests.programs import program
+
+LOOP = program("loop.py")
+LINES = program("many_lines.py")
+
+
+async def measure(measured: Measured, size: Size) -> None:
+    """Live the whole life of some servers."""
+    for turn in range(size.whole):
+        await _noop_server(measured)
+        await _our_server(measured, size.lines, turn)
+
+
+async def _noop_server(measured: Measured) -> None:
+    began = now()
+    async with served(*NOTHING) as server:
+        await server.client.list_tools()
+        measured.add_since(SERVER_START, NOOP, began)
+        measured.add(MEMORY_IDLE, NOOP, server.peak_memory())
+
+
+async def _our_server(measured: Measured, lines: int, turn: int) -> None:
+    began = now()
+    async with served(*DAPEER) as server:
+        await server.client.list_tools()
+        measured.add_since(SERVER_START, OURS, began)
+        measured.add(MEMORY_IDLE, OURS, server.peak_memory())
+        starts = {
+            OURS: partial(_story, measured, server),
+            RAW: partial(_raw_start, measured, RAW, adapter.quick()),
+            STOCK: partial(_raw_start, measured, STOCK, adapter.STOCK),
+        }
+        for name in rotated(starts, turn):
+            await starts[name]()
+        measured.add(MEMORY_STORY, OURS, server.peak_memory())
+        drains = {
+            OURS: partial(_drain, measured, server, lines),
+            RAW: partial(_raw_drain, measured, lines),
+        }
+        for name in rotated(drains, turn):
+            await drains[name]()
+        measured.add(MEMORY_DRAIN, OURS, server.peak_memory())
+
+
+async def _story(measured: Measured, server: Served) -> None:
+    """Start, look around, step, run to the end; the start is timed."""
+    began = now()
+    stop = await server.ask("dap_run", program=str(LOOP), breakpoints=[LOOP.at("inner")])
+    measured.add_since(START, OURS, began)
+    assert stop["locals"] == {"value": "0"}
+    await server.call("dap_stacktrace")
+    await server.call("dap_evaluate", expression="value + 1")
+    await server.call("dap_step_over")
+    await server.call("dap_clear_breakpoints")
+    assert (await server.ask("dap_continue"))["exit_code"] == 0
+
+
+async def _raw_start(measured: Measured, whose: str, command: tuple[str, ...]) -> None:
+    began = now()
+    async with raw_dap(command) as dap:
+        await dap.start(adapter.launch(LOOP), str(LOOP), [LOOP.line("inner")])
+        found = await dap.look()
+        measured.add_since(START, whose, began)
+        assert found == {"value": "0"}
+
+
+async def _drain(measured: Measured, server: Served, lines: int) -> None:
+    await server.call("dap_run", program=str(LINES), args=[str(lines)], stop_on_entry=True)
+    began = now()
+    end = await server.ask("dap_continue")
+    measured.add_since(DRAIN, OURS, began)
+    printed = await server.ask("dap_program_output", lines=1)
+    assert (end["exit_code"], printed["lines_total"]) == (0, lines + 1)
+
+
+async def _raw_drain(measured: Measured, lines: int) -> None:
+    async with raw_dap(adapter.quick()) as dap:
+        await dap.start(adapter.launch(LINES, args=[str(lines)], stop_on_entry=True))
+        began = now()
+        await dap.run_out()
+        measured.add_since(DRAIN, RAW, began)
+        assert dap.lines == lines + 1
