@@ -67,6 +67,22 @@ class Breakpoints:
         return [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
 
 
+OPTIONS = (
+    ("condition", "supportsConditionalBreakpoints"),
+    ("hitCondition", "supportsHitConditionalBreakpoints"),
+    ("logMessage", "supportsLogPoints"),
+)
+"""What a breakpoint may have besides its line, and the capability that it needs."""
+
+
+def unsupported(mirror: Mirror, wanted: SourceBreakpoint) -> list[str]:
+    """Return the options of a breakpoint that an adapter will not heed."""
+    known = mirror.capabilities
+    return [
+        option for option, capability in OPTIONS if option in wanted and not known.get(capability)
+    ]
+
+
 def answered(mirror: Mirror, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
     """Return what an adapter made of a wanted breakpoint; None when it was not told yet."""
     pairs = mirror.breakpoints.get(path, ())

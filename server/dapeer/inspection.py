@@ -11,7 +11,7 @@ from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import ChannelError, SessionError
 from dapeer.history import Stop
-from dapeer.mirror import Mirror
+from dapeer.mirror import UNKNOWN, Mirror
 
 LEVELS = 20
 """Frames fetched at a stop."""
@@ -65,16 +65,17 @@ class Inspection:
     async def _look(self, stop: Stop) -> None:
         """A stop is told even when a part of it cannot be had."""
         began = self._mirror.output.end
+        if stop.thread_id == UNKNOWN:
+            await _quietly(self._names())
         await asyncio.gather(
-            _quietly(self._names(stop)),
+            _quietly(self._names()),
             _quietly(self._exception(stop)),
             _quietly(self._locals(stop)),
         )
         await self._output_settled(stop, began)
 
-    async def _names(self, stop: Stop) -> None:
-        if not self._mirror.threads.get(stop.thread_id):
-            await self.threads()
+    async def _names(self) -> None:
+        await self.threads()
 
     async def _exception(self, stop: Stop) -> None:
         if stop.reason == "exception":
@@ -109,7 +110,8 @@ class Inspection:
 
     async def threads(self) -> Mapping[int, str]:
         """Return the names of all threads by id."""
-        await self._once("threads", {})
+        if not self._mirror.threads_known:
+            await self._once("threads", {})
         return self._mirror.threads
 
     async def stack_trace(

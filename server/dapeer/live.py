@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.process import Adapter
+from dapeer.adapters.quirks import deadly_signal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Message
@@ -84,6 +85,7 @@ class Live:
             project=project,
             deadlines=Deadlines(timeouts.request, timeouts.control, timeouts.launch),
             kill=adapter.kill,
+            last_words=lambda: adapter.stderr_tail().strip()[-QUOTED:],
             changed=lambda message: changed(self, message),
         )
 
@@ -92,25 +94,44 @@ class Live:
     async def bring_up(self, wanted: Breakpoints) -> DapeerError | None:
         """Do the handshake; return why it failed, None when the debuggee ran, if only for a moment."""
         session, plan = self.session, self.plan
-        seconds = plan.definition.timeouts.launch
+        timeouts = plan.definition.timeouts
+        seconds = timeouts.launch if plan.launched else timeouts.attach
         try:
             async with asyncio.timeout(seconds):
-                await handshake(
-                    session.channel,
-                    adapter_id=plan.definition.adapter_id,
-                    request=plan.request,
-                    arguments=plan.definition.arguments(plan.request, plan.inputs, plan.config),
-                    initialized=session.initialized,
-                    configure=lambda: self._configure(wanted),
-                )
+                await self._shake_hands(wanted)
         except TimeoutError:
-            return self._failed(f"did not {plan.request} within {seconds:g} s")
+            waiting = " and ".join(f"`{command}`" for command in session.channel.unanswered)
+            return self._failed(f"did not answer {waiting} within {seconds:g} s")
         except (RequestFailed, ChannelClosed) as error:
             if session.mirror.exit_code is None:
                 return self._failed(f"could not {plan.request}: {_reason(error)}")
         except DapeerError as error:
             return error
         return None
+
+    async def _shake_hands(self, wanted: Breakpoints) -> None:
+        """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
+        session, plan = self.session, self.plan
+        started = asyncio.create_task(
+            handshake(
+                session.channel,
+                adapter_id=plan.definition.adapter_id,
+                request=plan.request,
+                arguments=plan.definition.arguments(plan.request, plan.inputs, plan.config),
+                initialized=session.initialized,
+                configure=lambda: self._configure(wanted),
+            )
+        )
+        over = asyncio.create_task(session.wait_for(lambda: session.mirror.ended, None))
+        try:
+            await asyncio.wait({started, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not started.done():
+                await asyncio.wait({started}, timeout=LAST_WORDS)
+            if started.done():
+                started.result()
+        finally:
+            started.cancel()
+            over.cancel()
 
     async def _configure(self, wanted: Breakpoints) -> None:
         """Send all breakpoints; one that an adapter rejects keeps nobody from starting."""
@@ -160,6 +181,9 @@ class Live:
         mirror = session.mirror
         await session.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
         await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
+        signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
+        if signal is not None:
+            session.cause = session.cause or f"probably killed by {signal}"
         if not session.over:
             await self.leave(LAST_WORDS, terminate=True)
             await self.gone()

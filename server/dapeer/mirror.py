@@ -13,6 +13,9 @@ from dapeer.errors import NotStopped
 from dapeer.history import History, Stop
 from dapeer.output import Category, OutputLog
 
+UNKNOWN = -1
+"""Stands for the thread that stopped until the threads are listed."""
+
 
 class Phase(enum.Enum):
     """How far a session has come."""
@@ -36,7 +39,7 @@ class Mirror:
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         self.history = History()
         self.threads: dict[int, str] = {}
-        """Names by thread id."""
+        """Names by thread id; empty for a thread that only an event has told of."""
         self.output = OutputLog()
         self.breakpoints: dict[str, list[tuple[SourceBreakpoint, Breakpoint]]] = {}
         """By source path: each breakpoint that was sent, and what the adapter made of it."""
@@ -54,6 +57,10 @@ class Mirror:
         self._asked: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
         self._output_start = 0
+        self._threads_asked = -1
+        """The epoch in which all threads were listed last."""
+        self._threads_followed = False
+        """Whether events tell of threads that come and go."""
         self._on_event: Mapping[str, Callable[[Body], None]] = {
             "stopped": self._stopped,
             "continued": self._continued,
@@ -100,6 +107,12 @@ class Mirror:
         """The exception filters that the adapter offers, and whether each is on by default."""
         offered = self.capabilities.get("exceptionBreakpointFilters") or ()
         return {str(known["filter"]): bool(known.get("default")) for known in offered}
+
+    @property
+    def threads_known(self) -> bool:
+        """Whether `threads` is complete now."""
+        fresh = self._threads_followed or self._threads_asked == self.epoch
+        return fresh and bool(self.threads) and all(self.threads.values())
 
     @property
     def ended(self) -> bool:
@@ -174,7 +187,7 @@ class Mirror:
     def _stopped_thread(self, body: Body) -> int:
         """Return the thread that stopped; adapters may leave it out when there is only one."""
         thread_id = body.get("threadId")
-        return thread_id if isinstance(thread_id, int) else next(iter(self.threads), 0)
+        return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
 
     def _continued(self, body: Body) -> None:
         stop = self._stops.get(body.get("threadId", -1))
@@ -196,6 +209,7 @@ class Mirror:
         thread_id = body.get("threadId")
         if not isinstance(thread_id, int):
             return
+        self._threads_followed = True
         if body.get("reason") == "exited":
             self.threads.pop(thread_id, None)
             self._stops.pop(thread_id, None)
@@ -267,7 +281,25 @@ class Mirror:
 
     def _threads(self, asked: Body, body: Body) -> None:  # noqa: ARG002
         threads = cast("Sequence[Thread]", body.get("threads") or ())
-        self.threads = {thread["id"]: str(thread.get("name") or "") for thread in threads}
+        self.threads = {
+            thread["id"]: str(thread.get("name") or f"thread {thread['id']}") for thread in threads
+        }
+        self._threads_asked = self.epoch
+        self._find_thread()
+
+    def _find_thread(self) -> None:
+        """Say which thread it was that stopped, where the adapter left that out."""
+        stop = self.stop
+        if (
+            stop is None
+            or isinstance(stop.body.get("threadId"), int)
+            or stop.thread_id in self.threads
+        ):
+            return
+        if self.threads:
+            del self._stops[stop.thread_id]
+            stop.thread_id = next(iter(self.threads))
+            self._stops[stop.thread_id] = stop
 
     def _stack_trace(self, asked: Body, body: Body) -> None:
         stop = self.stop_of(asked.get("threadId", -1))

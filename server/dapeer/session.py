@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from dapeer.dap.types import (
 )
 from dapeer.errors import (
     ArgumentError,
+    ChannelClosed,
     RequestFailed,
     RequestTimeout,
     Unsupported,
@@ -59,6 +61,7 @@ class Session:
         project: Path,
         deadlines: Deadlines,
         kill: Callable[[], Awaitable[None]],
+        last_words: Callable[[], str],
         changed: Callable[[Message], None],
     ) -> None:
         self.id = number
@@ -77,6 +80,7 @@ class Session:
         """Why the session ended, where it was not the program's own doing."""
         self._deadlines = deadlines
         self._kill = kill
+        self._last_words = last_words
         self._changed = changed
         self._waiters = Waiters()
         # A suspended thread of debugpy takes one command per 200 ms once two are queued.
@@ -97,7 +101,9 @@ class Session:
             return
         self.over = True
         if not self.mirror.ended:
-            self.cause = self.cause or "the adapter ended unexpectedly"
+            words = self._last_words()
+            told = f"; it said: {words}" if words else ""
+            self.cause = self.cause or f"the adapter ended unexpectedly{told}"
             self._observe(Event("terminated"))
         self._waiters.wake()
 
@@ -169,11 +175,14 @@ class Session:
     async def resume(self, command: str, arguments: Body) -> None:
         """Send a request that makes the program run.
 
+        An adapter that ends at it is no failure here: who waits for what happens next is told.
+
         Raises:
             NotStopped: It runs already, or has ended.
         """
         self.mirror.stopped()
-        await self.request(command, arguments)
+        with contextlib.suppress(ChannelClosed):
+            await self.request(command, arguments)
 
     async def pause(self, thread_id: int | None) -> None:
         """Ask a running program to stop; the stop comes as an event."""

@@ -36,6 +36,7 @@ class Snapshot(TypedDict):
     state: str
     stop: NotRequired[int]
     reason: NotRequired[str]
+    description: NotRequired[str]
     thread_id: NotRequired[int]
     file: NotRequired[str]
     line: NotRequired[int]
@@ -60,6 +61,7 @@ SCHEMA = {
         "state": {"enum": ["starting", "running", "stopped", "ended"]},
         "stop": _NUMBER,
         "reason": _TEXT,
+        "description": _TEXT,
         "thread_id": _NUMBER,
         "file": _TEXT,
         "line": _NUMBER,
@@ -82,36 +84,45 @@ SCHEMA = {
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return what a stop looks like: place, source, stack, locals, changes, new output."""
     notes: list[str] = []
-    snapshot = Snapshot(
+    changed = mirror.history.changes(stop)
+    until = mirror.history.output_end(stop)
+    optional = Snapshot(
         session_id=session_id,
         state="stopped",
         stop=stop.number,
-        reason=_reason(stop),
+        reason=stop.reason,
+        description=_description(stop),
         thread_id=stop.thread_id,
+        **_place(stop.top),
+        exception=shortened(exception_text(stop), EXCEPTION),
+        source=_source(stop),
+        stack=_stack(stop, project, notes),
+        locals=_locals(stop, notes),
+        changed=_changed(changed),
+        output=new_output(mirror, stop.output_start, until, notes),
+        notes=notes,
     )
-    top = stop.top
-    if top is not None:
-        path = frame_path(top)
-        if path:
-            snapshot["file"] = path
-        snapshot["line"] = top["line"]
-        snapshot["function"] = top["name"]
-    exception = exception_text(stop)
-    if exception:
-        snapshot["exception"] = shortened(exception, EXCEPTION)
-    if stop.source:
-        snapshot["source"] = numbered(*stop.source, mark=top["line"] if top else None)
-    snapshot["stack"] = _stack(stop, project, notes)
-    snapshot["locals"] = _locals(stop, notes)
-    changed = mirror.history.changes(stop)
-    if changed:
-        snapshot["changed"] = _changed(changed)
-    printed = new_output(mirror, stop.output_start, mirror.history.output_end(stop), notes)
-    if printed:
-        snapshot["output"] = printed
-    if notes:
-        snapshot["notes"] = notes
-    return snapshot
+    # What is empty is left out: a model reads every byte. That there are no locals is a fact.
+    return cast("Snapshot", {k: v for k, v in optional.items() if v or k in {"stack", "locals"}})
+
+
+class Place(TypedDict, total=False):
+    """Where a frame is."""
+
+    file: str
+    line: int
+    function: str
+
+
+def _place(frame: StackFrame | None) -> Place:
+    if frame is None:
+        return Place()
+    return Place(file=frame_path(frame), line=frame["line"], function=frame["name"])
+
+
+def _source(stop: Stop) -> str:
+    mark = stop.top["line"] if stop.top else None
+    return numbered(*stop.source, mark=mark) if stop.source else ""
 
 
 def running(session_id: int, mirror: Mirror, since: int) -> Snapshot:
@@ -200,11 +211,12 @@ def listed(variables: Sequence[Variable]) -> dict[str, str]:
     return values
 
 
-def _reason(stop: Stop) -> str:
-    """Return the reason, and the adapter's description where it says more."""
+def _description(stop: Stop) -> str:
+    """Return the adapter's description where it says more than the reason and the exception."""
     description = str(stop.body.get("description") or "")
-    told = stop.reason.lower() in description.lower() or "paused on" in description.lower()
-    return stop.reason if not description or told else f"{stop.reason}: {description}"
+    told = f"{stop.reason} {exception_text(stop)}".lower()
+    known = description.lower() in told or stop.reason.lower() in description.lower()
+    return "" if known or "paused on" in description.lower() else description
 
 
 def _stack(stop: Stop, project: Path, notes: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +29,17 @@ def choose_for_process(definitions: Mapping[str, Definition], *, pid: int | None
         types = ", ".join(sorted(definitions))
         raise AdapterUnknown(f"No adapter is known that attaches by {way}.", f"Types: {types}.")
     return able[0]
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process with this id, whoever owns it."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _executable(pid: int) -> str:

@@ -89,6 +89,11 @@ class Channel:
             raise _closed(command) from error
         return request, future
 
+    @property
+    def unanswered(self) -> list[str]:
+        """The requests that wait for their response, the oldest first."""
+        return [request.command for request, _ in self._pending.values()]
+
     async def finish(self) -> None:
         """Say that no more requests will come, and receive what is still under way."""
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -95,7 +95,7 @@ def _say(text: str) -> None:
 
 
 @asynccontextmanager
-async def _assistant(project: Path) -> AsyncIterator[Client]:
+async def _assistant(project: Path) -> AsyncGenerator[Client]:
     """Start a server as an assistant's host does, over stdio, and connect to it."""
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "dapeer", "stdio"], cwd=project

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dapeer import render
-from dapeer.breakpoints import answered
+from dapeer.breakpoints import answered, unsupported
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.snapshot import relative
@@ -42,7 +43,8 @@ async def dap_set_breakpoint(
     wanted = source_breakpoint(line, condition, hit_condition, log_message)
     debugger.breakpoints.add(path, wanted)
     await debugger.push(path)
-    return _told(debugger, path, [wanted])
+    rows = [row for row in _rows(debugger, path) if row.wanted == wanted]
+    return Reply("\n".join(row.text(debugger) for row in rows), rows[0].data())
 
 
 @tool("Remove a breakpoint", destructive=True, idempotent=True)
@@ -85,14 +87,11 @@ async def dap_breakpoints(call: Call) -> Reply:
     functions = debugger.breakpoints.functions
     filters = list(debugger.breakpoints.exceptions or ())
     data = {
-        "breakpoints": [{"filename": path, **_data(wanted, made)} for path, wanted, made in rows],
+        "breakpoints": [row.data() for row in rows],
         "functions": list(functions),
         "exception_filters": filters,
     }
-    lines = [
-        f"{relative(path, debugger.project)}:{_line(path, wanted, made)}"
-        for path, wanted, made in rows
-    ]
+    lines = [row.text(debugger) for row in rows]
     lines += [f"function {name}" for name in functions]
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
     return Reply("\n".join(lines) or "No breakpoints.", data)
@@ -131,42 +130,50 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     return Reply("\n".join(lines) or "No function breakpoints.", {"functions": names})
 
 
-def _told(debugger: Debugger, path: str, wanted: list[SourceBreakpoint]) -> Reply:
-    rows = [row for row in _rows(debugger, path) if row[1] in wanted]
-    lines = [
-        f"{relative(path, debugger.project)}:{_line(path, asked, made)}" for _, asked, made in rows
-    ]
-    return Reply("\n".join(lines), {"filename": path, **_data(rows[0][1], rows[0][2])})
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A wanted breakpoint, and what one adapter made of it."""
+
+    path: str
+    wanted: SourceBreakpoint
+    made: Breakpoint | None = None
+    """None while no adapter has been told."""
+    ignored: Sequence[str] = ()
+    """Its options that the adapter does not heed."""
+
+    def text(self, debugger: Debugger) -> str:
+        """Return it as one line."""
+        line = self.wanted["line"]
+        actual = self.made.get("line") if self.made and self.made.get("verified") else None
+        shown = render.breakpoint_line(self.wanted, self.made, line_text(self.path, actual or line))
+        note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
+        return f"{relative(self.path, debugger.project)}:{shown}{note}"
+
+    def data(self) -> dict[str, Any]:
+        """Return it as facts."""
+        facts = {
+            "condition": self.wanted.get("condition"),
+            "hit_condition": self.wanted.get("hitCondition"),
+            "log_message": self.wanted.get("logMessage"),
+            "actual_line": self.made.get("line") if self.made else None,
+            "message": self.made.get("message") if self.made else None,
+            "not_supported": list(self.ignored) or None,
+        }
+        state = render.breakpoint_state(self.made)
+        given = {key: value for key, value in facts.items() if value is not None}
+        return {"filename": self.path, "line": self.wanted["line"], "state": state, **given}
 
 
-def _rows(
-    debugger: Debugger, path: str
-) -> Iterator[tuple[str, SourceBreakpoint, Breakpoint | None]]:
-    """Yield each wanted breakpoint of a file with what adapters made of it, one row per answer."""
+def _rows(debugger: Debugger, path: str) -> Iterator[Row]:
+    """Yield each wanted breakpoint of a file, once for every adapter that has been told."""
     mirrors = [s.mirror for s in debugger.sessions.values() if not s.mirror.ended]
     for wanted in debugger.breakpoints.of(path):
-        answers = [
-            made for mirror in mirrors if (made := answered(mirror, path, wanted)) is not None
+        rows = [
+            Row(path, wanted, made, unsupported(mirror, wanted))
+            for mirror in mirrors
+            if (made := answered(mirror, path, wanted)) is not None
         ]
-        for made in answers or [None]:
-            yield path, wanted, made
-
-
-def _line(path: str, wanted: SourceBreakpoint, made: Breakpoint | None) -> str:
-    actual = made.get("line") if made and made.get("verified") else None
-    return render.breakpoint_line(wanted, made, line_text(path, actual or wanted["line"]))
-
-
-def _data(wanted: SourceBreakpoint, made: Breakpoint | None) -> dict[str, Any]:
-    options = {
-        "condition": wanted.get("condition"),
-        "hit_condition": wanted.get("hitCondition"),
-        "log_message": wanted.get("logMessage"),
-        "actual_line": made.get("line") if made else None,
-        "message": made.get("message") if made else None,
-    }
-    given = {key: value for key, value in options.items() if value is not None}
-    return {"line": wanted["line"], "state": render.breakpoint_state(made), **given}
+        yield from rows or [Row(path, wanted)]
 
 
 def _counted(number: int, what: str) -> str:

@@ -29,7 +29,7 @@ from dapeer.tools.waiting import look
 
 VALUE = 300
 """Characters of a value in a list of variables."""
-RESULT = 4000
+RESULT = 2000
 """Characters of a single value that was asked for."""
 
 
@@ -331,7 +331,7 @@ async def dap_exception_info(
     stop = session.mirror.stopped(thread)
     if stop.reason != "exception":
         raise ArgumentError(
-            f"The program stopped for another reason: {stop.reason}.",
+            f"The program did not stop at an exception; the reason is {stop.reason}.",
             "dap_snapshot tells where it is.",
         )
     info = await session.inspect.exception_info(thread)

@@ -15,7 +15,7 @@ from dapeer.adapters.choice import choose
 from dapeer.adapters.definition import Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
-from dapeer.adapters.running import choose_for_process
+from dapeer.adapters.running import choose_for_process, is_running
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
@@ -127,6 +127,8 @@ async def dap_run(
     inputs: dict[str, object] = {"program": path, "module": module, "code": code}
     inputs |= {"args": list(args), "cwd": str(where), "env": dict(env) if env else None}
     inputs |= {"pid": pid, "host": host, "port": port, "stop_on_entry": stop_on_entry}
+    if request == "attach" and not config:
+        _check_attach(pid, port)
     definition = _definition(debugger, type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
         inputs["python"] = find_python(python, where, os.environ)
@@ -155,6 +157,14 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     if any(path.is_dir() for path in tried):
         raise ArgumentError(f"`program`: {tried[0]} is a directory.", "Give the file to run in it.")
     raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
+
+
+def _check_attach(pid: int | None, port: int | None) -> None:
+    """Refuse what cannot be attached to; adapters often do not answer at all then."""
+    if pid is None and port is None:
+        raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
+    if pid is not None and not is_running(pid):
+        raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
 
 
 def _definition(
