@@ -103,7 +103,11 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         notes=notes,
     )
     # What is empty is left out: a model reads every byte. That there are no locals is a fact.
-    return cast("Snapshot", {k: v for k, v in optional.items() if v or k in {"stack", "locals"}})
+    kept = {k: v for k, v in optional.items() if v not in _EMPTY or k in {"stack", "locals"}}
+    return cast("Snapshot", kept)
+
+
+_EMPTY: tuple[object, ...] = ("", [], {})
 
 
 class Place(TypedDict, total=False):

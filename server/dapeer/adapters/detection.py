@@ -139,10 +139,10 @@ def _install(definition: Definition) -> str:
     if way is None:
         return ""
     # Into the environment that runs dapeer: what is installed there is found.
-    return re.sub(r"^pip\b", _pip(), way.command)
+    return re.sub(r"^pip install\b", _pip_install(), way.command)
 
 
-def _pip() -> str:
+def _pip_install() -> str:
     if _has_module("pip"):
-        return f"{sys.executable} -m pip"
-    return f"uv pip --python {sys.executable}"
+        return f"{sys.executable} -m pip install"
+    return f"uv pip install --python {sys.executable}"

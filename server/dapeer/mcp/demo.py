@@ -98,7 +98,7 @@ def _say(text: str) -> None:
 async def _assistant(project: Path) -> AsyncGenerator[Client]:
     """Start a server as an assistant's host does, over stdio, and connect to it."""
     command = StdioServerParameters(
-        command=sys.executable, args=["-m", "dapeer", "stdio"], cwd=project
+        command=sys.executable, args=["-m", "dapeer", "stdio", "--no-bridge"], cwd=project
     )
     async with Client(stdio_client(command)) as client:
         yield client
