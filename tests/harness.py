@@ -86,9 +86,9 @@ async def evaluate(c: Client, expression: str, **arguments: object) -> str:
 
 
 async def printed(c: Client, word: str = "") -> str:
-    """Wait until the program has printed a word, by default anything, and return all so far."""
+    """Wait until the program has printed whole lines with a word in them; return all so far."""
     so_far, cursor = "", 0
-    while not so_far or word not in so_far:
+    while not so_far.endswith("\n") or word not in so_far:
         more = await ask(
             c, "dap_program_output", category="stdout", since=cursor, wait_ms=LIMIT * 1000
         )

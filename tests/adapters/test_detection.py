@@ -105,7 +105,8 @@ def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path: Path) 
     )
     assert not detection.ready
     assert detection.missing == "toy-dap-that-nobody-has was not found"
-    assert "install toy-dap" in detection.install
+    assert " install " in detection.install
+    assert detection.install.endswith(" toy-dap")
     assert sys.executable in detection.install
 
 
