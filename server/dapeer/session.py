@@ -280,9 +280,8 @@ class Session:
             stop.output_shown = self.mirror.output.end
         return self.view()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
-        view = cast("dict[str, Any]", self.view())
-        kept = ("state", "reason", "file", "line", "function", "exit_code", "cause")
-        facts = {key: view[key] for key in kept if key in view}
-        return {"session_id": self.id, "name": self.name, "type": self.adapter, **facts}
+        facts = {"name": self.name, "type": self.adapter, **self.view()}
+        kept = look.Summary.__annotations__.keys() & facts.keys()
+        return cast("look.Summary", {key: facts[key] for key in facts if key in kept})

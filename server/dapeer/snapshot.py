@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, cast
+
+# Until Python 3.12 pydantic makes no schema of typing's own.
+from typing_extensions import TypedDict
 
 from dapeer.dap.types import StackFrame, Variable
 from dapeer.history import Stop, shortened
@@ -52,33 +55,19 @@ class Snapshot(TypedDict):
     notes: NotRequired[list[str]]
 
 
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "integer"}
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "session_id": _NUMBER,
-        "state": {"enum": ["starting", "running", "stopped", "ended"]},
-        "stop": _NUMBER,
-        "reason": _TEXT,
-        "description": _TEXT,
-        "thread_id": _NUMBER,
-        "file": _TEXT,
-        "line": _NUMBER,
-        "function": _TEXT,
-        "exception": _TEXT,
-        "source": _TEXT,
-        "stack": {"type": "array", "items": _TEXT},
-        "locals": {"type": "object", "additionalProperties": _TEXT},
-        "changed": {"type": "object", "additionalProperties": {"type": "array"}},
-        "output": _TEXT,
-        "exit_code": _NUMBER,
-        "cause": _TEXT,
-        "notes": {"type": "array", "items": _TEXT},
-    },
-    "required": ["session_id", "state"],
-}
-"""JSON schema of a `Snapshot`."""
+class Summary(TypedDict):
+    """One line of facts about a session."""
+
+    session_id: int
+    name: str
+    type: str
+    state: str
+    reason: NotRequired[str]
+    file: NotRequired[str]
+    line: NotRequired[int]
+    function: NotRequired[str]
+    exit_code: NotRequired[int]
+    cause: NotRequired[str]
 
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:

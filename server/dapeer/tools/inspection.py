@@ -33,7 +33,7 @@ RESULT = 2000
 """Characters of a single value that was asked for."""
 
 
-@tool("Look at everything", read_only=True, output=views.SCHEMA)
+@tool("Look at everything", read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, what changed, new output; or how it ended."""
     return await look(call, call.debugger.session(session_id))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from anyio import to_thread
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from dapeer import render
 from dapeer.adapters.choice import choose
@@ -20,6 +21,7 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
 from dapeer.live import Plan
+from dapeer.snapshot import Summary
 from dapeer.tools.arguments import (
     BreakpointArgument,
     Milliseconds,
@@ -34,7 +36,32 @@ NOTHING_TO_WAIT_FOR = 1000
 """Milliseconds to wait for a stop after an attach that nothing is going to stop."""
 
 
-@tool("Status", read_only=True)
+class Status(TypedDict):
+    """The sessions, and which one is meant by default."""
+
+    sessions: list[Summary]
+    focused: NotRequired[int]
+    breakpoints: int
+
+
+class AdapterFacts(TypedDict):
+    """A debug adapter, and whether it is ready."""
+
+    type: str
+    languages: list[str]
+    ready: bool
+    version: NotRequired[str]
+    missing: NotRequired[str]
+    install: NotRequired[str]
+
+
+class Adapters(TypedDict):
+    """The adapters that are known."""
+
+    adapters: list[AdapterFacts]
+
+
+@tool("Status", read_only=True, output=Status)
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is meant by default."""
     debugger = call.debugger
@@ -43,10 +70,10 @@ async def dap_status(call: Call) -> Reply:
     count = sum(map(len, debugger.breakpoints.by_path.values()))
     lines = [_status_line(row, focused, debugger.project) for row in rows]
     text = "\n".join(lines) or "No debug sessions. Start one with dap_run."
-    return Reply(
-        f"{text}\nBreakpoints: {count}.",
-        {"sessions": rows, "focused": focused, "breakpoints": count},
-    )
+    data: dict[str, Any] = {"sessions": rows, "breakpoints": count}
+    if focused is not None:
+        data["focused"] = focused
+    return Reply(f"{text}\nBreakpoints: {count}.", data)
 
 
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
@@ -59,7 +86,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     return f"{head}{reason}{place}{code}{cause}{mark}"
 
 
-@tool("Debug adapters", read_only=True)
+@tool("Debug adapters", read_only=True, output=Adapters)
 async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install what is missing."""
     python = find_python(None, call.debugger.project, os.environ)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
@@ -80,11 +80,14 @@ def tool(
     read_only: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
-    output: Json | None = None,
+    output: Any = None,  # noqa: ANN401 - pydantic takes any type form
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
 
-    Its name, docstring and parameters are the tool's name, description and input schema.
+    Its name, docstring and parameters are the tool's name, description and input schema. `output` is
+    the TypedDict of its data, told to clients as the output schema. Only tools that list things have
+    one: several clients compile a schema anew for every single result, and a schema for the snapshot
+    that fifteen tools return would cost more time than the debugger does.
     """
 
     def made(function: ToolFunction) -> Tool:
@@ -99,7 +102,7 @@ def tool(
             idempotent=idempotent or read_only,
             arguments=arguments,
             input_schema=_short(arguments.model_json_schema()),
-            output_schema=output,
+            output_schema=output and _short(TypeAdapter(output).json_schema()),
         )
 
     return made
@@ -127,6 +130,7 @@ def _short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
     return _shortened(schema, definitions)
 
 
+_NOISE = {"title", "$defs"}
 _SELF_EVIDENT = (("default", None), ("minimum", 0), ("minimum", 1))
 
 
@@ -145,7 +149,7 @@ def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
                 if key == "properties"
                 else _shortened(value, definitions)
                 for key, value in fields.items()
-                if (key, value) not in _SELF_EVIDENT and key not in {"title", "$defs"}
+                if (key, value) not in _SELF_EVIDENT and key not in _NOISE
             }
         case _:
             return node
