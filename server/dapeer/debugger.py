@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -166,7 +167,14 @@ class Debugger:
         failure: DapeerError | None = None
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
-            live = Live(next(self._ids), plan, adapter, project=self.project, changed=self._observe)
+            live = Live(
+                next(self._ids),
+                plan,
+                adapter,
+                project=self.project,
+                accepts=functools.partial(self._accepts, plan.definition),
+                changed=self._observe,
+            )
             self._add(live)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(live.session.run)
@@ -240,7 +248,7 @@ class Debugger:
 
     async def _push(self, path: str, sessions: Sequence[Live]) -> None:
         for live in sessions:
-            if not live.session.mirror.ended and live.plan.definition.accepts(path):
+            if not live.session.mirror.ended and live.accepts(path):
                 await live.session.set_breakpoints(path, self.breakpoints.of(path))
 
     async def push_functions(self) -> None:
@@ -248,6 +256,11 @@ class Debugger:
         for live in list(self._live.values()):
             if live.session.mirror.capabilities.get("supportsFunctionBreakpoints"):
                 await live.session.set_function_breakpoints(self.breakpoints.functions)
+
+    def _accepts(self, definition: Definition, path: str) -> bool:
+        """Whether an adapter debugs such files; a file that none of them knows may be anybody's."""
+        known = self.definitions.values()
+        return definition.accepts(path) or not any(other.accepts(path) for other in known)
 
     async def run_to(self, session: Session, path: str, line: int) -> None:
         """Want a breakpoint without conditions until the session's next stop."""

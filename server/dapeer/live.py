@@ -70,9 +70,12 @@ class Live:
         adapter: Adapter,
         *,
         project: Path,
+        accepts: Callable[[str], bool],
         changed: Callable[[Live, Message], None],
     ) -> None:
         self.plan = plan
+        self.accepts = accepts
+        """Whether breakpoints of a source file may be sent to this adapter."""
         self.adapter = adapter
         self.run_to: str | None = None
         """File of a breakpoint that lasts until the next stop."""
@@ -139,7 +142,7 @@ class Live:
         sent: list[Coroutine[Any, Any, None]] = [
             session.set_breakpoints(path, wanted.of(path))
             for path in wanted.by_path
-            if self.plan.definition.accepts(path)
+            if self.accepts(path)
         ]
         if wanted.functions and session.mirror.capabilities.get("supportsFunctionBreakpoints"):
             sent.append(session.set_function_breakpoints(wanted.functions))

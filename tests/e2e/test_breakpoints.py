@@ -319,3 +319,17 @@ async def test_the_structured_list_has_the_facts_of_the_text() -> None:
         listed = data(result)["breakpoints"]
         assert len(listed) == 1
         assert (listed[0]["line"], listed[0]["condition"]) == (p.line("inner"), "value > 1")
+
+
+async def test_a_file_that_no_adapter_knows_may_have_breakpoints_too(tmp_path: Path) -> None:
+    script = tmp_path / "program.txt"
+    script.write_text("a = 1\nb = 2\n", encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(
+            c,
+            "dap_run",
+            program=str(script),
+            type="debugpy",
+            breakpoints=[{"filename": str(script), "line": 2}],
+        )
+        assert (stop["line"], stop["locals"]) == (2, {"a": "1"})

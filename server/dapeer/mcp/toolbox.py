@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
 
-ALIASES: Final = {"nvim_dap_status": "dap_status"}
-"""Names that mcp-tools.nvim gave to tools; called by old prompts, never listed."""
+OLD_PREFIX: Final = "nvim_dap_"
+"""How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
 
 
 class Toolbox:
@@ -36,7 +36,7 @@ class Toolbox:
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return a tool's input schema; without this the SDK lists all tools for every call."""
-        tool = self._tools.get(ALIASES.get(name, name))
+        tool = self._tools.get(_current(name))
         return tool.input_schema if tool else None
 
     async def list(
@@ -66,12 +66,16 @@ class Toolbox:
         return _result(reply)
 
     def _find(self, name: str) -> Tool:
-        tool = self._tools.get(ALIASES.get(name, name))
+        tool = self._tools.get(_current(name))
         if tool is None:
             near = difflib.get_close_matches(name, self._tools, n=3)
             hint = f" Did you mean {' or '.join(near)}?" if near else " See tools/list."
             raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {name}.{hint}")
         return tool
+
+
+def _current(name: str) -> str:
+    return name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
 
 
 def select(tools: Iterable[Tool], *, read_only: bool, groups: Iterable[str] | None) -> list[Tool]:
