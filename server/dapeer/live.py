@@ -188,7 +188,7 @@ class Live:
         if signal is not None:
             session.cause = session.cause or f"probably killed by {signal}"
         if not session.over:
-            await self.leave(LAST_WORDS, terminate=True)
+            await self.leave(LAST_WORDS, terminate=self.plan.launched)
             await self.gone()
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:

@@ -161,7 +161,7 @@ def _properties(properties: Json, definitions: Json) -> Json:
 
 
 def _unpacked(arguments: Json, schema: Json) -> Json:
-    """Decode lists and objects that came as a JSON string, as some clients send them."""
+    """Take arguments as clients send them: null for left out, lists and objects as a JSON string."""
     properties = cast("Mapping[str, Json]", schema.get("properties", {}))
 
     def unpack(name: str, value: object) -> object:
@@ -173,7 +173,8 @@ def _unpacked(arguments: Json, schema: Json) -> Json:
                 return value
         return value
 
-    return {name: unpack(name, value) for name, value in arguments.items()}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return {name: unpack(name, value) for name, value in given.items()}
 
 
 def _sentence(error: ValidationError, schema: Json) -> str:
@@ -181,6 +182,8 @@ def _sentence(error: ValidationError, schema: Json) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
     if first["type"] == "extra_forbidden":
+        for part in first["loc"][:-1]:
+            schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
         allowed = ", ".join(cast("Json", schema.get("properties", {}))) or "none"
         return f"Unknown argument `{where}`; allowed are: {allowed}."
     if first["type"] == "missing":
