@@ -1,0 +1,23 @@
+"""All that is public of a session's state, for comparing two of them."""
+
+from dapeer.history import History, Stop
+from dapeer.mirror import Mirror
+from dapeer.output import OutputLog
+
+
+def public(value: object) -> object:
+    """Return all that is public of a mirror, a stop or a log, as plain values."""
+    match value:
+        case Mirror() | Stop():
+            return _attributes(value)
+        case OutputLog():
+            return {**_attributes(value), "pieces": list(value.pieces())}
+        case History():
+            return [(public(stop), value.changes(stop), value.output_end(stop)) for stop in value]
+        case _:
+            return value
+
+
+def _attributes(value: object) -> dict[str, object]:
+    named = {name: getattr(value, name) for name in dir(value) if not name.startswith("_")}
+    return {name: public(each) for name, each in named.items() if not callable(each)}
