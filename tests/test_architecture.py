@@ -36,7 +36,10 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "uvicorn": ("mcp/http.py",),
     "tomllib": ("adapters/definition.py",),
     "pydantic": ("tools/", "mcp/"),
+    "typing_extensions": ("snapshot.py", "tools/"),
     "anyio": ("",),
+    # Its TypedDict is the one that pydantic reads on Python 3.11.
+    "typing_extensions": ("",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),
 }
