@@ -38,8 +38,6 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pydantic": ("tools/", "mcp/"),
     "typing_extensions": ("snapshot.py", "tools/"),
     "anyio": ("",),
-    # Its TypedDict is the one that pydantic reads on Python 3.11.
-    "typing_extensions": ("",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),
 }
