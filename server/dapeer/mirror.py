@@ -61,7 +61,11 @@ class Mirror:
         """The epoch in which all threads were listed last."""
         self._threads_followed = False
         """Whether events tell of threads that come and go."""
-        self._on_event: Mapping[str, Callable[[Body], None]] = {
+        self._on_event = self._event_handlers()
+        self._on_response = self._response_handlers()
+
+    def _event_handlers(self) -> Mapping[str, Callable[[Body], None]]:
+        return {
             "stopped": self._stopped,
             "continued": self._continued,
             "thread": self._thread,
@@ -72,7 +76,10 @@ class Mirror:
             "exited": self._exited,
             "terminated": self._terminated,
         }
-        self._on_response: Mapping[str, Callable[[Body, Body], None]] = {
+
+    def _response_handlers(self) -> Mapping[str, Callable[[Body, Body], None]]:
+        """Return what takes in each response: what was asked, and what was answered."""
+        return {
             "initialize": self._initialize,
             "launch": self._launched,
             "attach": self._launched,

@@ -101,6 +101,11 @@ class OutputLog:
                 else piece
             )
 
+    @property
+    def ends_line(self) -> bool:
+        """Whether the newest output ends with a line end."""
+        return not self._pieces or self._pieces[-1].text.endswith("\n")
+
     def last_line(self) -> str:
         """Return the newest line that is not blank."""
         newest = self._pieces[-1].text if self._pieces else ""

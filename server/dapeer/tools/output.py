@@ -18,6 +18,8 @@ from dapeer.tools.arguments import Milliseconds, SessionId
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import until
 
+A_MOMENT = 0.05
+"""Seconds to wait for the rest of a line."""
 LONGEST = 16_000
 """Characters of output in one result."""
 
@@ -42,6 +44,8 @@ async def dap_program_output(
     begin = log.end if since is None else since
     if wait_ms:
         await until(call, session, lambda: session.over or log.end > begin, wait_ms)
+        # Unbuffered programs print a line in pieces; half a line is worth another moment.
+        await session.wait_for(lambda: session.over or log.ends_line, A_MOMENT)
     return _part(session, log, category, lines, since, metadata=include_metadata)
 
 
