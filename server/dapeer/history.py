@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -54,6 +54,8 @@ class Stop:
     """Body of the `exceptionInfo` response."""
     source: tuple[int, list[str]] | None = None
     """The lines around the place as they were then: number of the first, and their text."""
+    settled: bool = False
+    """Whether the program has moved on, and the locals are what is kept of them."""
     _handles: dict[tuple[Kind, int], int] = field(default_factory=dict[tuple[Kind, int], int])
     _targets: dict[int, tuple[Kind, int]] = field(default_factory=dict[int, tuple[Kind, int]])
 
@@ -122,6 +124,7 @@ class Stop:
 
     def settle(self) -> None:
         """Keep only what is worth remembering once the program has moved on."""
+        self.settled = True
         self.frames = {
             t: frames[:KEPT_FRAMES] for t, frames in self.frames.items() if t == self.thread_id
         }
@@ -187,8 +190,8 @@ class History:
         )
         if earlier is None:
             return {}
-        before = _values(earlier.locals())
-        now = _values(stop.locals())
+        before = _values(earlier)
+        now = _values(stop)
         return {
             name: (before.get(name), value)
             for name, value in now.items()
@@ -196,9 +199,10 @@ class History:
         }
 
 
-def _values(variables: Iterable[Variable]) -> dict[str, str]:
-    # The earlier stop holds shortened values, so both sides are compared shortened.
-    return {v["name"]: shortened(v["value"], KEPT_VALUE) for v in variables}
+def _values(stop: Stop) -> dict[str, str]:
+    # Of the earlier stop only a part is kept, so that part is compared on both sides.
+    variables = stop.locals() if stop.settled else _settled(stop.locals())
+    return {v["name"]: v["value"] for v in variables}
 
 
 def _same_place(one: Stop, other: Stop) -> bool:

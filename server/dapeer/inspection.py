@@ -95,10 +95,11 @@ class Inspection:
     async def _output_settled(self, stop: Stop, began: int) -> None:
         """Wait for output that was printed before the stop but travels by a slower road.
 
-        A program that has printed nothing since it was resumed costs no time.
+        A step of which no output has come by now has most likely printed nothing, and costs no
+        time; what comes later all the same is told with the next stop.
         """
         output = self._mirror.output
-        if output.end == stop.output_start:
+        if stop.reason == "step" and output.end == stop.output_start:
             return
         clock = asyncio.get_running_loop().time
         end, seen = clock() + SETTLED, began

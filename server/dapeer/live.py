@@ -79,6 +79,8 @@ class Live:
         self.adapter = adapter
         self.run_to: str | None = None
         """File of a breakpoint that lasts until the next stop."""
+        self._leaving = False
+        """`disconnect` has been sent; a second one would confuse the adapter."""
         timeouts = plan.definition.timeouts
         self.session = Session(
             number,
@@ -187,12 +189,14 @@ class Live:
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
             session.cause = session.cause or f"probably killed by {signal}"
-        if not session.over:
+        if not session.over and not self._leaving:
             await self.leave(LAST_WORDS, terminate=self.plan.launched)
             await self.gone()
+        await session.wait_for(lambda: session.over, LAST_WORDS)
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
+        self._leaving = True
         with contextlib.suppress(ChannelError):
             arguments = {"terminateDebuggee": terminate}
             await self.session.channel.request("disconnect", arguments, seconds=seconds)
@@ -233,6 +237,7 @@ class Live:
         session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
         if not ending:
             self.adapter.release(int(session.mirror.process.get("systemProcessId") or 0))
+        self._leaving = True
         await session.request("disconnect", {"terminateDebuggee": ending})
         await self.gone()
         return ending

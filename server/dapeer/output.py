@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,17 +89,16 @@ class OutputLog:
         text = "".join(piece.text for piece in self.pieces(since, category))
         return Output(text, self.end, max(0, self.start - since))
 
-    def pieces(self, since: int = 0, category: str = "all") -> Iterator[Piece]:
-        """Yield the pieces from cursor `since` on; the first is cut where `since` says."""
-        for piece in self._pieces:
-            if piece.end <= since or category not in ("all", piece.category):
-                continue
-            cut = max(0, since - piece.start)
-            yield (
-                Piece(piece.start + cut, piece.category, piece.text[cut:], piece.at)
-                if cut
-                else piece
-            )
+    def pieces(self, since: int = 0, category: str = "all") -> list[Piece]:
+        """Return the pieces from cursor `since` on; the first is cut where `since` says."""
+        newer = itertools.takewhile(lambda piece: piece.end > since, reversed(self._pieces))
+        chosen = [piece for piece in newer if category in ("all", piece.category)]
+        return [_cut(piece, since) for piece in reversed(chosen)]
+
+    def has(self, since: int, category: str = "all") -> bool:
+        """Whether there is output of a category after cursor `since`."""
+        newer = itertools.takewhile(lambda piece: piece.end > since, reversed(self._pieces))
+        return any(category in ("all", piece.category) for piece in newer)
 
     @property
     def ends_line(self) -> bool:
@@ -108,8 +107,10 @@ class OutputLog:
 
     def last_line(self) -> str:
         """Return the newest line that is not blank."""
-        newest = self._pieces[-1].text if self._pieces else ""
-        return next((line for line in reversed(newest.splitlines()) if line.strip()), "")
+        newest = (
+            line for piece in reversed(self._pieces) for line in reversed(piece.text.splitlines())
+        )
+        return next((line for line in newest if line.strip()), "")
 
     def _trim(self) -> None:
         while self.end - self.start > self._limit:
@@ -120,3 +121,8 @@ class OutputLog:
             else:
                 oldest.text = oldest.text[excess:]
                 oldest.start += excess
+
+
+def _cut(piece: Piece, since: int) -> Piece:
+    cut = max(0, since - piece.start)
+    return Piece(piece.start + cut, piece.category, piece.text[cut:], piece.at) if cut else piece

@@ -274,10 +274,12 @@ class Session:
 
     async def snapshot(self) -> look.Snapshot:
         """Return what the session looks like now, everything that a stop needs included."""
-        stop = self.mirror.stop
-        if stop is not None:
+        # The program may be resumed and stop again, by somebody else, while a stop is looked at.
+        while (stop := self.mirror.stop) is not None:
             await self.inspect.complete(stop)
-            stop.output_shown = self.mirror.output.end
+            if stop is self.mirror.stop:
+                stop.output_shown = self.mirror.output.end
+                break
         return self.view()
 
     def summary(self) -> look.Summary:

@@ -156,9 +156,11 @@ async def dap_variables(
             session, stop, await frame_of(session, frame_id), start, count
         )
     found = await find(session, path, await frame_of(session, frame_id))
+    whole = _variable_text(stop, found, RESULT), _variable_data(stop, found, RESULT)
     if not found["variablesReference"]:
-        return Reply(_variable_text(stop, found, RESULT), _variable_data(stop, found, RESULT))
-    return await _children(session, stop, found["variablesReference"], filter, start, count)
+        return Reply(*whole)
+    inside = await _children(session, stop, found["variablesReference"], filter, start, count)
+    return Reply(f"{whole[0]}\n{inside.text}", {**whole[1], **(inside.data or {})})
 
 
 async def _frame_variables(
@@ -291,7 +293,9 @@ async def dap_evaluate(
         if "variables_reference" in data
         else ""
     )
-    text = render.value(result, RESULT, "slice it in the expression to see the rest")
+    text = render.value(
+        result, RESULT, "the adapter may have cut it, too: ask for its length or for a slice"
+    )
     return Reply(f"{text}{more}" or "(no value)", data)
 
 

@@ -43,7 +43,7 @@ async def dap_program_output(
         )
     begin = log.end if since is None else since
     if wait_ms:
-        await until(call, session, lambda: session.over or log.end > begin, wait_ms)
+        await until(call, session, lambda: session.over or log.has(begin, category), wait_ms)
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
         await session.wait_for(lambda: session.over or log.ends_line, A_MOMENT)
     return _part(session, log, category, lines, since, metadata=include_metadata)
@@ -58,7 +58,7 @@ def _part(
     *,
     metadata: bool,
 ) -> Reply:
-    pieces = list(log.pieces(since or 0, category))
+    pieces = log.pieces(since or 0, category)
     text = "".join(piece.text for piece in pieces)
     shown = _first(text, lines) if since is not None else _last(text, lines)
     # A cursor counts the characters of all categories: go on after the last character shown.
