@@ -1,0 +1,244 @@
+"""What is remembered of stops, and the numbers by which callers name what is in them."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from dapeer.errors import ArgumentError, StaleReference
+from dapeer.history import (
+    KEPT_FRAMES,
+    KEPT_STOPS,
+    KEPT_VALUE,
+    KEPT_VARIABLES,
+    History,
+    Stop,
+)
+from tests.told import Told
+
+LOCALS = 7
+"""variablesReference of the locals in these tests."""
+
+
+def at(
+    told: Told,
+    function: str = "f",
+    shown: Mapping[str, str] | None = None,
+    *,
+    depth: int = 1,
+    thread: int = 1,
+    **more: str,
+) -> Stop:
+    """Let the program stop in a function with these locals."""
+    told.ask("continue", threadId=1)
+    stop = told.stopped(thread)
+    called = {"id": 1, "name": function, "line": 1, "column": 1, "source": {"path": "/a.py"}}
+    caller = {"id": 2, "name": "caller", "line": 9, "column": 1}
+    told.tell("stackTrace", {"stackFrames": [called, *[caller] * (depth - 1)]}, threadId=thread)
+    scope = {"name": "Locals", "variablesReference": LOCALS, "expensive": False}
+    told.tell("scopes", {"scopes": [scope]}, frameId=1)
+    told.variables(LOCALS, **(shown or {}), **more)
+    return stop
+
+
+# -- handles
+
+
+def test_a_handle_stands_for_the_adapter_s_id() -> None:
+    stop = Told().stopped()
+    frame, container = stop.handle("frame_id", 1), stop.handle("variables_reference", 1)
+    assert frame != container
+    assert stop.resolve("frame_id", frame) == 1
+    assert stop.resolve("variables_reference", container) == 1
+
+
+def test_a_handle_is_the_same_each_time_it_is_asked_for() -> None:
+    stop = Told().stopped()
+    assert stop.handle("frame_id", 5) == stop.handle("frame_id", 5)
+
+
+def test_a_handle_of_the_wrong_kind_is_refused() -> None:
+    stop = Told().stopped()
+    frame = stop.handle("frame_id", 1)
+    with pytest.raises(ArgumentError, match=f"no variables_reference {frame} at this stop"):
+        stop.resolve("variables_reference", frame)
+
+
+@pytest.mark.parametrize("handle", [-1, 0, 1, 999_999_999])
+def test_a_number_that_is_no_handle_is_refused(handle: int) -> None:
+    stop = Told().stopped()
+    with pytest.raises(ArgumentError, match=f"no frame_id {handle} "):
+        stop.resolve("frame_id", handle)
+
+
+def test_a_handle_of_an_earlier_stop_is_stale_and_both_stops_are_named() -> None:
+    told = Told()
+    old = told.stopped().handle("frame_id", 1)
+    now = told.stopped()
+    now.handle("frame_id", 1)
+    with pytest.raises(StaleReference, match=r"belongs to stop 1, .* now at stop 2"):
+        now.resolve("frame_id", old)
+
+
+def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
+    told = Told()
+    seen: set[int] = set()
+    for _ in range(20):
+        stop = told.stopped()
+        given = {stop.handle("variables_reference", number) for number in range(50)}
+        assert len(given) == 50
+        assert not given & seen
+        seen |= given
+
+
+def test_the_handles_of_a_stop_end_with_it() -> None:
+    told = Told()
+    first = told.stopped()
+    handle = first.handle("frame_id", 1)
+    told.stopped()
+    with pytest.raises(ArgumentError):
+        first.resolve("frame_id", handle)
+
+
+# -- what is kept
+
+
+def test_a_stop_that_is_over_keeps_the_locals_of_its_innermost_frame_only() -> None:
+    told = Told()
+    first = at(told, x="1")
+    told.variables(99, secret="2")
+    at(told)
+    assert [v["name"] for v in first.locals()] == ["x"]
+    assert first.variables.keys() == {LOCALS}
+    assert first.settled
+
+
+def test_what_is_kept_of_a_stop_is_bounded() -> None:
+    told = Told()
+    first = at(told, shown={f"v{n}": "x" * 5000 for n in range(1000)}, depth=500)
+    at(told)
+    assert len(first.frames[1]) == KEPT_FRAMES
+    assert len(first.locals()) == KEPT_VARIABLES
+    assert {len(v["value"]) for v in first.locals()} == {KEPT_VALUE + len("… (5000 chars)")}
+
+
+def test_a_variable_of_a_stop_that_is_over_cannot_be_opened() -> None:
+    told = Told()
+    first = at(told)
+    nested = {"name": "x", "value": "[1]", "variablesReference": 8}
+    told.tell("variables", {"variables": [nested]}, variablesReference=LOCALS)
+    at(told)
+    assert [v["variablesReference"] for v in first.locals()] == [0]
+
+
+def test_the_history_holds_the_last_hundred_stops() -> None:
+    told = Told()
+    for _ in range(KEPT_STOPS + 50):
+        told.stopped()
+    history = told.mirror.history
+    assert [stop.number for stop in history] == list(range(51, 151))
+    assert history.find(50) is None
+    assert history.find(51) is next(iter(history))
+
+
+def test_a_stop_that_was_never_there_is_not_found() -> None:
+    assert History().find(1) is None
+
+
+def test_the_scopes_that_a_person_looks_at_first_are_found_by_hint_then_by_name() -> None:
+    told = Told()
+    stop = told.stopped()
+    named = [scope("Registers"), scope("Locals"), scope("Arguments")]
+    hinted = [scope("Variables", presentationHint="locals"), scope("Locals of a module")]
+    for frame, scopes in enumerate((named, hinted, [scope("Everything"), scope("Globals")])):
+        told.tell("scopes", {"scopes": scopes}, frameId=frame)
+    chosen = [[found["name"] for found in stop.local_scopes(frame)] for frame in range(4)]
+    assert chosen == [["Locals", "Arguments"], ["Variables"], ["Everything"], []]
+
+
+def test_an_expensive_scope_is_none_that_a_person_looks_at_first() -> None:
+    told = Told()
+    stop = told.stopped()
+    told.tell("scopes", {"scopes": [scope("Locals", expensive=True)]}, frameId=0)
+    assert stop.local_scopes(0) == []
+
+
+def scope(name: str, **more: object) -> dict[str, object]:
+    return {"name": name, "variablesReference": 1, "expensive": False, **more}
+
+
+# -- what changed
+
+
+def test_what_changed_and_what_is_new_is_told_and_what_stayed_is_not() -> None:
+    told = Told()
+    at(told, same="1", count="1")
+    stop = at(told, same="1", count="2", later="3")
+    assert told.mirror.history.changes(stop) == {"count": ("1", "2"), "later": (None, "3")}
+
+
+def test_what_is_gone_is_no_change() -> None:
+    told = Told()
+    at(told, x="1", y="2")
+    assert told.mirror.history.changes(at(told, x="1")) == {}
+
+
+def test_the_first_stop_in_a_function_has_no_changes() -> None:
+    told = Told()
+    at(told, "f", x="1")
+    assert told.mirror.history.changes(at(told, "g", x="2")) == {}
+
+
+def test_a_function_is_compared_with_itself_even_when_another_came_between() -> None:
+    told = Told()
+    at(told, "f", x="1")
+    at(told, "g", x="2")
+    assert told.mirror.history.changes(at(told, "f", x="3")) == {"x": ("1", "3")}
+
+
+def test_a_recursive_call_is_another_place() -> None:
+    told = Told()
+    at(told, depth=1, n="3")
+    deeper = at(told, depth=2, n="2")
+    assert told.mirror.history.changes(deeper) == {}
+    back = at(told, depth=1, n="4")
+    assert told.mirror.history.changes(back) == {"n": ("3", "4")}
+
+
+def test_another_thread_is_another_place() -> None:
+    told = Told()
+    told.threads(1, 2)
+    at(told, thread=1, x="1")
+    assert told.mirror.history.changes(at(told, thread=2, x="2")) == {}
+
+
+def test_the_changes_of_a_stop_that_is_over_stay_the_same() -> None:
+    told = Told()
+    at(told, x="1")
+    second = at(told, x="2")
+    at(told, x="3")
+    assert told.mirror.history.changes(second) == {"x": ("1", "2")}
+
+
+def test_a_long_value_that_stayed_is_no_change() -> None:
+    told = Told()
+    at(told, text="x" * 5000)
+    assert told.mirror.history.changes(at(told, text="x" * 5000)) == {}
+
+
+def test_a_long_value_that_grew_is_a_change() -> None:
+    told = Told()
+    at(told, text="x" * 5000)
+    assert told.mirror.history.changes(at(told, text="x" * 5001)).keys() == {"text"}
+
+
+def test_variables_beyond_those_that_are_kept_are_not_taken_for_new() -> None:
+    many = {f"v{n}": "0" for n in range(KEPT_VARIABLES + 50)}
+    told = Told()
+    at(told, shown=many)
+    assert told.mirror.history.changes(at(told, shown=many)) == {}
+
+
+def test_a_stop_without_a_stack_has_no_changes() -> None:
+    told = Told()
+    told.stopped()
+    assert told.mirror.history.changes(told.stopped()) == {}
