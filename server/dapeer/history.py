@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -145,12 +146,20 @@ def _settled(variables: Sequence[Variable]) -> list[Variable]:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a value to `limit` characters, and say how many there were.
+    """Cut a value to `limit` characters, and say how many there were before anybody cut it.
 
     >>> shortened("x" * 20, 10)
     'xxxxxxxxxx… (20 chars)'
+    >>> shortened(shortened("x" * 2000, 100), 10)
+    'xxxxxxxxxx… (2000 chars)'
     """
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} chars)"
+    if len(text) <= limit:
+        return text
+    cut = _CUT.search(text)
+    return f"{text[:limit]}… ({cut[1] if cut else len(text)} chars)"
+
+
+_CUT = re.compile(r"… \((\d+) chars\)\Z")
 
 
 class History:

@@ -65,7 +65,8 @@ def assignments(values: Mapping[str, str]) -> list[str]:
 def changes(changed: Mapping[str, Sequence[str | None]]) -> list[str]:
     """Return `name: before → after` lines."""
     return [
-        f"{name}: {old} → {new}" if old else f"{name}: new" for name, (old, new) in changed.items()
+        f"{name}: new" if old is None else f"{name}: {old} → {new}"
+        for name, (old, new) in changed.items()
     ]
 
 

@@ -80,14 +80,14 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         state="stopped",
         stop=stop.number,
         reason=stop.reason,
-        description=_description(stop),
+        description=shortened(_description(stop), EXCEPTION),
         thread_id=stop.thread_id,
         **_place(stop.top),
         exception=shortened(exception_text(stop), EXCEPTION),
         source=_source(stop),
         stack=_stack(stop, project, notes),
         locals=_locals(stop, notes),
-        changed=_changed(changed),
+        changed=_changed(changed, notes),
         output=new_output(mirror, stop.output_start, until, notes),
         notes=notes,
     )
@@ -157,7 +157,7 @@ def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
     """
     width = len(str(first + len(lines) - 1))
     return "\n".join(
-        f"{'→' if number == mark else ' '} {number:>{width}} {line[:SOURCE_LINE]}".rstrip()
+        f"{'→' if number == mark else ' '} {number:>{width}} {shortened(line, SOURCE_LINE)}".rstrip()
         for number, line in enumerate(lines, first)
     )
 
@@ -222,14 +222,24 @@ def _stack(stop: Stop, project: Path, notes: list[str]) -> list[str]:
 
 def _locals(stop: Stop, notes: list[str]) -> dict[str, str]:
     variables = stop.locals()
-    if stop.top is not None and not stop.variables:
+    if stop.top is not None and not _arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if len(variables) > LOCALS:
         notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")
     return listed(variables[:LOCALS])
 
 
-def _changed(changed: Mapping[str, tuple[str | None, str]]) -> dict[str, list[str | None]]:
+def _arrived(stop: Stop, frame_id: int) -> bool:
+    """Whether the locals of a frame were fetched; a frame may have none."""
+    wanted = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
+    return frame_id in stop.scopes and all(reference in stop.variables for reference in wanted)
+
+
+def _changed(
+    changed: Mapping[str, tuple[str | None, str]], notes: list[str]
+) -> dict[str, list[str | None]]:
+    if len(changed) > CHANGES:
+        notes.append(f"{len(changed) - CHANGES} more changed: dap_variables")
     return {
         name: [None if old is None else shortened(old, VALUE), shortened(new, VALUE)]
         for name, (old, new) in list(changed.items())[:CHANGES]
