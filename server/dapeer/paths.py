@@ -29,7 +29,7 @@ def parse(path: str) -> list[str]:
             break
         segments.append((match[1] or match[2]).strip())
         position = match.end()
-    if position != len(path) or not all(segments):
+    if position != len(path) or not segments or not all(segments):
         raise ArgumentError(
             f"`path`: {path!r} is no path to a variable.",
             "Write it as in order.items[3].price; dap_evaluate takes any expression.",
