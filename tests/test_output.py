@@ -156,3 +156,22 @@ def test_the_last_line_is_found_behind_blank_output_of_another_category() -> Non
     log.append("stdout", "the result\n")
     log.append("stderr", "\n")
     assert log.last_line() == "the result"
+
+
+def test_whether_there_is_more_of_a_category_is_told_without_reading_it() -> None:
+    log = OutputLog()
+    log.append("stdout", "abc")
+    log.append("stderr", "de")
+    assert log.has(0, "stdout")
+    assert not log.has(3, "stdout")
+    assert log.has(4)
+    assert not log.has(5)
+
+
+def test_a_line_is_open_until_its_end_has_come() -> None:
+    log = OutputLog()
+    assert log.ends_line
+    log.append("stdout", "half")
+    assert not log.ends_line
+    log.append("stdout", "\n")
+    assert log.ends_line

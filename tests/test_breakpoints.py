@@ -1,0 +1,106 @@
+"""The breakpoints that are wanted, whoever set them."""
+
+from dapeer.breakpoints import Breakpoints, answered, unsupported
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.mirror import Mirror
+from tests.told import Told
+
+
+def at(line: int, condition: str | None = None) -> SourceBreakpoint:
+    if condition is None:
+        return SourceBreakpoint(line=line)
+    return SourceBreakpoint(line=line, condition=condition)
+
+
+def made(*lines: tuple[int, int]) -> Mirror:
+    """Return the mirror of an adapter that was told of lines in /a.py and made others of them."""
+    told = Told()
+    body = {"breakpoints": [{"id": n, "verified": True, "line": n} for _, n in lines]}
+    wanted = [{"line": line} for line, _ in lines]
+    told.tell("setBreakpoints", body, source={"path": "/a.py"}, breakpoints=wanted)
+    return told.mirror
+
+
+def test_what_is_wanted_in_a_file_is_listed_by_line() -> None:
+    wanted = Breakpoints()
+    for line in (30, 10, 20):
+        wanted.add("/a.py", at(line))
+    assert wanted.of("/a.py") == [at(10), at(20), at(30)]
+    assert wanted.of("/b.py") == []
+
+
+def test_a_second_one_on_a_line_replaces_the_first_and_returns_it() -> None:
+    wanted = Breakpoints()
+    assert wanted.add("/a.py", at(10)) is None
+    assert wanted.add("/a.py", at(10, "x > 1")) == at(10)
+    assert wanted.of("/a.py") == [at(10, "x > 1")]
+
+
+def test_what_is_removed_is_returned_and_gone() -> None:
+    wanted = Breakpoints()
+    wanted.add("/a.py", at(10))
+    assert wanted.remove("/a.py", 10) == at(10)
+    assert wanted.by_path == {}
+
+
+def test_removing_what_is_not_there_changes_nothing() -> None:
+    wanted = Breakpoints()
+    wanted.add("/a.py", at(10))
+    assert wanted.remove("/a.py", 11) is None
+    assert wanted.remove("/b.py", 10) is None
+    assert wanted.by_path == {"/a.py": {10: at(10)}}
+
+
+def test_a_breakpoint_may_be_removed_by_the_line_that_an_adapter_moved_it_to() -> None:
+    wanted = Breakpoints()
+    wanted.add("/a.py", at(10))
+    assert wanted.remove("/a.py", 12, [made((10, 12))]) == at(10)
+    assert wanted.by_path == {}
+
+
+def test_the_line_that_was_asked_for_goes_before_one_that_another_was_moved_to() -> None:
+    wanted = Breakpoints()
+    wanted.add("/a.py", at(10))
+    wanted.add("/a.py", at(12))
+    assert wanted.remove("/a.py", 12, [made((10, 12), (12, 12))]) == at(12)
+    assert wanted.of("/a.py") == [at(10)]
+
+
+def test_a_moved_breakpoint_that_is_wanted_no_longer_is_not_found() -> None:
+    assert Breakpoints().remove("/a.py", 12, [made((10, 12))]) is None
+
+
+def test_clearing_a_file_leaves_the_others_and_the_functions() -> None:
+    wanted = Breakpoints(functions=["main"])
+    wanted.add("/a.py", at(10))
+    wanted.add("/b.py", at(10))
+    assert wanted.clear("/a.py") == ["/a.py"]
+    assert wanted.by_path.keys() == {"/b.py"}
+    assert wanted.functions == ["main"]
+
+
+def test_clearing_everything_names_the_files_that_had_some() -> None:
+    wanted = Breakpoints(functions=["main"])
+    wanted.add("/a.py", at(10))
+    wanted.add("/b.py", at(10))
+    assert wanted.clear() == ["/a.py", "/b.py"]
+    assert (wanted.by_path, wanted.functions) == ({}, [])
+
+
+def test_clearing_a_file_without_any_names_none() -> None:
+    assert Breakpoints().clear("/a.py") == []
+
+
+def test_options_that_an_adapter_does_not_advertise_are_named() -> None:
+    told = Told()
+    told.tell("initialize", {"supportsConditionalBreakpoints": True})
+    wanted = SourceBreakpoint(line=1, condition="x", hitCondition="3", logMessage="x")
+    assert unsupported(told.mirror, wanted) == ["hitCondition", "logMessage"]
+    assert unsupported(told.mirror, at(1)) == []
+
+
+def test_what_an_adapter_made_is_found_by_the_line_that_was_asked_for() -> None:
+    mirror = made((10, 12), (20, 20))
+    assert answered(mirror, "/a.py", at(10)) == {"id": 12, "verified": True, "line": 12}
+    assert answered(mirror, "/a.py", at(12)) is None
+    assert answered(mirror, "/b.py", at(10)) is None

@@ -1,0 +1,82 @@
+"""Breakpoints and small parts as text."""
+
+from pathlib import Path
+
+import pytest
+
+from dapeer import render
+from dapeer.dap.types import Breakpoint, SourceBreakpoint
+
+PROJECT = Path("/project")
+
+
+@pytest.mark.parametrize(
+    ("made", "state"),
+    [
+        (None, "waiting for a session"),
+        (Breakpoint(verified=True), "verified"),
+        (Breakpoint(verified=True, message="moved"), "verified"),
+        (Breakpoint(verified=False), "pending"),
+        (Breakpoint(verified=False, reason="pending", message="no such file yet"), "pending"),
+        (Breakpoint(verified=False, message="Breakpoint is pending."), "pending"),
+        (Breakpoint(verified=False, message="No code on this line"), "rejected"),
+    ],
+)
+def test_a_breakpoint_is_verified_pending_rejected_or_waits(
+    made: Breakpoint | None, state: str
+) -> None:
+    assert render.breakpoint_state(made) == state
+
+
+@pytest.mark.parametrize(
+    ("wanted", "made", "text", "line"),
+    [
+        (SourceBreakpoint(line=5), Breakpoint(verified=True, line=5), "", "5 verified"),
+        (SourceBreakpoint(line=5), Breakpoint(verified=True), "  x = 1 ", "5 verified | x = 1"),
+        (
+            SourceBreakpoint(line=5),
+            Breakpoint(verified=True, line=7),
+            "y = 2",
+            "5 verified, moved to line 7 | y = 2",
+        ),
+        (
+            SourceBreakpoint(line=5),
+            Breakpoint(verified=False, message="No code here"),
+            "",
+            "5 rejected: No code here",
+        ),
+        (
+            SourceBreakpoint(line=5, condition="x > 1", hitCondition="3", logMessage="{x}"),
+            None,
+            "",
+            "5 waiting for a session (if x > 1; hits 3; logs {x})",
+        ),
+    ],
+)
+def test_a_breakpoint_is_one_line(
+    wanted: SourceBreakpoint, made: Breakpoint | None, text: str, line: str
+) -> None:
+    assert render.breakpoint_line(wanted, made, text) == line
+
+
+def test_a_change_from_an_empty_value_is_not_a_new_variable() -> None:
+    assert render.changes({"a": ["", "x"], "b": [None, "y"]}) == ["a:  → x", "b: new"]
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "function", "text"),
+    [
+        ("/project/a.py", 3, "f", " at a.py:3 in f"),
+        ("/elsewhere/a.py", 3, "", " at /elsewhere/a.py:3"),
+        ("", None, "clone", " in clone"),
+        ("", None, "", ""),
+    ],
+)
+def test_a_place_is_told_as_far_as_it_is_known(
+    path: str, line: int | None, function: str, text: str
+) -> None:
+    assert render.location(path, line, function, PROJECT) == text
+
+
+def test_a_long_value_is_cut_and_says_how_to_see_the_rest() -> None:
+    assert render.value("x" * 30, 10, "slice it") == "xxxxxxxxxx… (30 chars)\n(slice it)"
