@@ -62,9 +62,9 @@ class Row:
         other = self.values.get(whose)
         return self.ours / other.median if other else None
 
-    def met(self) -> list[bool]:
-        """Return for each aim whether it is met."""
-        return [self.ours <= aim.limit for aim in self.aims]
+    def met(self, aim: Aim) -> bool:
+        """Return whether an aim is met."""
+        return self.ours <= aim.limit
 
 
 def rows(measured: Measured, reading: Reading, size: Size) -> list[Row]:

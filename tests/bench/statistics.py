@@ -1,9 +1,10 @@
 """Measured values, and what a reader wants to know of them. Pure, but for the clock."""
 
+import random
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -58,26 +59,19 @@ def now() -> float:
     return time.perf_counter()
 
 
-def rotated(names: Iterable[str], turn: int) -> list[str]:
-    """Return the names in their order, but each turn another one first.
-
-    >>> rotated("abc", 4)
-    ['b', 'c', 'a']
-    """
+def shuffled(names: Iterable[str]) -> list[str]:
+    """Return the names in any order."""
     names = list(names)
-    first = turn % len(names)
-    return names[first:] + names[:first]
+    return random.sample(names, len(names))
 
 
 async def in_turn(
     measured: Measured,
     what: str,
-    turn: int,
     operations: Mapping[str, Callable[[], Awaitable[object]]],
-    absent: Collection[str] = (),
 ) -> None:
-    """Time everybody's operation once. What comes first is coldest, so each turn another one is."""
-    for name in rotated([name for name in operations if name not in absent], turn):
+    """Time everybody's operation once, in any order: each is colder or warmer after another."""
+    for name in shuffled(operations):
         began = now()
         await operations[name]()
         measured.add_since(what, name, began)

@@ -38,9 +38,11 @@ class Size:
     """Rounds after a pause."""
     whole: int
     """Rounds from the start of a server to its end."""
+    starts: int
+    """Starts of a session in each of these."""
     lines: int
     """Lines that a program prints."""
 
 
-FULL = Size(stopped=150, stock_every=10, idle=16, whole=4, lines=100_000)
-QUICK = Size(stopped=1, stock_every=1, idle=1, whole=1, lines=1000)
+FULL = Size(stopped=120, stock_every=12, idle=10, whole=4, starts=2, lines=100_000)
+QUICK = Size(stopped=1, stock_every=1, idle=1, whole=1, starts=1, lines=1000)

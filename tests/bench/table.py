@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from tests.bench.rows import Row
+from tests.bench.rows import Aim, Row
 from tests.bench.statistics import Samples
 from tests.bench.subjects import NOOP, OURS, RAW, STOCK
 
@@ -65,5 +65,8 @@ def _number(value: float) -> str:
 
 
 def _aims(row: Row) -> str:
-    marks = ["met" if met else "NOT MET" for met in row.met()]
-    return ", ".join(f"{aim.text}: {mark}" for aim, mark in zip(row.aims, marks, strict=True))
+    return ", ".join(f"{aim.text}: {_mark(row, aim)}" for aim in row.aims)
+
+
+def _mark(row: Row, aim: Aim) -> str:
+    return "met" if row.met(aim) else f"NOT MET, {row.ours / aim.limit:.2f} of it"

@@ -57,8 +57,8 @@ async def test_a_quick_benchmark_fills_every_row() -> None:
 
 def test_an_aim_is_met_up_to_its_limit() -> None:
     row = Row("speed", "ms", {OURS: Samples([1, 2, 3])}, (Aim("≤ 2", 2), Aim("≤ 1", 1)))
-    assert row.met() == [True, False]
-    assert plain([row]).endswith("≤ 2: met, ≤ 1: NOT MET")
+    assert [row.met(aim) for aim in row.aims] == [True, False]
+    assert plain([row]).endswith("≤ 2: met, ≤ 1: NOT MET, 2.00 of it")
 
 
 def test_the_tool_list_is_short() -> None:

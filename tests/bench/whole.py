@@ -5,7 +5,7 @@ from functools import partial
 from tests.bench import adapter
 from tests.bench.raw import raw_dap
 from tests.bench.served import DAPEER, NOTHING, Served, served
-from tests.bench.statistics import Measured, now, rotated
+from tests.bench.statistics import Measured, now, shuffled
 from tests.bench.subjects import (
     DRAIN,
     MEMORY_DRAIN,
@@ -27,9 +27,9 @@ LINES = program("many_lines.py")
 
 async def measure(measured: Measured, size: Size) -> None:
     """Live the whole life of some servers."""
-    for turn in range(size.whole):
+    for _ in range(size.whole):
         await _noop_server(measured)
-        await _our_server(measured, size.lines, turn)
+        await _our_server(measured, size)
 
 
 async def _noop_server(measured: Measured) -> None:
@@ -40,27 +40,32 @@ async def _noop_server(measured: Measured) -> None:
         measured.add(MEMORY_IDLE, NOOP, server.peak_memory())
 
 
-async def _our_server(measured: Measured, lines: int, turn: int) -> None:
+async def _our_server(measured: Measured, size: Size) -> None:
     began = now()
     async with served(*DAPEER) as server:
         await server.client.list_tools()
         measured.add_since(SERVER_START, OURS, began)
         measured.add(MEMORY_IDLE, OURS, server.peak_memory())
-        starts = {
-            OURS: partial(_story, measured, server),
-            RAW: partial(_raw_start, measured, RAW, adapter.quick()),
-            STOCK: partial(_raw_start, measured, STOCK, adapter.STOCK),
-        }
-        for name in rotated(starts, turn):
-            await starts[name]()
+        await _starts(measured, server, size.starts)
         measured.add(MEMORY_STORY, OURS, server.peak_memory())
         drains = {
-            OURS: partial(_drain, measured, server, lines),
-            RAW: partial(_raw_drain, measured, lines),
+            OURS: partial(_drain, measured, server, size.lines),
+            RAW: partial(_raw_drain, measured, size.lines),
         }
-        for name in rotated(drains, turn):
+        for name in shuffled(drains):
             await drains[name]()
         measured.add(MEMORY_DRAIN, OURS, server.peak_memory())
+
+
+async def _starts(measured: Measured, server: Served, times: int) -> None:
+    starts = {
+        OURS: partial(_story, measured, server),
+        RAW: partial(_raw_start, measured, RAW, adapter.quick()),
+    }
+    for _ in range(times):
+        for name in shuffled(starts):
+            await starts[name]()
+    await _raw_start(measured, STOCK, adapter.STOCK)
 
 
 async def _story(measured: Measured, server: Served) -> None:
