@@ -136,15 +136,15 @@ def ended(session_id: int, mirror: Mirror, since: int, cause: str | None) -> Sna
 
 def new_output(mirror: Mirror, since: int, until: int | None, notes: list[str]) -> str:
     """Return the last lines printed between two cursors (None: now), and note what is left out."""
-    text = mirror.output.read(since).text
-    if until is not None:
-        text = text[: max(0, until - max(since, mirror.output.start))]
-    lines = text.splitlines(keepends=True)
-    shown = "".join(lines[-OUTPUT_LINES:])[-OUTPUT:]
-    if len(shown) < len(text):
-        notes.append(
-            f"{len(text) - len(shown)} more characters of output: dap_program_output since={since}"
-        )
+    log = mirror.output
+    end = log.end if until is None else until
+    since = max(since, log.start)
+    # A loop may have printed millions of characters: only the end of them is looked at.
+    text = log.read(max(since, end - OUTPUT)).text[: max(0, end - max(since, end - OUTPUT))]
+    shown = "".join(text.splitlines(keepends=True)[-OUTPUT_LINES:])
+    left = end - since - len(shown)
+    if left > 0:
+        notes.append(f"{left} more characters of output: dap_program_output since={since}")
     return shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
@@ -59,12 +60,14 @@ def _part(
     metadata: bool,
 ) -> Reply:
     pieces = log.pieces(since or 0, category)
+    total = sum(len(piece.text) for piece in pieces)
+    pieces = _enough(pieces) if since is not None else _enough(pieces[::-1])[::-1]
     text = "".join(piece.text for piece in pieces)
     shown = _first(text, lines) if since is not None else _last(text, lines)
     # A cursor counts the characters of all categories: go on after the last character shown.
     cursor = _cursor_after(pieces, len(shown), log.end) if since is not None else log.end
     dropped = max(0, log.start - (since or 0))
-    left = len(text) - len(shown)
+    left = total - len(shown)
     body = _with_metadata(pieces, shown, from_start=since is not None) if metadata else shown
     data: dict[str, Any] = {
         "text": body,
@@ -99,6 +102,14 @@ def _summary(data: dict[str, Any], since: int | None) -> str:
         f"ended, exit code {data.get('exit_code', 'unknown')}" if data["ended"] else "not ended"
     )
     return "; ".join(parts)
+
+
+def _enough(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the first pieces, as many as one result can hold and one more."""
+    before = itertools.accumulate((len(piece.text) for piece in pieces), initial=0)
+    return [
+        piece for piece, characters in zip(pieces, before, strict=False) if characters <= LONGEST
+    ]
 
 
 def _first(text: str, lines: int) -> str:
