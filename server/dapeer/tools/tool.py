@@ -188,4 +188,14 @@ def _sentence(error: ValidationError, schema: Json) -> str:
         return f"Unknown argument `{where}`; allowed are: {allowed}."
     if first["type"] == "missing":
         return f"Argument `{where}` is required."
-    return f"Argument `{where}`: {first['msg'][0].lower()}{first['msg'][1:]}."
+    said = _IN_JSON_TERMS.get(first["type"], first["msg"])
+    return f"Argument `{where}`: {said[0].lower()}{said[1:]}."
+
+
+_IN_JSON_TERMS = {
+    "is_instance_of": "Input should be a valid list",
+    "dict_type": "Input should be a valid object",
+    "mapping_type": "Input should be a valid object",
+    "model_type": "Input should be a valid object",
+}
+"""What pydantic says in Python's terms, by its type of error; our only `is_instance_of` is Sequence."""
