@@ -1,0 +1,153 @@
+"""What is true of every tool that is served."""
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from dapeer.debugger import Debugger
+from dapeer.errors import ArgumentError
+from dapeer.tools import TOOLS, Call, Tool
+
+CHANGING = {
+    "dap_run", "dap_restart", "dap_terminate", "dap_disconnect",
+    "dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to", "dap_goto",
+    "dap_pause",
+    "dap_set_breakpoint", "dap_remove_breakpoint", "dap_clear_breakpoints",
+    "dap_set_exception_breakpoints", "dap_set_function_breakpoints",
+    "dap_evaluate", "dap_set_variable",
+}  # fmt: skip
+"""Tools that change something: the program, what it does next, or where it will stop."""
+ENDING = {
+    "dap_terminate", "dap_disconnect", "dap_remove_breakpoint", "dap_clear_breakpoints",
+    "dap_set_variable",
+}  # fmt: skip
+"""Tools after which something that was there is gone."""
+RESUMING = {"dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to"}
+
+each_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
+
+
+def properties(tool: Tool) -> dict[str, Any]:
+    return cast("dict[str, Any]", tool.input_schema["properties"])
+
+
+def a_call() -> Call:
+    async def progress(_: str) -> None: ...
+
+    return Call(Debugger({}, Path("/project")), progress)
+
+
+def test_no_two_tools_have_one_name() -> None:
+    assert len({tool.name for tool in TOOLS}) == len(TOOLS)
+
+
+@each_tool
+def test_a_name_is_one_that_every_client_accepts(tool: Tool) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9_]{1,40}", tool.name)
+    assert tool.group == "dap"
+
+
+@each_tool
+def test_a_title_is_short(tool: Tool) -> None:
+    assert 0 < len(tool.title) <= 30
+
+
+@each_tool
+def test_a_description_is_one_to_three_plain_sentences(tool: Tool) -> None:
+    text = tool.description
+    assert text[0].isupper()
+    assert text.endswith(".")
+    assert 1 <= len(re.findall(r"\.(?=\s|$)", text)) <= 3
+    assert not re.search(r"^\s*[-*#]|\*\*", text, re.MULTILINE)
+
+
+@each_tool
+def test_read_only_are_exactly_the_tools_that_change_nothing(tool: Tool) -> None:
+    assert tool.read_only is (tool.name not in CHANGING)
+
+
+@each_tool
+def test_destructive_are_exactly_the_tools_that_take_something_away(tool: Tool) -> None:
+    assert tool.destructive is (tool.name in ENDING)
+
+
+@each_tool
+def test_what_is_read_only_is_not_destructive_and_may_be_called_again(tool: Tool) -> None:
+    if tool.read_only:
+        assert not tool.destructive
+        assert tool.idempotent
+
+
+@each_tool
+def test_what_resumes_may_not_be_called_again_for_nothing(tool: Tool) -> None:
+    if tool.name in RESUMING:
+        assert not tool.idempotent
+
+
+@each_tool
+def test_what_resumes_can_be_told_not_to_wait_and_for_how_long(tool: Tool) -> None:
+    if tool.name in RESUMING:
+        assert {"wait_until_paused", "timeout_ms", "session_id"} <= properties(tool).keys()
+
+
+@each_tool
+def test_the_schemas_are_valid_json_schema(tool: Tool) -> None:
+    Draft202012Validator.check_schema(tool.input_schema)
+    assert tool.input_schema["type"] == "object"
+    assert tool.input_schema["additionalProperties"] is False
+    if tool.output_schema is not None:
+        Draft202012Validator.check_schema(tool.output_schema)
+
+
+@each_tool
+def test_the_schemas_hold_nothing_that_tells_a_model_nothing(tool: Tool) -> None:
+    for schema in (tool.input_schema, tool.output_schema or {}):
+        assert not {"$defs", "$ref", "anyOf", "title"} & set(keywords(schema))
+
+
+def keywords(schema: object) -> list[str]:
+    """Return the keywords of a schema and all in it; names of properties are none."""
+    if not isinstance(schema, dict):
+        return []
+    fields = cast("dict[str, Any]", schema)
+    found = list(fields)
+    for key, value in fields.items():
+        for inner in value.values() if key == "properties" else [value]:
+            found += keywords(inner)
+    return found
+
+
+@each_tool
+async def test_an_unknown_argument_is_refused_before_anything_happens(tool: Tool) -> None:
+    call = a_call()
+    with pytest.raises(ArgumentError, match="Unknown argument `nonsense`") as caught:
+        await tool(call, {**needed(tool), "nonsense": 1})
+    assert all(name in str(caught.value) for name in properties(tool))
+    assert call.debugger.sessions == {}
+    assert call.debugger.breakpoints.by_path == {}
+
+
+@each_tool
+async def test_each_argument_of_a_wrong_kind_is_named(tool: Tool) -> None:
+    for name in properties(tool):
+        # Nothing that a client can send fits less than a list of lists.
+        with pytest.raises(ArgumentError, match=f"^Argument `{name}"):
+            await tool(a_call(), {**needed(tool), name: [[[]]]})
+
+
+@each_tool
+async def test_each_argument_that_is_needed_is_named_when_it_is_missing(tool: Tool) -> None:
+    for name in tool.input_schema.get("required", ()):
+        given = {key: value for key, value in needed(tool).items() if key != name}
+        with pytest.raises(ArgumentError, match=f"^Argument `{name}` is required"):
+            await tool(a_call(), given)
+
+
+def needed(tool: Tool) -> dict[str, object]:
+    """Return some value for every argument that a tool needs."""
+    some: dict[str, object] = {"string": "x", "integer": 1, "array": []}
+    kinds = {name: properties(tool)[name]["type"] for name in tool.input_schema.get("required", ())}
+    return {name: some[kind] for name, kind in kinds.items()}

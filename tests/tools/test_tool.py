@@ -1,0 +1,259 @@
+"""A typed function with a docstring becomes a tool: its schema, and what it says to mistakes."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+import pytest
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from dapeer.debugger import Debugger
+from dapeer.errors import ArgumentError
+from dapeer.tools.tool import Call, Reply, tool
+
+
+class Cup(BaseModel):
+    """A cup as a caller gives it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    size: Annotated[int, Field(ge=1)]
+    title: str | None = None
+
+
+class Brewed(TypedDict):
+    """What came out."""
+
+    cups: list[str]
+    note: NotRequired[str]
+
+
+brewed: list[dict[str, Any]] = []
+"""The arguments of the calls that came through."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_brewed() -> None:
+    brewed.clear()
+
+
+@tool("Brew", destructive=True, output=Brewed)
+async def toy_brew(
+    call: Call,  # noqa: ARG001 - what every tool takes first
+    kind: Literal["tea", "coffee"],
+    amount: Annotated[int, Field(ge=1, le=10, description="how many")] = 2,
+    sugar: float | None = None,
+    hot: bool = True,
+    label: Annotated[str | None, Field(validation_alias=AliasChoices("label", "tag"))] = None,
+    cups: Sequence[Cup] = (),
+    words: list[str] | None = None,
+    extras: Mapping[str, str] | None = None,
+) -> Reply:
+    """Brew something.
+
+    It takes a while.
+    """
+    facts = {"kind": kind, "amount": amount, "sugar": sugar, "hot": hot, "label": label}
+    brewed.append({**facts, "cups": list(cups), "words": words, "extras": extras})
+    return Reply("done", {"cups": []})
+
+
+@tool("Look", read_only=True)
+async def toy_look(call: Call) -> Reply:  # noqa: ARG001
+    """Look."""
+    return Reply("nothing")
+
+
+async def brew(**arguments: object) -> dict[str, Any]:
+    """Call the tool, and return what its function was given."""
+    await toy_brew(a_call(), arguments)
+    return brewed.pop()
+
+
+async def refusal(**arguments: object) -> str:
+    """Call the tool with a mistake; return what it says. Its function must not have run."""
+    with pytest.raises(ArgumentError) as caught:
+        await toy_brew(a_call(), arguments)
+    assert brewed == []
+    return str(caught.value)
+
+
+def a_call() -> Call:
+    async def progress(_: str) -> None: ...
+
+    return Call(Debugger({}, Path("/project")), progress)
+
+
+# -- what is made of the function
+
+
+def test_name_title_and_description_come_from_the_function() -> None:
+    assert (toy_brew.name, toy_brew.title, toy_brew.group) == ("toy_brew", "Brew", "toy")
+    assert toy_brew.description == "Brew something.\n\nIt takes a while."
+
+
+def test_hints_are_as_they_were_given_and_looking_is_idempotent() -> None:
+    hints = [(t.read_only, t.destructive, t.idempotent) for t in (toy_brew, toy_look)]
+    assert hints == [(False, True, False), (True, False, True)]
+
+
+def test_the_schema_is_made_from_the_signature_and_says_no_more_than_it_must() -> None:
+    assert toy_brew.input_schema == {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["kind"],
+        "properties": {
+            "kind": {"type": "string", "enum": ["tea", "coffee"]},
+            "amount": {"type": "integer", "default": 2, "maximum": 10, "description": "how many"},
+            "sugar": {"type": "number"},
+            "hot": {"type": "boolean", "default": True},
+            "label": {"type": "string"},
+            "cups": {
+                "type": "array",
+                "default": [],
+                "items": {
+                    "type": "object",
+                    "description": "A cup as a caller gives it.",
+                    "additionalProperties": False,
+                    "required": ["size"],
+                    "properties": {"size": {"type": "integer"}, "title": {"type": "string"}},
+                },
+            },
+            "words": {"type": "array", "items": {"type": "string"}},
+            "extras": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+    }
+
+
+def test_a_tool_without_arguments_allows_none() -> None:
+    assert toy_look.input_schema == {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {},
+    }
+
+
+def test_an_output_schema_is_that_of_its_typed_dict() -> None:
+    assert toy_look.output_schema is None
+    assert toy_brew.output_schema == {
+        "type": "object",
+        "description": "What came out.",
+        "required": ["cups"],
+        "properties": {
+            "cups": {"type": "array", "items": {"type": "string"}},
+            "note": {"type": "string"},
+        },
+    }
+
+
+# -- what is taken
+
+
+async def test_what_is_left_out_has_its_default() -> None:
+    assert await brew(kind="tea") == {
+        "kind": "tea",
+        "amount": 2,
+        "sugar": None,
+        "hot": True,
+        "label": None,
+        "cups": [],
+        "words": None,
+        "extras": None,
+    }
+
+
+async def test_null_counts_as_left_out() -> None:
+    given = await brew(kind="tea", amount=None, hot=None, cups=None, extras=None, nonsense=None)
+    assert given == await brew(kind="tea")
+
+
+async def test_lists_and_objects_may_come_as_a_json_string() -> None:
+    given = await brew(
+        kind="tea", words='["a", "b"]', extras='{"milk": "oat"}', cups='[{"size": 3}]'
+    )
+    assert given["words"] == ["a", "b"]
+    assert given["extras"] == {"milk": "oat"}
+    assert given["cups"] == [Cup(size=3)]
+
+
+async def test_a_string_that_is_json_stays_a_string_where_a_string_is_wanted() -> None:
+    assert (await brew(kind="tea", label="[1]"))["label"] == "[1]"
+
+
+async def test_numbers_may_come_as_text() -> None:
+    assert (await brew(kind="tea", amount="3"))["amount"] == 3
+
+
+async def test_an_argument_may_have_a_second_name() -> None:
+    assert (await brew(kind="tea", tag="x"))["label"] == "x"
+
+
+async def test_null_in_a_nested_object_counts_as_left_out() -> None:
+    assert (await brew(kind="tea", cups=[{"size": 1, "title": None}]))["cups"] == [Cup(size=1)]
+
+
+# -- what is refused
+
+
+async def test_an_unknown_argument_is_named_with_those_that_are_allowed() -> None:
+    assert await refusal(kind="tea", colour="red") == (
+        "Unknown argument `colour`; allowed are: "
+        "kind, amount, sugar, hot, label, cups, words, extras."
+    )
+
+
+async def test_an_unknown_argument_of_a_tool_without_any_says_so() -> None:
+    with pytest.raises(ArgumentError, match="Unknown argument `x`; allowed are: none"):
+        await toy_look(a_call(), {"x": 1})
+
+
+async def test_an_unknown_argument_deep_inside_is_named_with_those_allowed_there() -> None:
+    assert await refusal(kind="tea", cups=[{"size": 1}, {"size": 1, "colour": "red"}]) == (
+        "Unknown argument `cups.1.colour`; allowed are: size, title."
+    )
+
+
+async def test_a_missing_argument_is_named() -> None:
+    assert await refusal() == "Argument `kind` is required."
+    assert await refusal(kind="tea", cups="[{}]") == "Argument `cups.0.size` is required."
+
+
+async def test_a_required_argument_that_is_null_is_missing() -> None:
+    assert await refusal(kind=None) == "Argument `kind` is required."
+
+
+async def test_a_choice_that_is_none_names_those_there_are() -> None:
+    assert await refusal(kind="water") == "Argument `kind`: input should be 'tea' or 'coffee'."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"amount": "many"}, "Argument `amount`: input should be a valid integer"),
+        ({"amount": 0}, "Argument `amount`: input should be greater than or equal to 1."),
+        ({"amount": 11}, "Argument `amount`: input should be less than or equal to 10."),
+        ({"amount": 1.5}, "Argument `amount`: input should be a valid integer"),
+        ({"sugar": "much"}, "Argument `sugar`: input should be a valid number"),
+        ({"hot": "perhaps"}, "Argument `hot`: input should be a valid boolean"),
+        ({"label": 5}, "Argument `label`: input should be a valid string."),
+        ({"words": "a b"}, "Argument `words`: input should be a valid list."),
+        ({"words": ["a", 1]}, "Argument `words.1`: input should be a valid string."),
+        ({"words": '["a", 1]'}, "Argument `words.1`: input should be a valid string."),
+        ({"extras": [1]}, "Argument `extras`: input should be a valid object."),
+        ({"extras": {"milk": 1}}, "Argument `extras.milk`: input should be a valid string."),
+        ({"cups": {"size": 1}}, "Argument `cups`: input should be a valid list."),
+        ({"cups": [5]}, "Argument `cups.0`: input should be a valid object."),
+    ],
+)
+async def test_a_wrong_value_is_named_with_what_is_allowed(
+    arguments: dict[str, object], sentence: str
+) -> None:
+    said = await refusal(kind="tea", **arguments)
+    assert said.startswith(sentence)
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+async def test_of_several_mistakes_one_is_named() -> None:
+    assert (await refusal(kind="water", colour="red")).count(".") == 1
