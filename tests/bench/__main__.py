@@ -21,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="a few rounds, to see that it works")
     parser.add_argument("--markdown", action="store_true", help="print the table for the README")
     options = parser.parse_args(arguments)
-    found = asyncio.run(run(QUICK if options.quick else FULL))
+    size = QUICK if options.quick else FULL
+    found = asyncio.run(run(size))
     text = table.markdown(found) if options.markdown else table.plain(found)
     sys.stdout.write(f"{text}\n\n{LEGEND}\n")
     return 0

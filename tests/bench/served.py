@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,10 +15,12 @@ from mcp.types import CallToolResult
 
 from tests.bench.adapter import environment
 from tests.harness import text
-from tests.processes import command_line, descendants
+from tests.processes import descendants
 from tests.programs import ROOT
 
 Json = dict[str, Any]
+
+MARK = "DAPEER_BENCH"
 
 DAPEER = ("dapeer", "stdio")
 NOTHING = ("tests.bench.noop",)
@@ -54,11 +57,19 @@ class Served:
 @asynccontextmanager
 async def served(*module: str) -> AsyncGenerator[Served]:
     """Start `python -m …` as a server and connect to it, with the handshake of today's clients."""
-    before = set(descendants(os.getpid()))
+    mark = uuid.uuid4().hex
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", *module], cwd=ROOT, env=environment()
+        command=sys.executable, args=["-m", *module], cwd=ROOT, env={**environment(), MARK: mark}
     )
     async with Client(stdio_client(parameters), mode="legacy") as client:
-        started = (pid for pid in descendants(os.getpid()) if pid not in before)
-        wanted = " ".join(module)
-        yield Served(client, next(pid for pid in started if wanted in command_line(pid)))
+        yield Served(client, _process_of(mark))
+
+
+def _process_of(mark: str) -> int:
+    """Return the process that was started with a mark; the SDK does not tell which."""
+    needle = f"{MARK}={mark}".encode()
+    return next(
+        pid
+        for pid in descendants(os.getpid())
+        if needle in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    )
