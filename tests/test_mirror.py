@@ -42,6 +42,16 @@ def test_a_refused_step_does_not_bring_back_a_stop_that_a_newer_one_has_replaced
     assert told.mirror.stop is second
 
 
+def test_a_refused_step_does_not_bring_back_a_stop_of_long_ago() -> None:
+    told = Told()
+    told.stopped()
+    refused = told.ask("next", threadId=1)
+    told.stopped()
+    told.ask("continue", threadId=1)
+    told.answer(refused, success=False)
+    assert told.mirror.phase is Phase.RUNNING
+
+
 def test_a_step_refused_because_the_program_has_ended_brings_nothing_back() -> None:
     told = Told()
     told.stopped()

@@ -21,8 +21,10 @@ class Told:
 
     def stopped(self, thread: int = 1, *, everybody: bool = True, reason: str = "step") -> Stop:
         self.event("stopped", reason=reason, threadId=thread, allThreadsStopped=everybody)
-        assert self.mirror.stop is not None
-        return self.mirror.stop
+        stop = self.mirror.stop
+        assert stop is not None
+        assert (stop.number, stop.thread_id) == (self.mirror.epoch, thread)
+        return stop
 
     def ask(self, command: str, **arguments: object) -> Request:
         """Send a request that has no answer yet."""
