@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dapeer import snapshot, sources
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
-from dapeer.errors import ChannelError, SessionError
+from dapeer.errors import ChannelError, DapeerError, SessionError
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 
@@ -44,7 +44,7 @@ class Inspection:
         self._mirror = mirror
         self._request = request
         self._wait_for = wait_for
-        self._fetching: dict[tuple[object, ...], asyncio.Task[Body]] = {}
+        self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
         self._first_look: asyncio.Task[None] | None = None
 
     # -- at every stop
@@ -63,7 +63,6 @@ class Inspection:
             await _quietly(self._locals(stop))
 
     async def _look(self, stop: Stop) -> None:
-        """A stop is told even when a part of it cannot be had."""
         began = self._mirror.output.end
         if stop.thread_id == UNKNOWN:
             await _quietly(self._names())
@@ -90,7 +89,7 @@ class Inspection:
             stop.source = sources.window(path, frames[0]["line"], snapshot.SOURCE_AROUND)
         await self.scopes(frames[0]["id"])
         references = [scope["variablesReference"] for scope in stop.local_scopes(frames[0]["id"])]
-        await asyncio.gather(*map(self.variables, references))
+        await _together(*map(self.variables, references))
 
     async def _output_settled(self, stop: Stop, began: int) -> None:
         """Wait for output that was printed before the stop but travels by a slower road.
@@ -163,21 +162,39 @@ class Inspection:
         return stop.exception or {}
 
     async def _once(self, command: str, arguments: Body) -> None:
-        """Join a fetch that is under way, or begin it; what came of it is in the mirror."""
+        """Join a fetch that is under way, or do it; what came of it is in the mirror.
+
+        When the one who does it is cancelled, one of those who joined does it again.
+        """
         key = (self._mirror.epoch, command, *arguments.values())
-        task = self._fetching.get(key)
-        if task is None:
-            task = self._fetching[key] = asyncio.create_task(self._request(command, arguments))
-            task.add_done_callback(lambda done: self._fetched(key, done))
-        await asyncio.shield(task)
+        while (fetch := self._fetching.get(key)) is not None:
+            await asyncio.wait({fetch})
+            if not fetch.cancelled():
+                return fetch.result()
+        fetch = self._fetching[key] = asyncio.get_running_loop().create_future()
+        try:
+            await self._request(command, arguments)
+            fetch.set_result(None)
+        except DapeerError as error:
+            fetch.set_exception(error)
+            fetch.exception()  # seen: where nobody has joined, it is not worth a log line
+            raise
+        finally:
+            del self._fetching[key]
+            fetch.cancel()
+        return None
 
-    def _fetched(self, key: tuple[object, ...], task: asyncio.Task[Body]) -> None:
-        self._fetching.pop(key, None)
-        # Who waits gets the failure; where nobody waits any longer it is not worth a log line.
-        _ = task.cancelled() or task.exception()
+
+async def _together(*fetches: Coroutine[Any, Any, object]) -> None:
+    """Do all of them side by side; one alone needs no task of its own."""
+    if len(fetches) == 1:
+        await _quietly(fetches[0])
+    else:
+        await asyncio.gather(*map(_quietly, fetches))
 
 
-async def _quietly(fetch: Coroutine[Any, Any, None]) -> None:
+async def _quietly(fetch: Coroutine[Any, Any, object]) -> None:
+    """A stop is told even when a part of it cannot be had."""
     try:
         await fetch
     except (ChannelError, SessionError, KeyError):

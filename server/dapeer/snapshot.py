@@ -173,8 +173,7 @@ def relative(path: str, project: Path) -> str:
     >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
     'src/a.py'
     """
-    inside = os.path.relpath(path, project) if path else ""
-    return path if inside.startswith("..") else inside
+    return path.removeprefix(f"{project}{os.sep}")
 
 
 def frame_line(frame: StackFrame, project: Path) -> str:

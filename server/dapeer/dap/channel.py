@@ -61,7 +61,7 @@ class Channel:
         request, future = await self.send(command, arguments)
         try:
             async with asyncio.timeout(seconds):
-                response = await asyncio.shield(future)
+                response = await future
         except TimeoutError as error:
             raise RequestTimeout(request.command, seconds) from error
         return body_of(response)
@@ -80,7 +80,7 @@ class Channel:
         # A caller that was cancelled never looks at the failure; that is no bug worth a warning.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._pending[request.seq] = request, future
-        log.debug("-> %s", describe(request))
+        _log("->", request)
         self._observe(request)
         try:
             await self._transport.send(request)
@@ -112,6 +112,7 @@ class Channel:
                     self._observe(message)
                     tasks.start_soon(self._reverse, message)
                 case _:
+                    _log("<-", message)
                     self._observe(message)
 
     def _respond(self, response: Response) -> None:
@@ -119,7 +120,7 @@ class Channel:
         request, future = self._pending.pop(response.request_seq, (None, None))
         if request is not None:
             response = replace(response, command=request.command, arguments=request.arguments)
-        log.debug("<- %s", describe(response))
+        _log("<-", response)
         self._observe(response)
         if future is not None and not future.done():
             future.set_result(response)
@@ -154,6 +155,11 @@ def body_of(response: Response) -> Body:
     if not response.success:
         raise RequestFailed(response.command, response.failure())
     return response.body
+
+
+def _log(arrow: str, message: Message) -> None:
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s %s", arrow, describe(message))
 
 
 def _closed(command: str) -> ChannelClosed:
