@@ -99,7 +99,7 @@ def test_a_changed_breakpoint_keeps_what_the_event_does_not_tell() -> None:
     ("reason", "changed"),
     [
         ("new", {"id": 9, "verified": True, "line": 5}),
-        ("removed", {"id": 1, "verified": False}),
+        ("removed", {"id": 9, "verified": False}),
         ("changed", {"verified": True}),
     ],
 )
@@ -109,6 +109,13 @@ def test_breakpoint_events_about_none_of_ours_change_nothing(
     told = with_breakpoints({"id": 1, "verified": True})
     told.event("breakpoint", reason=reason, breakpoint=changed)
     assert told.mirror.breakpoints == {"/a.py": [({"line": 10}, {"id": 1, "verified": True})]}
+
+
+def test_a_breakpoint_that_the_adapter_has_removed_is_no_longer_verified() -> None:
+    told = with_breakpoints({"id": 1, "verified": True})
+    told.event("breakpoint", reason="removed", breakpoint={"id": 1})
+    [(_, made)] = told.mirror.breakpoints["/a.py"]
+    assert made == {"id": 1, "verified": False, "message": "removed by the adapter"}
 
 
 def test_function_breakpoints_are_kept_by_name() -> None:

@@ -18,7 +18,7 @@ KEPT_VARIABLES = 200
 KEPT_VALUE = 400
 """Characters of a value that outlive their stop."""
 
-HANDLES_PER_STOP = 10_000
+HANDLES_PER_STOP = 100_000
 
 Kind = Literal["frame_id", "variables_reference"]
 
@@ -97,6 +97,8 @@ class Stop:
         """Return the number by which a caller names a frame or a container of variables."""
         key = (kind, adapters_id)
         if key not in self._handles:
+            if len(self._handles) + 1 >= HANDLES_PER_STOP:
+                raise ArgumentError("Too many ids at one stop.", "Go on to the next stop.")
             handle = self.number * HANDLES_PER_STOP + len(self._handles) + 1
             self._handles[key] = handle
             self._targets[handle] = key

@@ -17,8 +17,8 @@ LEVELS = 20
 """Frames fetched at a stop."""
 QUIET = 0.015
 """Seconds without output after which a stop's output counts as complete."""
-SETTLED = 0.15
-"""Seconds after which nobody waits any longer for a stop's output to be complete."""
+SETTLED = 0.3
+"""Seconds after which nobody waits any longer for output to be complete."""
 
 
 class SendRequest(Protocol):
@@ -63,22 +63,18 @@ class Inspection:
             await _quietly(self._locals(stop))
 
     async def _look(self, stop: Stop) -> None:
-        began = self._mirror.output.end
         if stop.thread_id == UNKNOWN:
-            await _quietly(self._names())
-        await asyncio.gather(
-            _quietly(self._names()),
-            _quietly(self._exception(stop)),
-            _quietly(self._locals(stop)),
-        )
-        await self._output_settled(stop, began)
-
-    async def _names(self) -> None:
-        await self.threads()
-
-    async def _exception(self, stop: Stop) -> None:
+            await _quietly(self.threads())
+        beside: list[Coroutine[Any, Any, object]] = []
+        if not self._mirror.threads_known:
+            beside.append(self.threads())
         if stop.reason == "exception":
-            await self.exception_info(stop.thread_id)
+            beside.append(self.exception_info(stop.thread_id))
+        await _together(self._locals(stop), *beside)
+        # A step of which no output has come by now has most likely printed nothing, and costs no
+        # time; what comes later all the same is told with the next stop.
+        if stop.reason != "step" or self._mirror.output.end != stop.output_start:
+            await self.output_settled(QUIET)
 
     async def _locals(self, stop: Stop) -> None:
         frames = await self.stack_trace(stop.thread_id)
@@ -91,20 +87,14 @@ class Inspection:
         references = [scope["variablesReference"] for scope in stop.local_scopes(frames[0]["id"])]
         await _together(*map(self.variables, references))
 
-    async def _output_settled(self, stop: Stop, began: int) -> None:
-        """Wait for output that was printed before the stop but travels by a slower road.
-
-        A step of which no output has come by now has most likely printed nothing, and costs no
-        time; what comes later all the same is told with the next stop.
-        """
+    async def output_settled(self, quiet: float) -> None:
+        """Wait until nothing more has been printed for `quiet` seconds; output travels slowly."""
         output = self._mirror.output
-        if stop.reason == "step" and output.end == stop.output_start:
-            return
         clock = asyncio.get_running_loop().time
-        end, seen = clock() + SETTLED, began
+        end, seen = clock() + SETTLED, -1
         while seen != output.end and clock() < end:
             seen = output.end
-            await self._wait_for(lambda: output.end > seen, QUIET)  # noqa: B023 - used up at once
+            await self._wait_for(lambda: output.end > seen, quiet)  # noqa: B023 - used up at once
 
     # -- when asked
 

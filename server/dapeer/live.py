@@ -27,6 +27,8 @@ from dapeer.session import Deadlines, Session
 
 LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send what is left and go."""
+LAST_OUTPUT = 0.05
+"""Seconds without output after which an ended program's output counts as complete."""
 POLITE = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
 QUOTED = 800
@@ -189,6 +191,8 @@ class Live:
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
             session.cause = session.cause or f"probably killed by {signal}"
+        # Some adapters tell the end before the last output, and forget it when they are left.
+        await session.inspect.output_settled(LAST_OUTPUT)
         if not session.over and not self._leaving:
             await self.leave(LAST_WORDS, terminate=self.plan.launched)
             await self.gone()

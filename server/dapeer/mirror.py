@@ -225,11 +225,14 @@ class Mirror:
 
     def _breakpoint(self, body: Body) -> None:
         changed = cast("Breakpoint", body.get("breakpoint") or {})
-        if body.get("reason") == "removed" or "id" not in changed:
+        number = changed.get("id")
+        if number is None:
             return
+        if body.get("reason") == "removed":
+            changed = Breakpoint(id=number, verified=False, message="removed by the adapter")
         for pairs in self.breakpoints.values():
             for index, (wanted, known) in enumerate(pairs):
-                if known.get("id") == changed["id"]:
+                if known.get("id") == number:
                     pairs[index] = wanted, cast("Breakpoint", {**known, **changed})
 
     def _capabilities(self, body: Body) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dapeer.dap.types import Variable
 from dapeer.errors import ArgumentError
 
+_PLAIN = re.compile(r"\w+|'[^'\\]*'|\"[^\"\\]*\"")
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
 
 
@@ -35,6 +36,15 @@ def parse(path: str) -> list[str]:
             "Write it as in order.items[3].price; dap_evaluate takes any expression.",
         )
     return segments
+
+
+def is_plain(segments: Iterable[str]) -> bool:
+    """Whether a path only names things, so that evaluating it calls nothing.
+
+    >>> is_plain(["order", "items", "3", "'a b'"]), is_plain(["f()"]), is_plain(["x=5"])
+    (True, False, False)
+    """
+    return all(_PLAIN.fullmatch(segment) for segment in segments)
 
 
 def child(children: Iterable[Variable], segment: str) -> Variable | None:

@@ -28,7 +28,8 @@ def snapshot(view: Snapshot, project: Path) -> str:
 def _stopped(view: Snapshot, project: Path) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     thread = view.get("thread_id", 1)
-    who = f"session {view['session_id']}" + (f", thread {thread}" if thread != 1 else "")
+    who = f"session {view['session_id']}, stop {view.get('stop')}"
+    who += f", thread {thread}" if thread != 1 else ""
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place} [{who}]"
     return f"{head}\n{view['exception']}" if "exception" in view else head

@@ -110,7 +110,9 @@ class Place(TypedDict, total=False):
 def _place(frame: StackFrame | None) -> Place:
     if frame is None:
         return Place()
-    return Place(file=frame_path(frame), line=frame["line"], function=frame["name"])
+    return Place(
+        file=frame_path(frame), line=frame["line"], function=shortened(frame["name"], VALUE)
+    )
 
 
 def _source(stop: Stop) -> str:
@@ -179,7 +181,8 @@ def relative(path: str, project: Path) -> str:
 def frame_line(frame: StackFrame, project: Path) -> str:
     """Return one frame as one line: function, file and line."""
     path = frame_path(frame) or str(frame.get("source", {}).get("name") or "")
-    return f"{frame['name']} {relative(path, project)}:{frame['line']}" if path else frame["name"]
+    name = shortened(frame["name"], VALUE)
+    return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
 def exception_text(stop: Stop) -> str:

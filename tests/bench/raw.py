@@ -165,8 +165,13 @@ class RawDap(asyncio.SubprocessProtocol):
 async def raw_dap(command: Sequence[str]) -> AsyncGenerator[RawDap]:
     """Start an adapter; at exit it has ended, and its debuggee with it."""
     loop = asyncio.get_running_loop()
+    # In a session of its own, as dapeer starts it: Linux schedules sessions against each other.
     transport, dap = await loop.subprocess_exec(
-        RawDap, *command, stderr=asyncio.subprocess.DEVNULL, env=environment()
+        RawDap,
+        *command,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=environment(),
+        start_new_session=True,
     )
     try:
         yield dap

@@ -22,9 +22,9 @@ CHANGING = {
 """Tools that change something: the program, what it does next, or where it will stop."""
 ENDING = {
     "dap_terminate", "dap_disconnect", "dap_remove_breakpoint", "dap_clear_breakpoints",
-    "dap_set_variable",
+    "dap_set_variable", "dap_restart", "dap_evaluate",
 }  # fmt: skip
-"""Tools after which something that was there is gone."""
+"""Tools after which something that was there is, or may be, gone."""
 RESUMING = {"dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to"}
 
 each_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])

@@ -29,6 +29,8 @@ from dapeer.tools.waiting import look
 
 VALUE = 300
 """Characters of a value in a list of variables."""
+EVALUATED_WITHIN = 10.0
+"""Seconds that looking up a path may take."""
 RESULT = 2000
 """Characters of a single value that was asked for."""
 
@@ -229,13 +231,16 @@ async def find(session: Session, path: str, frame: int | None) -> Variable:
     found, _ = await walk(session, segments, frame)
     if found is not None:
         return found
+    missing = ArgumentError(
+        f"`path`: there is no variable {path} in this frame.",
+        "dap_variables without arguments lists the locals; dap_evaluate takes any expression.",
+    )
+    if not paths.is_plain(segments):
+        raise missing
     try:
-        body = await session.evaluate(path, frame, "watch", 10)
+        body = await session.evaluate(path, frame, "watch", EVALUATED_WITHIN)
     except RequestFailed as error:
-        raise ArgumentError(
-            f"`path`: there is no variable {path} in this frame ({error.message.splitlines()[-1]}).",
-            "dap_variables without arguments lists the locals.",
-        ) from error
+        raise missing from error
     return Variable(
         name=path,
         value=str(body.get("result")),
@@ -268,7 +273,7 @@ async def walk(
     return None, 0
 
 
-@tool("Evaluate")
+@tool("Evaluate", destructive=True)
 async def dap_evaluate(
     call: Call,
     expression: str,

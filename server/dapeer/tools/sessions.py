@@ -219,7 +219,7 @@ def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:
     return source_file(filename, cwd if (cwd / filename).is_file() else project)
 
 
-@tool("Restart")
+@tool("Restart", destructive=True)
 async def dap_restart(
     call: Call,
     wait_until_paused: bool = True,
