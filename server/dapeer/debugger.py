@@ -254,7 +254,7 @@ class Debugger:
     async def push_functions(self) -> None:
         """Make the wanted function breakpoints true of every session that can have them."""
         for live in list(self._live.values()):
-            if live.session.mirror.capabilities.get("supportsFunctionBreakpoints"):
+            if live.session.supports("setFunctionBreakpoints"):
                 await live.session.set_function_breakpoints(self.breakpoints.functions)
 
     def _accepts(self, definition: Definition, path: str) -> bool:

@@ -148,7 +148,7 @@ class Live:
             for path in wanted.by_path
             if self.accepts(path)
         ]
-        if wanted.functions and session.mirror.capabilities.get("supportsFunctionBreakpoints"):
+        if wanted.functions and session.supports("setFunctionBreakpoints"):
             sent.append(session.set_function_breakpoints(wanted.functions))
         filters = self._filters(wanted)
         if filters is not None:
@@ -156,6 +156,9 @@ class Live:
         for answer in await asyncio.gather(*sent, return_exceptions=True):
             if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
                 raise answer
+        if session.supports("configurationDone"):
+            seconds = self.plan.definition.timeouts.launch
+            await session.request("configurationDone", seconds=seconds)
 
     def _filters(self, wanted: Breakpoints) -> Sequence[str] | None:
         """Return the exception filters to send; an adapter stops at none until it is told."""
@@ -218,7 +221,7 @@ class Live:
         session = self.session
         session.cause = "ended by dap_terminate"
         with contextlib.suppress(ChannelError):
-            if session.mirror.capabilities.get("supportsTerminateRequest"):
+            if session.supports("terminate"):
                 await session.request("terminate", {"restart": False}, seconds=POLITE)
                 await session.wait_for(lambda: session.mirror.ended, POLITE)
         if not session.mirror.ended:

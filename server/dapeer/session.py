@@ -154,16 +154,20 @@ class Session:
             await self.abandon(f"the adapter did not answer `{command}` within {limit:g} s")
             raise RequestTimeout(command, limit, killed=True) from error
 
+    def supports(self, command: str) -> bool:
+        """Whether the adapter advertises a request, or every adapter has it."""
+        capability = NEEDS.get(command)
+        return capability is None or bool(self.mirror.capabilities.get(capability))
+
     def require(self, command: str) -> None:
         """Raise `Unsupported` when the adapter does not advertise a request.
 
         Some adapters crash on a request they do not know, some never answer anything again.
         """
-        capability = NEEDS.get(command)
-        if capability and not self.mirror.capabilities.get(capability):
+        if not self.supports(command):
             raise Unsupported(
                 f"The adapter {self.adapter} does not support `{command}`.",
-                "dap_status lists what the session can do.",
+                "Reach it another way: dap_evaluate may, or a breakpoint.",
             )
 
     async def abandon(self, cause: str) -> None:

@@ -25,7 +25,6 @@ CLIENT: dict[str, Any] = {
     "pathFormat": "path",
     "supportsVariableType": True,
     "supportsVariablePaging": True,
-    "supportsMemoryReferences": True,
     # Offered so that an adapter asks before it attaches to a child process; the answer is no,
     # and the child runs on. Where nobody answers, parent and child wait for ever.
     "supportsStartDebuggingRequest": True,
@@ -43,20 +42,18 @@ async def handshake(
 ) -> None:
     """Bring a session from nothing to "the debuggee runs".
 
-    `initialized` is set by whoever observes the channel. `configure` sends the breakpoints.
+    `initialized` is set by whoever observes the channel. `configure` sends the breakpoints, and
+    `configurationDone` where the adapter wants it.
 
     Raises:
         RequestFailed: The adapter refused `initialize`, `launch` or `attach`.
         ChannelClosed: The adapter ended first.
     """
-    capabilities = await channel.request("initialize", {**CLIENT, "adapterID": adapter_id})
+    await channel.request("initialize", {**CLIENT, "adapterID": adapter_id})
     # Not awaited: several adapters answer it only after `configurationDone`.
     started = await channel.send(request, arguments)
     if await _ready(channel, started, initialized, debug=not arguments.get("noDebug")):
         await configure()
-        if capabilities.get("supportsConfigurationDoneRequest"):
-            _, done = await channel.send("configurationDone")
-            body_of(await done)
     body_of(await started[1])
 
 
