@@ -6,10 +6,9 @@ import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -34,8 +33,7 @@ STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "proce
 ChangeKind = Literal["sessions", "state", "output"]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind

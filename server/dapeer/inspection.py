@@ -45,7 +45,7 @@ class Inspection:
         self._request = request
         self._wait_for = wait_for
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
-        self._first_look: asyncio.Task[None] | None = None
+        self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
 
     # -- at every stop
 
@@ -53,16 +53,28 @@ class Inspection:
         """Begin to fetch what everybody asks at the stop that has just come."""
         stop = self._mirror.stop
         if stop is not None:
-            self._first_look = asyncio.create_task(self._look(stop))
+            looked = asyncio.Event()
+            # The task is kept: a loop holds on to no task by itself.
+            self._first_look = asyncio.create_task(self._look(stop, looked)), looked
 
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
         if self._first_look is not None:
-            await asyncio.wait({self._first_look})
+            await self._first_look[1].wait()
         if stop.outdated or (stop.top is None and not stop.frames):
             await _quietly(self._locals(stop))
 
-    async def _look(self, stop: Stop) -> None:
+    async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
+        try:
+            await self._look_around(stop)
+            # A step of which no output has come by now has most likely printed nothing, and costs
+            # no time; what comes later all the same is told with the next stop.
+            if stop.reason != "step" or self._mirror.output.end != stop.output_start:
+                await self.output_settled(QUIET)
+        finally:
+            looked.set()
+
+    async def _look_around(self, stop: Stop) -> None:
         if stop.thread_id == UNKNOWN:
             await _quietly(self.threads())
         beside: list[Coroutine[Any, Any, object]] = []
@@ -71,10 +83,6 @@ class Inspection:
         if stop.reason == "exception":
             beside.append(self.exception_info(stop.thread_id))
         await _together(self._locals(stop), *beside)
-        # A step of which no output has come by now has most likely printed nothing, and costs no
-        # time; what comes later all the same is told with the next stop.
-        if stop.reason != "step" or self._mirror.output.end != stop.output_start:
-            await self.output_settled(QUIET)
 
     async def _locals(self, stop: Stop) -> None:
         frames = await self.stack_trace(stop.thread_id)

@@ -107,13 +107,14 @@ async def test_an_endless_evaluation_ends_by_its_deadline_and_the_caller_is_told
         result = await call(c, "dap_evaluate", expression="endless()", timeout_ms=1000)
         assert result.is_error
         assert "1" in text(result)
-        # Either way the session can be ended; if it lives, it answers.
-        state = (await ask(c, "dap_snapshot"))["state"]
-        if state == "stopped":
-            assert "42" in await read(c, "dap_evaluate", expression="answer")
-            assert (await ask(c, "dap_continue"))["state"] == "ended"
-        else:
-            assert state in text(result)
+        assert "The session goes on" in text(result)
+        assert (await ask(c, "dap_snapshot"))["state"] == "stopped"
+        # debugpy interrupts the evaluation once, some seconds later, and then answers again; where
+        # something in the program catches even that, the caller is told what is left to do.
+        later = await call(c, "dap_evaluate", expression="answer")
+        assert ("dap_terminate" if later.is_error else "42") in text(later)
+        await read(c, "dap_terminate")
+        assert (await ask(c, "dap_snapshot"))["state"] == "ended"
 
 
 async def test_an_evaluation_that_exits_does_not_hang_the_caller() -> None:

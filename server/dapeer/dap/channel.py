@@ -119,7 +119,15 @@ class Channel:
         # Only the number counts: some adapters leave `command` empty in error responses.
         request, future = self._pending.pop(response.request_seq, (None, None))
         if request is not None:
-            response = replace(response, command=request.command, arguments=request.arguments)
+            response = Response(
+                response.request_seq,
+                request.command,
+                response.success,
+                response.body,
+                response.message,
+                request.arguments,
+                response.seq,
+            )
         _log("<-", response)
         self._observe(response)
         if future is not None and not future.done():
