@@ -220,6 +220,7 @@ async def record(script: Script, folder: Path) -> list[str]:
     inputs: dict[str, object] = {"program": str(target), "cwd": str(target.source.parent)}
     inputs |= {"python": sys.executable, "stop_on_entry": False}
     plan = Plan(definition, "launch", inputs)
+    arguments = definition.arguments("launch", inputs, {})
     tape, reaper = Tape(), Reaper()
     async with open_adapter(definition, "launch", inputs, reaper) as adapter:
         live = Live(
@@ -232,7 +233,7 @@ async def record(script: Script, folder: Path) -> list[str]:
         )
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
             running = tasks.create_task(live.session.run())
-            failure = await live.bring_up(wanted)
+            failure = await live.bring_up(wanted, arguments)
             if failure is not None:
                 raise failure
             await script.play(live.session, target)

@@ -17,7 +17,7 @@ from dapeer.adapters.definition import Definition
 from dapeer.adapters.process import open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
-from dapeer.dap.messages import Event, Message, Request
+from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession
@@ -145,11 +145,11 @@ class Debugger:
             AdapterError: The adapter is missing, did not start, or refused.
         """
         # Fails before a process is started when the arguments are of no use.
-        plan.definition.arguments(plan.request, plan.inputs, plan.config)
+        arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
         others = list(self._live.values())
         replaced = [(path, each, self.breakpoints.add(path, each)) for path, each in breakpoints]
         try:
-            session = await self._tasks.start(self._run, plan)
+            session = await self._tasks.start(self._run, plan, arguments)
         except BaseException:
             for path, each, before in reversed(replaced):
                 self.breakpoints.remove(path, each["line"])
@@ -160,7 +160,7 @@ class Debugger:
             await self._push(path, others)
         return session
 
-    async def _run(self, plan: Plan, *, task_status: TaskStatus[Session]) -> None:
+    async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
         """Live the whole life of one session."""
         failure: DapeerError | None = None
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
@@ -177,7 +177,7 @@ class Debugger:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(live.session.run)
                 try:
-                    failure = await live.bring_up(self.breakpoints)
+                    failure = await live.bring_up(self.breakpoints, arguments)
                     if failure is None:
                         task_status.started(live.session)
                         await live.last()

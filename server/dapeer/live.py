@@ -14,7 +14,7 @@ from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
-from dapeer.dap.messages import Message
+from dapeer.dap.messages import Body, Message
 from dapeer.errors import (
     AdapterFailed,
     ChannelClosed,
@@ -90,7 +90,7 @@ class Live:
             plan.definition.id,
             adapter.transport,
             project=project,
-            deadlines=Deadlines(timeouts.request, timeouts.control, timeouts.launch),
+            deadlines=Deadlines(timeouts.request, timeouts.control),
             kill=adapter.kill,
             last_words=lambda: adapter.stderr_tail().strip()[-QUOTED:],
             changed=lambda message: changed(self, message),
@@ -98,14 +98,14 @@ class Live:
 
     # -- start
 
-    async def bring_up(self, wanted: Breakpoints) -> DapeerError | None:
-        """Do the handshake; return why it failed, None when the debuggee ran, if only for a moment."""
+    async def bring_up(self, wanted: Breakpoints, arguments: Body) -> DapeerError | None:
+        """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
         session, plan = self.session, self.plan
         timeouts = plan.definition.timeouts
         seconds = timeouts.launch if plan.launched else timeouts.attach
         try:
             async with asyncio.timeout(seconds):
-                await self._shake_hands(wanted)
+                await self._shake_hands(wanted, arguments)
         except TimeoutError:
             waiting = " and ".join(f"`{command}`" for command in session.channel.unanswered)
             return self._failed(f"did not answer {waiting} within {seconds:g} s")
@@ -116,7 +116,7 @@ class Live:
             return error
         return None
 
-    async def _shake_hands(self, wanted: Breakpoints) -> None:
+    async def _shake_hands(self, wanted: Breakpoints, arguments: Body) -> None:
         """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
         session, plan = self.session, self.plan
         started = asyncio.create_task(
@@ -124,7 +124,7 @@ class Live:
                 session.channel,
                 adapter_id=plan.definition.adapter_id,
                 request=plan.request,
-                arguments=plan.definition.arguments(plan.request, plan.inputs, plan.config),
+                arguments=arguments,
                 initialized=session.initialized,
                 configure=lambda: self._configure(wanted),
             )

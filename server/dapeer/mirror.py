@@ -132,6 +132,14 @@ class Mirror:
             (stop for stop in self._stops.values() if stop.all_threads), None
         )
 
+    def require_live(self) -> None:
+        """Raise `NotStopped` when the debuggee has ended, or is no longer ours."""
+        if self._ended:
+            raise NotStopped(
+                "The program has ended.",
+                "dap_program_output and dap_history tell what happened; dap_run starts anew.",
+            )
+
     def stopped(self, thread_id: int | None = None) -> Stop:
         """Return the stop that the program, or one thread of it, is at.
 
@@ -141,11 +149,7 @@ class Mirror:
         stop = self.stop if thread_id is None else self.stop_of(thread_id)
         if stop is not None:
             return stop
-        if self._ended:
-            raise NotStopped(
-                "The program has ended.",
-                "dap_program_output and dap_history tell what happened; dap_run starts anew.",
-            )
+        self.require_live()
         if self._stops:
             raise NotStopped(f"Thread {thread_id} is running.", "dap_threads lists the others.")
         raise NotStopped(

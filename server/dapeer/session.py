@@ -40,7 +40,6 @@ class Deadlines:
 
     request: float = 10.0
     control: float = 5.0
-    launch: float = 30.0
 
 
 class Session:
@@ -190,8 +189,7 @@ class Session:
 
     async def pause(self, thread_id: int | None) -> None:
         """Ask a running program to stop; the stop comes as an event."""
-        if self.mirror.ended:
-            self.mirror.stopped()
+        self.mirror.require_live()
         if thread_id is None:
             thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
         await self.request("pause", {"threadId": thread_id})

@@ -14,7 +14,7 @@ from typing import NotRequired, cast
 # Until Python 3.12 pydantic makes no schema of typing's own.
 from typing_extensions import TypedDict
 
-from dapeer.dap.types import StackFrame, Variable
+from dapeer.dap.types import ExceptionDetails, StackFrame, Variable
 from dapeer.history import Stop, shortened
 from dapeer.mirror import Mirror
 
@@ -189,7 +189,7 @@ def exception_text(stop: Stop) -> str:
     """Return the exception that a stop is about: its type and message; empty when there is none."""
     if stop.exception is None:
         return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
-    details = cast("Mapping[str, object]", stop.exception.get("details") or {})
+    details = cast("ExceptionDetails", stop.exception.get("details") or {})
     name = str(details.get("typeName") or stop.exception.get("exceptionId") or "")
     message = str(details.get("message") or stop.exception.get("description") or "")
     return f"{name}: {message}" if name and message else name or message

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from dapeer import paths, render
 from dapeer import snapshot as views
-from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.history import Stop, shortened
 from dapeer.session import Session
-from dapeer.sources import read_lines
+from dapeer.sources import read_lines, window
 from dapeer.tools.arguments import (
     FrameId,
     Line,
@@ -55,9 +55,8 @@ async def dap_current_location(
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
     frame = frames[0]
     path = views.frame_path(frame)
-    lines = read_lines(path) or []
-    first = max(1, frame["line"] - context_lines)
-    text = views.numbered(first, lines[first - 1 : frame["line"] + context_lines], frame["line"])
+    around = window(path, frame["line"], context_lines)
+    text = views.numbered(*around, frame["line"]) if around else ""
     data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
     return Reply(f"{views.frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
 
@@ -66,8 +65,7 @@ async def dap_current_location(
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads, and which of them are stopped."""
     session = call.debugger.session(session_id)
-    if session.mirror.ended:
-        session.mirror.stopped()
+    session.mirror.require_live()
     threads = await session.inspect.threads()
     states = {t: "stopped" if session.mirror.stop_of(t) else "running" for t in threads}
     current = session.mirror.stop.thread_id if session.mirror.stop else None
@@ -344,7 +342,7 @@ async def dap_exception_info(
             "dap_snapshot tells where it is.",
         )
     info = await session.inspect.exception_info(thread)
-    details = cast("Mapping[str, Any]", info.get("details") or {})
+    details = cast("ExceptionDetails", info.get("details") or {})
     trace = str(details.get("stackTrace") or "").strip()
     data = {
         "exception": views.exception_text(stop),
