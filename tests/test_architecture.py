@@ -16,10 +16,12 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"mcp"}),
     frozenset({"tools"}),
+    frozenset({"peers"}),
     frozenset({"debugger", "doctor"}),
-    frozenset({"live"}),
+    frozenset({"live", "joined"}),
     frozenset({"breakpoints"}),
-    frozenset({"session", "adapters", "render"}),
+    frozenset({"session", "adapters", "neovim", "render", "configurations"}),
+    frozenset({"launch_json"}),
     frozenset({"inspection"}),
     frozenset({"snapshot", "sources", "waiters", "paths"}),
     frozenset({"mirror"}),
@@ -38,6 +40,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pydantic": ("tools/", "mcp/"),
     "typing_extensions": ("snapshot.py", "tools/"),
     "anyio": ("",),
+    "pynvim": ("neovim/client.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),
 }
@@ -45,7 +48,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 
 PURE = (
     "mirror.py", "output.py", "history.py", "render.py", "dap/messages.py", "dap/types.py",
-    "adapters/definition.py", "adapters/quirks.py",
+    "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
 )  # fmt: skip
 """Modules without await and without a clock."""
 

@@ -13,6 +13,12 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   ├── ChannelClosed      the adapter is gone
     │   ├── RequestFailed      the adapter answered `success: false`
     │   └── RequestTimeout     the adapter did not answer in time
+    ├── NeovimError
+    │   ├── NoNeovim           there is no such Neovim, or none is attached
+    │   ├── NeovimBusy         it does not answer now: it waits for a key, or works
+    │   ├── NeovimFailed       what it was asked to do failed there
+    │   └── NeovimGone         it has ended
+    ├── Refused                the person did not allow it
     └── SessionError
         ├── NoSession          there is no such session
         ├── NotStopped         the program runs or has ended; there is nothing to look at
@@ -88,6 +94,30 @@ class RequestTimeout(ChannelError):
             else "The session goes on, but the program may be stuck: try dap_pause, or end it with dap_terminate.",
         )
         self.command = command
+
+
+class NeovimError(DapeerError):
+    """Something is wrong between us and a Neovim."""
+
+
+class NoNeovim(NeovimError):
+    """There is no such Neovim, or none is attached."""
+
+
+class NeovimBusy(NeovimError):
+    """It does not answer in time: it waits for a key, or it works."""
+
+
+class NeovimFailed(NeovimError):
+    """What it was asked to do failed there."""
+
+
+class NeovimGone(NeovimError):
+    """It has ended, or hung up."""
+
+
+class Refused(DapeerError):
+    """The person did not allow it."""
 
 
 class SessionError(DapeerError):
