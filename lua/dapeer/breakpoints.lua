@@ -1,0 +1,115 @@
+--- One set of breakpoints: the person's signs are the cores' breakpoints, and the other way round.
+---
+--- Cores send single changes, never a whole file, so that nobody's breakpoint is erased by somebody who does not
+--- know it yet. The person's changes go out as the whole picture, which a core compares with the one before.
+local M = {}
+
+local told ---@type table?
+local pending = false
+
+---All breakpoints of nvim-dap: by path, a list of DAP `SourceBreakpoint`s.
+---@return table<string, table[]>
+function M.snapshot()
+  local found = vim.empty_dict()
+  for buffer, breakpoints in pairs(require('dap.breakpoints').get()) do
+    local path = vim.api.nvim_buf_get_name(buffer)
+    if path ~= '' and #breakpoints > 0 then
+      found[path] = vim.tbl_map(function(each)
+        return {
+          line = each.line,
+          condition = each.condition,
+          hitCondition = each.hitCondition,
+          logMessage = each.logMessage,
+        }
+      end, breakpoints)
+    end
+  end
+  return found
+end
+
+local function push()
+  pending = false
+  local now = M.snapshot()
+  if not vim.deep_equal(now, told) then
+    told = now
+    require('dapeer.rpc').notify('breakpoints', now)
+  end
+end
+
+---Tell the cores soon, once for a burst of changes.
+function M.changed()
+  if not pending then
+    pending = true
+    vim.schedule(function()
+      pcall(push)
+    end)
+  end
+end
+
+---Return the buffer of a file, loaded without a question and without a message.
+---@param path string
+---@return integer
+local function buffer_of(path)
+  local buffer = vim.fn.bufadd(path)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    local before = vim.o.shortmess
+    -- A: no question about a swap file; F: no message that might need a key.
+    vim.o.shortmess = before .. 'AF'
+    pcall(vim.fn.bufload, buffer)
+    vim.o.shortmess = before
+    vim.bo[buffer].buflisted = true
+  end
+  return buffer
+end
+
+---Apply a core's changes: set the breakpoint on a line, or remove it where `wanted` is missing.
+---@param changes { path: string, line: integer, wanted?: table }[]
+function M.apply(changes)
+  local breakpoints = require('dap.breakpoints')
+  local touched = {}
+  for _, change in ipairs(changes) do
+    local buffer = buffer_of(change.path)
+    local wanted = change.wanted
+    if wanted then
+      breakpoints.set({
+        condition = wanted.condition,
+        hit_condition = wanted.hitCondition,
+        log_message = wanted.logMessage,
+      }, buffer, change.line)
+    else
+      breakpoints.remove(buffer, change.line)
+    end
+    touched[buffer] = true
+  end
+  for buffer in pairs(touched) do
+    local now = breakpoints.get(buffer)[buffer] or {}
+    for _, session in ipairs(require('dapeer.sessions').all()) do
+      session:set_breakpoints({ [buffer] = now })
+    end
+  end
+end
+
+---Watch what the person does with breakpoints; nvim-dap has no event for it.
+function M.install()
+  local breakpoints = require('dap.breakpoints')
+  for _, name in ipairs({ 'toggle', 'remove', 'remove_by_id', 'clear' }) do
+    local original = breakpoints[name]
+    if type(original) == 'function' then
+      breakpoints[name] = function(...)
+        M.changed()
+        return original(...)
+      end
+    end
+  end
+  -- Signs move with the text; a file that was written is what the debugger reads.
+  vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufUnload' }, {
+    group = vim.api.nvim_create_augroup('dapeer.breakpoints', {}),
+    callback = function()
+      if next(require('dapeer.rpc').attached()) then
+        M.changed()
+      end
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,223 @@
+--- The second road: nvim-dap's own listeners, forwarded over rpcnotify. All of it is documented by nvim-dap.
+---
+--- It stands still while Neovim waits for a key, so it is taken only for sessions without a tap: those that ran
+--- before dapeer was loaded, and all of an nvim-dap whose internals are not what the tap needs.
+---
+--- A core is told `session` (who it is), then `dap`: session id, kind, number and message, with the kinds of
+--- `tap.lua`, then `closed`. Listeners see no outgoing requests, so each is told right before its response.
+local M = {}
+
+local KEY = 'dapeer.forward'
+
+local EVENTS = vim.split(
+  'breakpoint capabilities continued exited initialized invalidated loadedSource memory module output '
+    .. 'process stopped terminated thread',
+  ' '
+)
+local COMMANDS = vim.split(
+  'attach breakpointLocations completions configurationDone continue dataBreakpointInfo disassemble disconnect '
+    .. 'evaluate exceptionInfo goto gotoTargets initialize launch loadedSources locations modules next pause '
+    .. 'readMemory restart restartFrame reverseContinue scopes setBreakpoints setDataBreakpoints '
+    .. 'setExceptionBreakpoints setExpression setFunctionBreakpoints setInstructionBreakpoints setVariable '
+    .. 'source stackTrace stepBack stepIn stepInTargets stepOut terminate terminateThreads threads variables '
+    .. 'writeMemory',
+  ' '
+)
+
+-- What was asked before the latest stop says nothing about it.
+local OF_ONE_STOP = {}
+for _, command in ipairs(vim.split(
+  'continue next stepIn stepOut stepBack reverseContinue goto restartFrame stackTrace scopes variables exceptionInfo',
+  ' '
+)) do
+  OF_ONE_STOP[command] = true
+end
+
+---@class dapeer.Forwarded
+---@field stop_seq integer? number of the next request when the session stopped last
+
+---@type table<integer, dapeer.Forwarded> by session id
+local forwarded = {}
+
+---Our own requests, known by the very table of their arguments, which nvim-dap hands to its listeners.
+---@type table<table, { core: dapeer.Core, number: integer }>
+local asked = setmetatable({}, { __mode = 'k' })
+
+---@param core dapeer.Core
+---@param session dap.Session
+---@param kind string
+---@param number integer
+---@param message table
+local function tell(core, session, kind, number, message)
+  local rpc = require('dapeer.rpc')
+  if not rpc.tell(core, 'dap', session.id, kind, number, message) then
+    -- Somebody else's arguments may hold what msgpack cannot: functions, or a table within itself.
+    message.arguments = vim.empty_dict()
+    rpc.tell(core, 'dap', session.id, kind, number, message)
+  end
+end
+
+---@param core dapeer.Core
+---@param session dap.Session
+local function replay(core, session)
+  local function event(name, body)
+    tell(core, session, 'i', 0, { type = 'event', event = name, body = body })
+  end
+  event('capabilities', { capabilities = vim.deepcopy(session.capabilities or {}) })
+  if session.initialized then
+    event('initialized', vim.empty_dict())
+    event('process', { name = session.config and session.config.name or '' })
+  end
+  if session.stopped_thread_id then
+    local thread = (session.threads or {})[session.stopped_thread_id]
+    local others_run = false
+    for _, other in pairs(session.threads or {}) do
+      others_run = others_run or (other ~= thread and not other.stopped)
+    end
+    event('stopped', {
+      reason = 'pause',
+      description = 'stopped before dapeer came',
+      threadId = session.stopped_thread_id,
+      allThreadsStopped = not others_run,
+    })
+  end
+end
+
+---Tell a core of a session and of what has become of it so far.
+---@param core dapeer.Core
+---@param session dap.Session
+function M.tell(core, session)
+  M.follow(session)
+  local rpc = require('dapeer.rpc')
+  rpc.tell(core, 'session', require('dapeer.sessions').facts(session))
+  replay(core, session)
+end
+
+---Notice the end of a session.
+---@param session dap.Session
+function M.follow(session)
+  if forwarded[session.id] then
+    return
+  end
+  forwarded[session.id] = {}
+  session.on_close['dapeer.forward'] = function()
+    forwarded[session.id] = nil
+    -- It may be called within a luv callback; what nvim-dap has scheduled before comes first.
+    vim.schedule(function()
+      require('dapeer.rpc').notify('closed', session.id)
+    end)
+  end
+end
+
+---Return whether a session goes this road; one that is seen first is announced.
+---@param session dap.Session
+---@return boolean
+local function ours(session)
+  if require('dapeer.tap').has(session.id) then
+    return false
+  end
+  if not forwarded[session.id] then
+    M.follow(session)
+    require('dapeer.rpc').notify('session', require('dapeer.sessions').facts(session))
+  end
+  return true
+end
+
+---@param name string
+---@param session dap.Session
+---@param body any
+local function on_event(name, session, body)
+  if not ours(session) then
+    return
+  end
+  if name == 'stopped' then
+    forwarded[session.id].stop_seq = tonumber(session.seq)
+  end
+  for _, core in ipairs(require('dapeer.rpc').attached()) do
+    tell(core, session, 'i', 0, { type = 'event', event = name, body = body })
+  end
+end
+
+---@param command string
+---@param session dap.Session
+---@param arguments any
+---@param seq integer
+---@return boolean
+local function is_late(command, session, arguments, seq)
+  local stop_seq = (forwarded[session.id] or {}).stop_seq
+  return stop_seq ~= nil and seq < stop_seq and OF_ONE_STOP[command] and not asked[arguments] or false
+end
+
+---@param command string
+---@param session dap.Session
+---@param err any
+---@param response any
+---@param arguments any
+---@param seq integer
+local function on_response(command, session, err, response, arguments, seq)
+  if not ours(session) or is_late(command, session, arguments, seq) then
+    return
+  end
+  local mine = type(arguments) == 'table' and asked[arguments] or nil
+  local private = command == 'launch' or command == 'attach' or type(arguments) ~= 'table'
+  local request = {
+    type = 'request',
+    seq = seq,
+    command = command,
+    arguments = private and vim.empty_dict() or arguments,
+  }
+  local answer = {
+    type = 'response',
+    request_seq = seq,
+    command = command,
+    success = err == nil,
+    message = err and err.message or nil,
+    body = err and err.body or response,
+  }
+  for _, core in ipairs(require('dapeer.rpc').attached()) do
+    tell(core, session, 'o', mine and mine.core == core and mine.number or 0, vim.tbl_extend('force', {}, request))
+    tell(core, session, 'i', 0, answer)
+  end
+end
+
+---Do a core's request, unless it comes too late to be wanted.
+---@param channel integer
+---@param id integer the session
+---@param number integer
+---@param text string JSON: command and arguments
+---@param latest number Unix seconds after which nobody waits for it any longer
+---@return boolean done
+function M.request(channel, id, number, text, latest)
+  local seconds, micros = vim.uv.gettimeofday()
+  if seconds + micros / 1e6 > latest then
+    return false
+  end
+  local session = require('dapeer.sessions').find(id)
+  assert(session and not session.closed, 'the session is closed')
+  local message = vim.json.decode(text, { luanil = { object = true } })
+  local arguments = message.arguments or vim.empty_dict()
+  for _, core in ipairs(require('dapeer.rpc').attached()) do
+    if core.channel == channel then
+      asked[arguments] = { core = core, number = number }
+    end
+  end
+  require('dapeer.requests').send(session, message.command, arguments)
+  return true
+end
+
+---@param dap table
+function M.install(dap)
+  -- `before`, because nvim-dap writes into the same tables afterwards, and makes them cyclic.
+  for _, event in ipairs(EVENTS) do
+    dap.listeners.before['event_' .. event][KEY] = function(session, body)
+      pcall(on_event, event, session, body)
+    end
+  end
+  for _, command in ipairs(COMMANDS) do
+    dap.listeners.before[command][KEY] = function(session, err, response, arguments, seq)
+      pcall(on_response, command, session, err, response, arguments, seq)
+    end
+  end
+end
+
+return M

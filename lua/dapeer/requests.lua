@@ -1,0 +1,80 @@
+--- How a core's requests go out through nvim-dap, so that nvim-dap's own picture of the session stays true.
+---
+--- Every function here is legal in a luv callback: that is where requests arrive while Neovim waits
+--- for a key. What needs the main thread is scheduled, and so catches up when the key has come.
+local M = {}
+
+local RESUMES = {
+  ['continue'] = true,
+  next = true,
+  stepIn = true,
+  stepOut = true,
+  stepBack = true,
+  reverseContinue = true,
+  ['goto'] = true,
+  restartFrame = true,
+}
+
+---@param work fun()
+local function on_main(work)
+  if vim.in_fast_event() then
+    vim.schedule(work)
+  else
+    work()
+  end
+end
+
+---Do what nvim-dap's `clear_running` does, which a raw request bypasses: nvim-dap would believe that
+---the session is still stopped, and resume by itself the next thread that stops.
+---@param session dap.Session
+---@param thread_id integer?
+---@return fun() undo for a request that was refused
+local function mark_running(session, thread_id)
+  local stopped = session.stopped_thread_id
+  local thread = (session.threads or {})[thread_id or stopped]
+  local frame = session.current_frame
+  session.stopped_thread_id = nil
+  if thread then
+    thread.stopped = false
+  end
+  local group = session.sign_group
+  on_main(function()
+    -- By the time that Neovim wakes, nvim-dap may have shown the next stop already.
+    if not session.stopped_thread_id and group then
+      pcall(vim.fn.sign_unplace, group)
+    end
+  end)
+  return function()
+    if session.stopped_thread_id then
+      return
+    end
+    session.stopped_thread_id = stopped
+    if thread then
+      thread.stopped = true
+    end
+    on_main(function()
+      local path = frame and frame.source and frame.source.path
+      local buffer = path and vim.fn.bufnr(path) or -1
+      if buffer > 0 and group then
+        pcall(vim.fn.sign_place, 0, group, 'DapStopped', buffer, { lnum = frame.line, priority = 22 })
+      end
+    end)
+  end
+end
+
+---Send a core's request to the adapter of a session.
+---@param session dap.Session
+---@param command string
+---@param arguments table
+function M.send(session, command, arguments)
+  local undo = RESUMES[command] and mark_running(session, arguments.threadId)
+  session:request(command, arguments, function(err)
+    if err and undo then
+      undo()
+    elseif command == 'disconnect' and not session.closed then
+      session:close()
+    end
+  end)
+end
+
+return M

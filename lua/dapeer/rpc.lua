@@ -1,0 +1,67 @@
+--- The cores that are attached to this Neovim, and how they are told things.
+local M = {}
+
+---Counts changes of what is said between core and plugin.
+M.VERSION = 1
+
+---@class dapeer.Core
+---@field channel integer the RPC channel of the core
+---@field tap? string path of the socket that takes the sessions' messages
+---@field secret? string what a connection to that socket must say first
+
+---@type table<integer, dapeer.Core>
+local cores = {}
+
+---A core joins. Returns the facts that it needs, and tells it every session that runs.
+---@param channel integer
+---@param opts { tap?: string, secret?: string }
+---@return table facts
+function M.attach(channel, opts)
+  require('dapeer.hook').install()
+  cores[channel] = { channel = channel, tap = opts.tap, secret = opts.secret }
+  local dap = package.loaded['dap']
+  if dap then
+    require('dapeer.sessions').tell(cores[channel])
+  end
+  return {
+    protocol = M.VERSION,
+    pid = vim.uv.os_getpid(),
+    cwd = vim.fn.getcwd(),
+    version = tostring(vim.version()),
+    breakpoints = dap and require('dapeer.breakpoints').snapshot() or vim.empty_dict(),
+    approve = require('dapeer.actions').wants(),
+  }
+end
+
+---A core leaves.
+---@param channel integer
+function M.detach(channel)
+  cores[channel] = nil
+end
+
+---@return dapeer.Core[]
+function M.attached()
+  return vim.tbl_values(cores)
+end
+
+---Tell one core; a core that is gone is forgotten. Legal in a luv callback.
+---@param core dapeer.Core
+---@param kind string
+function M.tell(core, kind, ...)
+  local ok, err = pcall(vim.rpcnotify, core.channel, 'dapeer', kind, ...)
+  if not ok and tostring(err):find('Invalid channel', 1, true) then
+    cores[core.channel] = nil
+    return true
+  end
+  return ok, err
+end
+
+---Tell every core. Legal in a luv callback.
+---@param kind string
+function M.notify(kind, ...)
+  for _, core in pairs(cores) do
+    M.tell(core, kind, ...)
+  end
+end
+
+return M

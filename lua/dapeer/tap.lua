@@ -1,0 +1,343 @@
+--- The tap: every message of a session, both ways, as it passes nvim-dap, also while Neovim waits for a key.
+---
+--- nvim-dap hands its messages to the main thread (`vim.schedule`), which stands still while Neovim waits
+--- for a key. The callbacks of luv do not. So the tap sits where nvim-dap reads and writes:
+---   * `require('dap.rpc').create_read_loop(handle_body)` is made for every session; what it reads is seen first here;
+---   * `Session.initialize` is called right after, in the same callback: it says whose read loop that was;
+---   * `session.client.write` sends.
+--- These are internals of nvim-dap. Where one is missing, the session has its listeners only (`forward.lua`).
+---
+--- A core gets one connection per session. On it: one line of JSON that says which session this is, then frames
+--- `KIND NUMBER LENGTH\n` and so many bytes of DAP as they are:
+---   i  from the adapter;  o  to the adapter, NUMBER is the core's own if the core asked for it, else 0;
+---   x  the core's request NUMBER could not be sent, the bytes say why.
+--- In the other direction come the core's requests: `NUMBER LENGTH\n{"command":…,"arguments":…}`.
+local M = {}
+
+local uv = vim.uv
+
+---Bytes of a session's past that are kept for a core that joins later.
+local JOURNAL = 2 * 1024 * 1024
+---Bytes that may wait for a core that does not read, before it is given up.
+local WAITING = 64 * 1024 * 1024
+
+---@class dapeer.Tap
+---@field session dap.Session
+---@field sinks table<table, dapeer.Sink> by pipe
+---@field journal dapeer.Entry[]
+---@field bytes integer in the journal
+---@field stopped? dapeer.Entry the latest stop
+
+---@class dapeer.Entry
+---@field frame string
+---@field keep boolean a fact without which the rest means nothing
+
+---@class dapeer.Sink
+---@field pipe uv.uv_pipe_t
+---@field ready boolean
+
+---@type table<integer, dapeer.Tap> by session id
+local taps = {}
+---The read loop made last, until it is known whose it is.
+---@type { tap?: dapeer.Tap, early: string[] }?
+local latest
+---The core's request that is being sent in this very moment.
+---@type { pipe: table, number: integer }?
+local sending
+
+local reason = 'nvim-dap is not loaded'
+
+---@param kind string
+---@param number integer
+---@param body string
+local function frame(kind, number, body)
+  return ('%s %d %d\n%s'):format(kind, number, #body, body)
+end
+
+-- Facts of the whole session, by command or event; all else may be forgotten when there is too much of it.
+local KEEP = {
+  initialize = true,
+  launch = true,
+  attach = true,
+  initialized = true,
+  process = true,
+  capabilities = true,
+  setBreakpoints = true,
+  setFunctionBreakpoints = true,
+  setExceptionBreakpoints = true,
+  exited = true,
+  terminated = true,
+}
+
+---@param tap dapeer.Tap
+local function forget(tap)
+  local kept, bytes = {}, 0
+  local room = tap.bytes - JOURNAL / 2
+  for _, entry in ipairs(tap.journal) do
+    if room > 0 and not entry.keep and entry ~= tap.stopped then
+      room = room - #entry.frame
+    else
+      kept[#kept + 1] = entry
+      bytes = bytes + #entry.frame
+    end
+  end
+  tap.journal, tap.bytes = kept, bytes
+end
+
+---Name the event or command of an adapter's message without decoding it; the long ones are answers
+---that may be forgotten.
+---@param body string
+---@return string?
+local function name_of(body)
+  local head = #body < 4096 and body or body:sub(1, 300)
+  return head:match('"event"%s*:%s*"(%w+)"') or head:match('"command"%s*:%s*"(%w+)"')
+end
+
+---@param tap dapeer.Tap
+---@param name string?
+---@param text string
+local function remember(tap, name, text)
+  local entry = { frame = text, keep = KEEP[name] or false }
+  tap.journal[#tap.journal + 1] = entry
+  tap.bytes = tap.bytes + #text
+  if name == 'stopped' then
+    tap.stopped = entry
+  end
+  if tap.bytes > JOURNAL then
+    forget(tap)
+  end
+end
+
+---@param tap dapeer.Tap
+---@param sink dapeer.Sink
+local function drop(tap, sink)
+  tap.sinks[sink.pipe] = nil
+  if not sink.pipe:is_closing() then
+    sink.pipe:close()
+  end
+end
+
+---@param tap dapeer.Tap
+---@param kind string
+---@param name string? event or command
+---@param body string
+local function emit(tap, kind, name, body)
+  local text = frame(kind, 0, body)
+  remember(tap, name, text)
+  for pipe, sink in pairs(tap.sinks) do
+    if sink.ready then
+      if pipe:get_write_queue_size() > WAITING then
+        drop(tap, sink)
+      elseif sending and sending.pipe == pipe then
+        pipe:write(frame(kind, sending.number, body))
+      else
+        pipe:write(text)
+      end
+    end
+  end
+end
+
+---A message from the adapter.
+---@param loop { tap?: dapeer.Tap, early: string[] }
+---@param body string
+local function incoming(loop, body)
+  if loop.tap then
+    emit(loop.tap, 'i', name_of(body), body)
+  elseif #loop.early < 100 then
+    loop.early[#loop.early + 1] = body
+  end
+end
+
+---A message to the adapter, in its frame.
+---@param tap dapeer.Tap
+---@param text string
+local function outgoing(tap, text)
+  local body = text:match('^.-\r\n\r\n(.*)$') or text
+  local message = vim.json.decode(body)
+  if message.command == 'launch' or message.command == 'attach' then
+    -- The person's own configuration, environment included: it is nobody else's business.
+    message.arguments = vim.empty_dict()
+    body = vim.json.encode(message)
+  end
+  emit(tap, 'o', message.command, body)
+end
+
+---Do a core's request.
+---@param tap dapeer.Tap
+---@param pipe table
+---@param number integer
+---@param text string
+local function obey(tap, pipe, number, text)
+  sending = { pipe = pipe, number = number }
+  local ok, err = pcall(function()
+    assert(not tap.session.closed, 'the session is closed')
+    local asked = vim.json.decode(text, { luanil = { object = true } })
+    require('dapeer.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict())
+  end)
+  sending = nil
+  if not ok then
+    pipe:write(frame('x', number, tostring(err)))
+  end
+end
+
+---Take bytes from a core and do each request that is complete.
+---@param tap dapeer.Tap
+---@param pipe table
+local function reader(tap, pipe)
+  local buffer = ''
+  return function(chunk)
+    buffer = buffer .. chunk
+    while true do
+      local number, length, start = buffer:match('^(%d+) (%d+)\n()')
+      if not number or #buffer < start - 1 + tonumber(length) then
+        return
+      end
+      local text = buffer:sub(start, start - 1 + tonumber(length))
+      buffer = buffer:sub(start + tonumber(length))
+      obey(tap, pipe, tonumber(number), text)
+    end
+  end
+end
+
+---Connect a session to a core: who it is, its past, and from then on its presence.
+---@param tap dapeer.Tap
+---@param core dapeer.Core
+local function connect(tap, core)
+  local pipe = uv.new_pipe(false)
+  if not (pipe and core.tap) then
+    return
+  end
+  local sink = { pipe = pipe, ready = false }
+  tap.sinks[pipe] = sink
+  local hello = require('dapeer.sessions').facts(tap.session)
+  hello.secret = core.secret
+  pipe:connect(core.tap, function(err)
+    if err or tap.session.closed then
+      return drop(tap, sink)
+    end
+    pipe:write(vim.json.encode(hello) .. '\n')
+    local past = {}
+    for _, entry in ipairs(tap.journal) do
+      past[#past + 1] = entry.frame
+    end
+    if #past > 0 then
+      pipe:write(past)
+    end
+    sink.ready = true
+    local read = reader(tap, pipe)
+    pipe:read_start(function(failed, chunk)
+      if failed or not chunk then
+        return drop(tap, sink)
+      end
+      read(chunk)
+    end)
+  end)
+end
+
+---@param tap dapeer.Tap
+local function closed(tap)
+  taps[tap.session.id] = nil
+  for pipe in pairs(tap.sinks) do
+    if not pipe:is_closing() then
+      pipe:shutdown(function()
+        if not pipe:is_closing() then
+          pipe:close()
+        end
+      end)
+    end
+  end
+end
+
+---A session begins: the read loop made last is its own.
+---@param session dap.Session
+local function begin(session)
+  local loop = latest
+  latest = nil
+  local client = session.client
+  if not loop or type(client) ~= 'table' or type(client.write) ~= 'function' then
+    return
+  end
+  local tap = { session = session, sinks = {}, journal = {}, bytes = 0 }
+  taps[session.id] = tap
+  loop.tap = tap
+  local write = client.write
+  client.write = function(text, ...)
+    pcall(outgoing, tap, text)
+    return write(text, ...)
+  end
+  session.on_close['dapeer.tap'] = function()
+    pcall(closed, tap)
+  end
+  for _, body in ipairs(loop.early) do
+    emit(tap, 'i', name_of(body), body)
+  end
+  for _, core in ipairs(require('dapeer.rpc').attached()) do
+    connect(tap, core)
+  end
+end
+
+---Whether sessions can be tapped, and if not, why.
+---@return boolean possible
+---@return string? reason
+function M.possible()
+  return reason == nil, reason
+end
+
+---@param id integer
+---@return boolean
+function M.has(id)
+  return taps[id] ~= nil
+end
+
+---Connect a session that runs already to a core that has just joined. False when it has no tap.
+---@param core dapeer.Core
+---@param session dap.Session
+---@return boolean
+function M.tell(core, session)
+  local tap = taps[session.id]
+  if not tap or not core.tap then
+    return false
+  end
+  connect(tap, core)
+  return true
+end
+
+---@return string? reason why it cannot be done
+local function missing(rpc, Session)
+  if require('dapeer.config').get().tap == false then
+    return 'it is switched off (setup{ tap = false })'
+  elseif type(rpc.create_read_loop) ~= 'function' then
+    return 'this nvim-dap has no rpc.create_read_loop'
+  elseif type(Session) ~= 'table' or type(Session.initialize) ~= 'function' then
+    return 'this nvim-dap has no Session.initialize'
+  end
+end
+
+---Sit down where nvim-dap reads and writes, if this nvim-dap allows it.
+function M.install()
+  local rpc, Session = require('dap.rpc'), require('dap.session')
+  -- Needed in luv callbacks, where nothing should have to be loaded first.
+  require('dapeer.sessions')
+  require('dapeer.requests')
+  require('dapeer.rpc')
+  pcall(require, 'dapeer.launch')
+  reason = missing(rpc, Session)
+  if reason then
+    return
+  end
+  local create_read_loop, initialize = rpc.create_read_loop, Session.initialize
+  rpc.create_read_loop = function(handle_body, ...)
+    local loop = { early = {} }
+    latest = loop
+    return create_read_loop(function(body)
+      pcall(incoming, loop, body)
+      return handle_body(body)
+    end, ...)
+  end
+  Session.initialize = function(session, ...)
+    pcall(begin, session)
+    return initialize(session, ...)
+  end
+end
+
+return M
