@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.dap.messages import Body, Message, Request, Response, describe
 from dapeer.dap.transport import Transport
-from dapeer.errors import ChannelClosed, RequestFailed, RequestTimeout
+from dapeer.errors import ChannelClosed, DapeerError, RequestFailed, RequestTimeout
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +87,10 @@ class Channel:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._pending.pop(request.seq, None)
             raise _closed(command) from error
+        except DapeerError as error:
+            # It was not sent: who watches takes back what it counted on.
+            self._respond(Response(request.seq, command, success=False, message=str(error)))
+            raise
         return request, future
 
     @property
@@ -110,7 +114,9 @@ class Channel:
                     self._respond(message)
                 case Request():
                     self._observe(message)
-                    tasks.start_soon(self._reverse, message)
+                    # Another client's requests, which we only watch, have negative numbers.
+                    if message.seq >= 0:
+                        tasks.start_soon(self._reverse, message)
                 case _:
                     _log("<-", message)
                     self._observe(message)

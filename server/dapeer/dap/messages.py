@@ -114,7 +114,7 @@ def decode(data: bytes) -> Message | None:
     except ValueError:
         return None
     if b"\\u" in data:
-        value = _without_surrogates(value)
+        value = without_surrogates(value)
     return from_json(value)
 
 
@@ -153,22 +153,22 @@ def _mapping(value: object) -> Body:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     r"""Replace lone surrogates, which no UTF-8 encoder accepts, by readable escapes.
 
     U+DC80 to U+DCFF are how Python programs carry raw bytes ("surrogateescape").
 
-    >>> _without_surrogates("a\udcffb")
+    >>> without_surrogates("a\udcffb")
     'a\\xffb'
     """
     match value:
         case str():
             return _SURROGATE.sub(_escape, value)
         case list():
-            return [_without_surrogates(item) for item in cast("list[Any]", value)]
+            return [without_surrogates(item) for item in cast("list[Any]", value)]
         case dict():
             fields = cast("dict[str, Any]", value)
-            return {_without_surrogates(k): _without_surrogates(v) for k, v in fields.items()}
+            return {without_surrogates(k): without_surrogates(v) for k, v in fields.items()}
         case _:
             return value
 

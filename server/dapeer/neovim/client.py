@@ -1,0 +1,216 @@
+"""A connection to one Neovim: the only module that knows pynvim.
+
+pynvim owns an event loop of its own, so each connection lives in one worker thread. In between go
+only plain values: calls in, results and notifications out, all of them handed over in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import anyio
+import pynvim
+from anyio import to_thread
+
+from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_CONNECT = 2.0
+SECONDS_TO_ANSWER = 2.0
+"""A Neovim that nothing holds up answers within a few milliseconds."""
+SECONDS_FOR_MODE = 0.25
+"""It answers this even while it waits for a key, but not while it runs a command of the system."""
+
+Notified = Callable[[str, list[Any]], None]
+
+MODES = {"r": "hit-enter", "rm": "more-prompt", "r?": "a question"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What Neovim is doing, as `nvim_get_mode` tells."""
+
+    mode: str
+    blocking: bool
+    """It waits for a key, and runs nothing until one comes."""
+
+    def __str__(self) -> str:
+        waits = MODES.get(self.mode, f"mode {self.mode}")
+        return f"it waits for a key ({waits})" if self.blocking else "it is busy"
+
+
+class Neovim:
+    """One Neovim, over its socket. Made by `connect`.
+
+    Every call has a deadline of its own; when it passes, `mode` says why, and a late answer is
+    dropped.
+    """
+
+    def __init__(self, target: str, notified: Notified) -> None:
+        self.target = target
+        self.channel = 0
+        self.closed = anyio.Event()
+        """It has ended, or the connection has."""
+        self._notified = notified
+        self._loop = asyncio.get_running_loop()
+        self._connected: asyncio.Future[pynvim.Nvim] = self._loop.create_future()
+        self._pending: set[asyncio.Future[Any]] = set()
+        self._nvim: pynvim.Nvim
+        self._life: asyncio.Task[None]
+
+    @classmethod
+    async def connect(cls, target: str, notified: Notified | None = None) -> Self:
+        """Connect to a socket's path or to `host:port`. `notified` gets name and arguments of what Neovim tells.
+
+        Raises:
+            NoNeovim: Nothing listens there.
+            NeovimBusy: What listens there does not answer.
+        """
+        self = cls(target, notified or _ignore)
+        self._life = asyncio.create_task(self._live())
+        try:
+            async with asyncio.timeout(SECONDS_TO_CONNECT):
+                self._nvim = await asyncio.shield(self._connected)
+        except TimeoutError as error:
+            raise NeovimBusy(
+                f"What listens at {target} does not answer.", "Look whether that Neovim is stuck."
+            ) from error
+        except (OSError, EOFError, ValueError) as error:
+            raise NoNeovim(
+                f"No Neovim listens at {target} ({error}).", "nvim_targets lists those that do."
+            ) from error
+        self.channel = int(self._nvim.channel_id)
+        return self
+
+    async def call(self, code: str, *arguments: object, seconds: float = SECONDS_TO_ANSWER) -> Any:  # noqa: ANN401 - any Lua value
+        """Run Lua on Neovim's main thread and return what it returns; arguments are its `...`.
+
+        Raises:
+            NeovimBusy: It does not answer within `seconds`; it may still run the code later.
+            NeovimFailed: The Lua failed.
+            NeovimGone: The connection has ended.
+        """
+        try:
+            return await self._ask(lambda nvim: nvim.exec_lua(code, *arguments), seconds)
+        except TimeoutError as error:
+            state = await self.state() or "it was busy"
+            raise NeovimBusy(
+                f"Neovim did not answer within {seconds:g} s: {state}.",
+                "Try again when the person has finished there; debug sessions go on meanwhile.",
+            ) from error
+
+    def send(self, code: str, *arguments: object) -> None:
+        """Run Lua there, some time, in order with the calls; nobody hears of its result."""
+        if not self.closed.is_set():
+            self._nvim.async_call(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
+
+    async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
+        """Return what Neovim is doing; None when it does not even answer that."""
+        try:
+            answer = await self._ask(lambda nvim: nvim.api.get_mode(), seconds)
+        except TimeoutError:
+            return None
+        return Mode(str(answer["mode"]), bool(answer["blocking"]))
+
+    async def state(self) -> str | None:
+        """Return why Neovim does not answer now, as a clause; None when it does."""
+        mode = await self.mode()
+        if mode is None:
+            return "it is busy with a command"
+        return str(mode) if mode.blocking else None
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        if self._connected.done() and not self.closed.is_set():
+            with contextlib.suppress(RuntimeError):  # its loop is closed: it has hung up already
+                self._nvim.async_call(self._nvim.stop_loop)
+        await asyncio.wait({self._life})
+
+    async def _ask(self, ask: Callable[[pynvim.Nvim], Any], seconds: float) -> Any:  # noqa: ANN401
+        if self.closed.is_set():
+            raise _gone(self.target)
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._pending.add(future)
+
+        def work() -> None:
+            try:
+                answer = ask(self._nvim)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is the caller's
+                self._post(_settle, future, None, NeovimFailed(_sentence(error)))
+            else:
+                self._post(_settle, future, answer, None)
+
+        try:
+            self._nvim.async_call(work)
+            async with asyncio.timeout(seconds):
+                return await future
+        except RuntimeError as error:
+            raise _gone(self.target) from error
+        finally:
+            self._pending.discard(future)
+
+    # -- the worker thread
+
+    async def _live(self) -> None:
+        try:
+            await to_thread.run_sync(self._work, abandon_on_cancel=True)
+        finally:
+            self.closed.set()
+            for future in self._pending:
+                _settle(future, None, _gone(self.target))
+
+    def _work(self) -> None:
+        """Serve the connection until either side ends it. Runs in the worker thread."""
+        try:
+            nvim = _attach(self.target)
+        except Exception as error:  # noqa: BLE001 - pynvim raises what it likes
+            self._post(_settle, self._connected, None, error)
+            return
+        self._post(_settle, self._connected, nvim, None)
+        try:
+            nvim.run_loop(None, lambda name, arguments: self._post(self._notified, name, arguments))
+        except Exception as error:  # noqa: BLE001 - the end of the stream, in one of many ways
+            log.debug("connection to %s ended: %s", self.target, error)
+        finally:
+            nvim.close()
+
+    def _post(self, function: Callable[..., object], *arguments: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+
+def _attach(target: str) -> pynvim.Nvim:
+    host, _, port = target.rpartition(":")
+    if host and port.isdigit() and "/" not in target:
+        return pynvim.attach("tcp", address=host, port=int(port))
+    return pynvim.attach("socket", path=target)
+
+
+def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(answer)
+    else:
+        future.set_exception(error)
+        future.exception()  # nobody need look at it
+
+
+def _sentence(error: Exception) -> str:
+    """Return the first line of what Neovim said, without the place in our Lua."""
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return f"Neovim: {first.rpartition('Lua: ')[2]}"
+
+
+def _gone(target: str) -> NeovimGone:
+    return NeovimGone(f"The Neovim at {target} has ended.", "nvim_targets lists those that run.")
+
+
+def _ignore(_name: str, _arguments: list[Any]) -> None:
+    """For callers that only ask."""

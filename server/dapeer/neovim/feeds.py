@@ -1,0 +1,170 @@
+"""The two roads by which a session of nvim-dap reaches us. Both carry the same frames.
+
+The *tap* is a socket per session, on which Lua writes what passes nvim-dap in the callbacks of its
+event loop: it works also while Neovim waits for a key. The *listeners* are nvim-dap's documented
+ones, forwarded over the RPC channel: they stand still whenever Neovim's main thread does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Protocol, cast
+
+import anyio
+
+from dapeer.dap.messages import Body, Message, decode, from_json, without_surrogates
+from dapeer.errors import NeovimBusy, NeovimGone
+from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
+
+FeedName = Literal["tap", "listeners"]
+
+REQUEST = "return require('dapeer.forward').request(...)"
+
+
+class Frame(NamedTuple):
+    """A message that has passed nvim-dap."""
+
+    kind: str
+    """i: from the adapter, o: to the adapter, x: a request of ours that could not be sent."""
+    number: int
+    """Of an outgoing one: our own number for it, 0 when the person asked."""
+    message: Message | str | None
+    """For x: why. None: nothing that DAP knows."""
+
+
+class Feed(Protocol):
+    """Carries requests to nvim-dap, and frames back."""
+
+    name: FeedName
+
+    async def send(self, number: int, command: str, arguments: Body) -> None:
+        """Have nvim-dap send a request; its frame will carry this number.
+
+        Raises:
+            anyio.BrokenResourceError: The session has ended.
+            NeovimBusy: The main thread is needed, and does not run; the request will not be sent.
+        """
+        ...
+
+    async def receive(self) -> Frame:
+        """Return the next frame.
+
+        Raises:
+            anyio.EndOfStream: The session has ended.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Hang up; nvim-dap's session goes on."""
+        ...
+
+
+class Tap:
+    """A session's own socket. See lua/dapeer/tap.lua for what is on it."""
+
+    name: FeedName = "tap"
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def send(self, number: int, command: str, arguments: Body) -> None:
+        """Have nvim-dap send a request."""
+        body = _request(command, arguments).encode()
+        if self._writer.is_closing():
+            raise anyio.BrokenResourceError
+        self._writer.write(b"%d %d\n%b" % (number, len(body), body))
+        try:
+            await self._writer.drain()
+        except ConnectionError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def receive(self) -> Frame:
+        """Return the next frame."""
+        try:
+            head = (await self._reader.readuntil(b"\n")).split()
+            body = await self._reader.readexactly(int(head[2]))
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            raise anyio.EndOfStream from error
+        kind, number = head[0].decode(), int(head[1])
+        return Frame(kind, number, body.decode("utf-8", "replace") if kind == "x" else decode(body))
+
+    async def aclose(self) -> None:
+        """Close the socket."""
+        self._writer.close()
+
+
+class Listeners:
+    """A session's share of the notifications of a Neovim."""
+
+    name: FeedName = "listeners"
+
+    def __init__(self, neovim: Neovim, session: int) -> None:
+        self._neovim = neovim
+        self._session = session
+        self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
+
+    def forwarded(self, kind: str, number: int, message: object) -> None:
+        """Take in what Lua has told."""
+        self._frames.put_nowait(Frame(kind, number, from_json(without_surrogates(message))))
+
+    def ended(self) -> None:
+        """Take note that the session, or its Neovim, has ended."""
+        self._frames.put_nowait(None)
+
+    async def send(self, number: int, command: str, arguments: Body) -> None:
+        """Have nvim-dap send a request, if its main thread gets to it in time."""
+        latest = time.time() + SECONDS_TO_ANSWER
+        text = _request(command, arguments)
+        neovim = self._neovim
+        try:
+            done = await neovim.call(REQUEST, neovim.channel, self._session, number, text, latest)
+        except NeovimGone as error:
+            raise anyio.BrokenResourceError from error
+        if not done:
+            raise NeovimBusy("Neovim was busy too long.", "Try again.")
+
+    async def receive(self) -> Frame:
+        """Return the next frame."""
+        frame = await self._frames.get()
+        if frame is None:
+            self._frames.put_nowait(None)
+            raise anyio.EndOfStream
+        return frame
+
+    async def aclose(self) -> None:
+        """Wake who still waits."""
+        self.ended()
+
+
+def _request(command: str, arguments: Body) -> str:
+    return json.dumps({"command": command, "arguments": arguments}, separators=(",", ":"))
+
+
+class Hello(NamedTuple):
+    """What Lua says about a session before its messages."""
+
+    session: int
+    """nvim-dap's number for it."""
+    name: str
+    type: str
+    """The adapter's name in nvim-dap."""
+    request: str
+    parent: int | None
+    launch: int | None
+    """The start of ours that it came from."""
+
+    @classmethod
+    def read(cls, facts: Mapping[str, Any]) -> Hello:
+        """Read what Lua has sent."""
+        return cls(
+            int(facts["session"]),
+            str(facts.get("name") or ""),
+            str(facts.get("type") or ""),
+            str(facts.get("request") or "launch"),
+            cast("int | None", facts.get("parent")),
+            cast("int | None", facts.get("launch")),
+        )
