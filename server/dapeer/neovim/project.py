@@ -1,0 +1,64 @@
+"""Whether a Neovim and an assistant work on the same project.
+
+Only the standard library, and little of it: a bridge asks this too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+HISTORIES: Final = (".git", ".hg", ".jj", ".svn")
+"""What a project's history is kept in: it marks the root of the whole."""
+
+MANIFESTS: Final = (
+    "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "CMakeLists.txt",
+    "Makefile", "pom.xml", "build.gradle", "build.gradle.kts", "Gemfile", "composer.json", "mix.exs",
+    "build.zig", "compile_commands.json", ".vscode", ".nvim.lua", ".project",
+)  # fmt: skip
+"""What marks the root of a project that has no history."""
+
+Holds = Callable[[Path, str], bool]
+"""Whether a folder holds something of this name."""
+
+
+def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int | None:
+    """Return how many folders lie between a Neovim and our project; None: it is another project.
+
+    A Neovim belongs to our project when its working directory is ours, or is in the root of our
+    project or anywhere below. That root is the nearest folder, from ours upwards, that holds the
+    history, else the nearest that holds a manifest. A home folder that is under version control is
+    no project: it would make one of all that a person has.
+
+    Args:
+        cwd: The working directory of the Neovim, absolute.
+        project: Our own, absolute.
+        holds: Looks into a folder; the file system is asked by default.
+    """
+    if cwd == project:
+        return 0
+    root = root_of(project, holds or _in_file_system)
+    if root is None or not cwd.is_relative_to(root):
+        return None
+    shared = Path(os.path.commonpath((cwd, project)))
+    return len(cwd.relative_to(shared).parts) + len(project.relative_to(shared).parts)
+
+
+def root_of(folder: Path, holds: Holds) -> Path | None:
+    """Return the root of the project that a folder is in, if it is in one."""
+    upwards = [each for each in (folder, *folder.parents) if each not in _never_a_project()]
+    for markers in (HISTORIES, MANIFESTS):
+        for each in upwards:
+            if any(holds(each, marker) for marker in markers):
+                return each
+    return None
+
+
+def _never_a_project() -> tuple[Path, Path]:
+    return Path("/"), Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() may raise
+
+
+def _in_file_system(folder: Path, name: str) -> bool:
+    return os.path.lexists(folder / name)

@@ -1,0 +1,79 @@
+"""Where this user's Neovims listen. Only the standard library: a bridge asks this too."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+_NAME: Final = re.compile(r"\.\d+\.\d+$|vim", re.IGNORECASE)
+"""How Neovim names a socket, `nvim.PID.COUNT`, or a person who thinks of Neovim.
+
+A folder that belongs to the login session holds the sockets of others too, some of which start a
+service as soon as anybody connects.
+"""
+
+HOST_AND_PORT: Final = re.compile(r"(?P<host>[^/\s]+):(?P<port>\d{1,5})")
+
+
+def session_folder() -> Path | None:
+    """Return the folder of the user's login session, if the system has one.
+
+    Several MCP clients start a server without $XDG_RUNTIME_DIR; it must find what was started with it.
+    """
+    if given := os.environ.get("XDG_RUNTIME_DIR"):
+        return Path(given)
+    usual = Path("/run/user") / str(os.getuid())
+    return usual if usual.is_dir() else None
+
+
+def listening() -> list[str]:
+    """Return the paths at which Neovims of this user listen, or did before they died. Sorted."""
+    found = {str(path) for path in _sockets() if _is_own_socket(path)}
+    if (terminal := terminal_of()) is not None:
+        found.add(terminal)
+    return sorted(found)
+
+
+def terminal_of() -> str | None:
+    """Return the address of the Neovim in whose terminal this process runs, if it does."""
+    address = os.environ.get("NVIM")
+    return normal(address) if address else None
+
+
+def normal(address: str) -> str:
+    """Return the one way to write an address: `host:port`, or an absolute path without links."""
+    if HOST_AND_PORT.fullmatch(address):
+        return address
+    return os.path.realpath(os.path.expanduser(address))  # noqa: PTH111 - a string in, a string out
+
+
+def _sockets() -> Iterator[Path]:
+    """Yield what may be a socket of a Neovim: what it calls `stdpath('run')`, and one folder below."""
+    session = session_folder()
+    if session is not None:
+        yield from (path for path in _inside(session) if _NAME.search(path.name))
+        for folder in _inside(session):
+            if "vim" in folder.name.lower():
+                yield from _inside(folder)
+    if not os.environ.get("XDG_RUNTIME_DIR"):
+        for base in {Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")}:  # noqa: S108
+            for folder in base.glob("nvim.*/*"):
+                yield from _inside(folder)
+
+
+def _inside(folder: Path) -> list[Path]:
+    with contextlib.suppress(OSError):
+        return list(folder.iterdir())
+    return []
+
+
+def _is_own_socket(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        status = path.stat()
+        return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
+    return False
