@@ -1,0 +1,180 @@
+"""What a launch.json says, and what it cannot say."""
+
+import json
+from typing import Any
+
+import pytest
+
+from dapeer.launch_json import Malformed, Surroundings, lifted, parse, resolved
+
+HERE = Surroundings("/work/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
+
+COMMENTED = rb"""// Made by hand.
+{
+  "version": "0.2.0", /* a comment, with "quotes" and a , */
+  "configurations": [
+    {
+      "name": "Serve // not a comment /* nor this */",
+      "type": "debugpy", "request": "launch",
+      "args": ["a,]", "b\"// \\",],  // a ] comment, with }
+    },
+    /* nothing
+       here */
+  ],
+}
+"""
+
+
+def launch_file(*configurations: object, **more: object) -> bytes:
+    return json.dumps({"configurations": configurations, **more}).encode()
+
+
+def one(**keys: object) -> dict[str, Any]:
+    return {"name": "one", "type": "debugpy", "request": "launch", **keys}
+
+
+def filled(value: object, **inputs: object) -> tuple[object, list[str]]:
+    values, asks = resolved({"program": value}, HERE, inputs)
+    return values["program"], [str(ask) for ask in asks]
+
+
+def test_comments_and_last_commas_are_no_mistakes_and_texts_stay_as_they_are() -> None:
+    (configuration,) = parse(COMMENTED).configurations
+    assert configuration["name"] == "Serve // not a comment /* nor this */"
+    assert configuration["args"] == ["a,]", 'b"// \\']
+
+
+def test_a_mark_at_the_start_and_windows_line_ends_are_no_mistakes() -> None:
+    data = b"\xef\xbb\xbf" + COMMENTED.replace(b"\n", b"\r\n")
+    assert len(parse(data).configurations) == 1
+
+
+def test_a_file_without_configurations_has_none() -> None:
+    assert parse(b"{}").configurations == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "line", "column"),
+    [
+        (b"", "Expecting value", 1, 1),
+        (b"// only this", "Expecting value", 1, 13),
+        (b'{\n  "a": /* x */ oops}', "Expecting value", 2, 16),
+        (b'{\n  "a": 1\n  "b": 2}', "Expecting ',' delimiter", 3, 3),
+        (b'{"a": /* without end', "Expecting value", 1, 7),
+        (b'{"a": "without end\n}', "Invalid control character at", 1, 19),
+        (b'{\n"a": "\xff"}', "this is no UTF-8", 2, 7),
+        (b"[]", "this is no object", 1, 1),
+        (b"[" * 100_000, "this is nested too deeply", 1, 1),
+        (b'{\n "configurations": {}}', "`configurations` is no list", 2, 2),
+        (b'{\n "configurations": [\n  7]}', "configurations[0] is no object", 3, 3),
+        (b'{"inputs": [{}, 7]}', "inputs[1] is no object", 1, 17),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(text: bytes, what: str, line: int, column: int) -> None:
+    with pytest.raises(Malformed) as caught:
+        parse(text)
+    assert (caught.value.what, caught.value.line, caught.value.column) == (what, line, column)
+
+
+def test_a_configuration_without_a_type_is_told_with_the_place_where_it_starts() -> None:
+    text = b"""{
+  "inputs": [ { "configurations": [1, 2] } ],
+  // {
+  "configurations": [
+    { "name": "a", "type": "debugpy", "request": "launch", "env": {"A": "{"}, "args": ["[", 1] },
+    // another
+      { "name": "b", "request": "launch" },
+  ]
+}"""
+    with pytest.raises(Malformed) as caught:
+        parse(text)
+    assert caught.value.what == "configurations[1] has no text at `type`"
+    assert (caught.value.line, caught.value.column) == (7, 7)
+
+
+@pytest.mark.parametrize(
+    ("platform", "program"), [("linux", "b"), ("osx", "a"), ("windows", "c.exe")]
+)
+def test_the_keys_of_the_platform_win_and_those_of_others_vanish(
+    platform: str, program: str
+) -> None:
+    written = one(program="a", linux={"program": "b"}, windows={"program": "c.exe"}, osx={})
+    assert lifted(written, platform) == one(program=program)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("${workspaceFolder}/a.py", "/work/shop/a.py"),
+        ("${workspaceFolder:shop}", "/work/shop"),
+        ("${workspaceRoot}", "/work/shop"),
+        ("${workspaceFolderBasename}", "shop"),
+        ("${cwd}", "/work/shop"),
+        ("${userHome}${pathSeparator}x${/}y", "/home/ada/x/y"),
+        ("${env:TOKEN}-${env:NOBODY}", "secret-"),
+        ("$HOME ${ ${}", "$HOME ${ ${}"),
+        ("${whatever}", "${whatever}"),
+    ],
+)
+def test_a_variable_that_can_be_known_is_filled_in(text: str, meant: str) -> None:
+    assert filled(text) == (meant, [])
+
+
+def test_the_separator_is_that_of_the_platform() -> None:
+    there = Surroundings("C:\\shop", "C:\\ada", {}, "windows")
+    values, _ = resolved({"program": "${pathSeparator}"}, there, {})
+    assert values == {"program": "\\"}
+
+
+def test_variables_are_found_at_any_depth_and_other_values_stay() -> None:
+    written = {"env": {"A": "${env:TOKEN}"}, "args": ["${cwd}", 1, True, None], "port": 5678}
+    values, asks = resolved(written, HERE, {})
+    assert values == {"env": {"A": "secret"}, "args": ["/work/shop", 1, True, None], "port": 5678}
+    assert asks == ()
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["file", "relativeFile", "fileBasenameNoExtension", "lineNumber", "selectedText",
+     "command:pickProcess", "config:python.path", "workspaceFolder:other"],
+)  # fmt: skip
+def test_what_only_an_editor_knows_is_asked_for_and_stays_as_it_is(variable: str) -> None:
+    text = f"${{{variable}}}"
+    assert filled(f"{text}/x") == (f"{text}/x", [f"program: {text}"])
+
+
+def test_an_ask_names_the_place_of_its_value() -> None:
+    written = {"env": {"T": "${input:a}"}, "args": ["x", "${file}"], "a.b": "${file}"}
+    asks = resolved(written, HERE, {})[1]
+    assert [(ask.field, ask.key, ask.variable) for ask in asks] == [
+        ("env.T", "env", "input:a"),
+        ("args[1]", "args", "file"),
+        ("a.b", "a", "file"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({"type": "promptString", "description": "Which port?", "default": "80"},
+         "${input:x} (Which port?; default 80)"),
+        ({"type": "pickString", "options": ["a", {"label": "B", "value": "b"}]},
+         "${input:x} (one of a, b)"),
+        ({"type": "command", "command": "c"}, "${input:x}"),
+        (None, "${input:x} (not among the file's inputs)"),
+    ],
+)  # fmt: skip
+def test_an_input_is_asked_for_in_its_own_words(about: object, said: str) -> None:
+    assert filled("${input:x}", x=about) == ("${input:x}", [f"program: {said}"])
+
+
+def test_inputs_and_compounds_are_read() -> None:
+    file = parse(
+        launch_file(
+            one(),
+            inputs=[{"id": "x", "type": "promptString"}],
+            compounds=[{"name": "both", "configurations": ["one", "two"]}],
+        )
+    )
+    assert file.inputs["x"]["type"] == "promptString"
+    assert file.compounds == {"both": ("one", "two")}
