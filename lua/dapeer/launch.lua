@@ -302,6 +302,22 @@ local function listen(dap)
   end
 end
 
+---Fail a launch whose filters the adapter does not have; as it would fail without nvim-dap.
+---@param launch dapeer.Launch
+local function check_filters(launch)
+  local offered = {}
+  for _, each in ipairs(launch.session.capabilities.exceptionBreakpointFilters or {}) do
+    offered[#offered + 1] = each.filter
+  end
+  for _, filter in ipairs(launch.exception_filters or {}) do
+    if not vim.tbl_contains(offered, filter) then
+      local known = #offered > 0 and table.concat(offered, ', ') or 'none'
+      fail(launch, ('There is no exception filter `%s`; the adapter has: %s.'):format(filter, known))
+      return launch.session:disconnect({ terminateDebuggee = launch.request == 'launch' })
+    end
+  end
+end
+
 ---The adapter has answered, or refused, what makes a session run.
 ---@param session dap.Session
 ---@param err any
@@ -314,6 +330,8 @@ local function answered(session, err, last)
         fail(launch, #launch.said > 0 and '' or tostring(err))
       elseif last then
         finish(launch)
+      else
+        check_filters(launch)
       end
       return
     end

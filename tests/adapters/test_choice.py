@@ -23,9 +23,9 @@ def chosen(
 
 @pytest.mark.parametrize(
     ("kind", "adapter"),
-    [("gdb", "gdb"), ("python", "debugpy"), ("Rust", "gdb"), ("sh", "bash-dap")],
+    [("gdb", "gdb"), ("python", "debugpy"), ("cppdbg", "gdb"), ("Rust", "gdb"), ("sh", "bash-dap")],
 )
-def test_an_id_or_a_language_names_the_adapter(kind: str, adapter: str) -> None:
+def test_an_id_or_another_name_or_a_language_names_the_adapter(kind: str, adapter: str) -> None:
     assert chosen(kind, program="whatever.xyz") == adapter
 
 

@@ -14,6 +14,7 @@ def test_the_example_of_the_page_is_a_definition(tmp_path: Path) -> None:
     file = tmp_path / "toy.toml"
     file.write_text(example[1], encoding="utf-8")
     definition = load(file)
-    assert definition.id == "toy"
+    assert definition.names == ("toy", "toylang")
+    assert definition.stands_in_for == ("oldtoy",)
     arguments = definition.arguments("launch", {"program": "/x.toy", "stop_on_entry": True}, {})
     assert arguments == {"program": "/x.toy", "stopOnEntry": True}

@@ -22,7 +22,7 @@ def choose(
 ) -> Definition:
     """Return the definition for a program: of this type, or else as the program itself tells.
 
-    `type` is an id or a language. Where several fit, the first is taken.
+    `type` is an id, an alias, a type that it stands in for, or a language. Where several fit, the first is taken.
 
     Raises:
         AdapterUnknown: None fits; the hint lists the types that there are.
@@ -39,9 +39,17 @@ def choose(
     raise AdapterUnknown("There is no program to tell the adapter from.", _types(definitions))
 
 
+def typed(definitions: Definitions, kind: str) -> Definition | None:
+    """Return the definition that is meant by a type."""
+    return (
+        _first(definitions, lambda d: kind in d.names)
+        or _first(definitions, lambda d: kind in d.stands_in_for)
+        or _first(definitions, lambda d: kind.lower() in {d.id, *d.languages})
+    )
+
+
 def _typed(definitions: Definitions, kind: str) -> Definition:
-    language = kind.lower()
-    found = definitions.get(kind) or _first(definitions, lambda d: language in {d.id, *d.languages})
+    found = typed(definitions, kind)
     if found is None:
         raise AdapterUnknown(f"There is no adapter of type `{kind}`.", _types(definitions))
     return found

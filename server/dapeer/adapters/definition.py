@@ -38,6 +38,10 @@ class Definition:
 
     id: str
     title: str
+    aliases: tuple[str, ...]
+    """Other names of the same adapter, in launch.json and in Neovim."""
+    stands_in_for: tuple[str, ...]
+    """Other adapters, whose configurations it can run where they are missing."""
     languages: tuple[str, ...]
     extensions: tuple[str, ...]
     shebangs: tuple[str, ...]
@@ -54,6 +58,11 @@ class Definition:
     timeouts: Timeouts
     quirks: Quirks
     path: Path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The id and the aliases."""
+        return (self.id, *self.aliases)
 
     def arguments(
         self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
@@ -220,6 +229,8 @@ def _definition(table: Table, path: Path) -> Definition:
     definition = Definition(
         id=table.text("id"),
         title=table.get("title", str, table.text("id")),
+        aliases=table.texts("aliases"),
+        stands_in_for=table.texts("stands_in_for"),
         languages=table.texts("languages"),
         extensions=table.texts("extensions"),
         shebangs=table.texts("shebangs"),
