@@ -1,0 +1,237 @@
+-- What the assistant does, told to the person, and what it may do only with the person's consent.
+local M = {}
+
+local KEPT = 200 -- actions in the log
+local LONGEST = 200 -- bytes of a text that is shown
+
+local ONCE, SESSION, DENY = 'Allow once', 'Allow for this session', 'Deny'
+
+---@type dapeer.Action[]  the last ones, oldest first
+local log = {}
+
+---@type table<dapeer.Kind, boolean>  kinds that need no more questions until Neovim ends
+local allowed = {}
+
+---@class dapeer.Question
+---@field id any
+---@field action dapeer.Action
+---@field shown? boolean   the person sees it
+---@field over? boolean    a choice is of no interest any more
+
+---@type dapeer.Question[]  one at a time is shown, the first
+local questions = {}
+
+---@type dapeer.Action[]  not yet in a notification
+local unnoticed = {}
+
+local function one_line(text, most)
+  text = tostring(text):gsub('%s+', ' ')
+  return vim.fn.strchars(text) > most and vim.fn.strcharpart(text, 0, most - 1) .. '…' or text
+end
+
+-- Null comes over the wire as a value that is true.
+local function without_null(action)
+  return vim.iter(action):fold({}, function(all, key, value)
+    all[key] = value ~= vim.NIL and value or nil
+    return all
+  end)
+end
+
+---@param action dapeer.Action
+local function described(action)
+  local arguments = action.arguments or ''
+  return action.tool .. (arguments == '{}' and '' or ' ' .. arguments)
+end
+
+-- Never longer than what fits: a longer message makes Neovim wait for a key.
+local function say(text, more, level)
+  local room = math.max(vim.v.echospace, 20) - #more
+  vim.notify(one_line('dapeer: ' .. text, room) .. more, level)
+end
+
+local function notify_all()
+  local count, last = #unnoticed, unnoticed[#unnoticed]
+  unnoticed = {}
+  local more = count > 1 and (' (and %d more)'):format(count - 1) or ''
+  if last.ok == false then
+    say('failed: ' .. described(last), more, vim.log.levels.WARN)
+  else
+    say(described(last), more, vim.log.levels.INFO)
+  end
+end
+
+local function notify(action)
+  table.insert(unnoticed, action)
+  -- Several at once would not fit on one line either.
+  if #unnoticed == 1 then
+    vim.schedule(notify_all)
+  end
+end
+
+---Take notice of something that the assistant has done.
+---@param action dapeer.Action
+function M.note(action)
+  action = without_null(action)
+  table.insert(log, action)
+  if #log > KEPT then
+    table.remove(log, 1)
+  end
+  -- What a person's autocommand does is not what the assistant waits for.
+  vim.schedule(function()
+    pcall(vim.api.nvim_exec_autocmds, 'User', {
+      pattern = 'DapeerAction',
+      modeline = false,
+      data = action,
+    })
+  end)
+  if require('dapeer.config').get().notify then
+    notify(action)
+  end
+end
+
+---The log, a line each, oldest first.
+---@return string[]
+function M.lines()
+  return vim.tbl_map(function(action)
+    return ('%s  %-6s  %s%s  → %s'):format(
+      os.date('%H:%M:%S', math.floor(action.at or 0)),
+      action.ok and 'ok' or 'failed',
+      one_line(described(action), LONGEST),
+      action.client and ('  [%s]'):format(action.client) or '',
+      one_line(action.outcome or '', LONGEST)
+    )
+  end, log)
+end
+
+---Which kinds of action need a question.
+---@return table<dapeer.Kind, boolean>
+function M.wants()
+  local wants = {}
+  for kind, rule in pairs(require('dapeer.config').get().approve) do
+    -- A function is asked each time: it may refuse what is allowed otherwise.
+    wants[kind] = type(rule) == 'function' or (rule ~= false and not allowed[kind])
+  end
+  return wants
+end
+
+---The options have changed: what was allowed for this session is asked again, and every core knows.
+function M.reconsider()
+  allowed = {}
+  require('dapeer.rpc').notify('approve', M.wants())
+end
+
+local function answer(id, allow, reason)
+  require('dapeer.rpc').notify('consent', id, allow, reason)
+end
+
+local present
+
+---@param question dapeer.Question
+local function finish(question)
+  question.over = true
+  for index, other in ipairs(questions) do
+    if other == question then
+      table.remove(questions, index)
+    end
+  end
+  vim.schedule(present)
+end
+
+---@param question dapeer.Question
+---@param choice string?
+local function decide(question, choice)
+  if question.over then
+    return
+  end
+  finish(question)
+  if choice == SESSION then
+    allowed[question.action.kind] = true
+    require('dapeer.rpc').notify('approve', M.wants())
+  end
+  if choice == ONCE or choice == SESSION then
+    answer(question.id, true)
+  else
+    answer(question.id, false, choice and 'The person denied it.' or 'The person gave no consent.')
+  end
+end
+
+-- Keys meant for a text must not answer a question: wait until the person has stopped typing.
+local function typing()
+  return vim.api.nvim_get_mode().mode:match('^[iRcvVsS\22\19]') ~= nil
+end
+
+function present()
+  local question = questions[1]
+  if not question or question.shown then
+    return
+  elseif typing() then
+    return vim.api.nvim_create_autocmd('ModeChanged', {
+      group = vim.api.nvim_create_augroup('dapeer_question', { clear = true }),
+      once = true,
+      callback = vim.schedule_wrap(present),
+    })
+  end
+  question.shown = true
+  local prompt = ('The assistant wants %s: '):format(one_line(described(question.action), LONGEST))
+  local options = { prompt = prompt, kind = 'dapeer' }
+  local ok, problem = pcall(vim.ui.select, { ONCE, SESSION, DENY }, options, function(choice)
+    decide(question, choice)
+  end)
+  if not ok then
+    decide(question, nil)
+    vim.notify('dapeer: vim.ui.select failed: ' .. problem, vim.log.levels.WARN)
+  end
+end
+
+---@param id any
+---@param action dapeer.Action
+local function question_person(id, action)
+  if #vim.api.nvim_list_uis() == 0 then
+    return answer(id, false, 'Nobody is at this Neovim to ask: it has no user interface.')
+  end
+  table.insert(questions, { id = id, action = action })
+  -- Never within the call: the core waits for its return, not for the person.
+  vim.schedule(present)
+  if typing() then
+    local text = 'a question for you when you have stopped typing: ' .. described(action)
+    vim.schedule(function()
+      say(text, '', vim.log.levels.INFO)
+    end)
+  end
+end
+
+---Decide whether the assistant may do something; the answer goes to the core as `consent`.
+---@param id any                of the core, which gets it back
+---@param action dapeer.Action
+function M.ask(id, action)
+  action = without_null(action)
+  local rule = require('dapeer.config').get().approve[action.kind]
+  local verdict = not rule
+  if type(rule) == 'function' then
+    local ok, result = pcall(rule, action)
+    if not ok then
+      local reason = ('The function approve.%s of Neovim failed: %s'):format(action.kind, result)
+      return answer(id, false, reason)
+    end
+    verdict = result
+    if verdict == false then
+      return answer(id, false, ('The function approve.%s of Neovim refused.'):format(action.kind))
+    end
+  end
+  if verdict or allowed[action.kind] then
+    return answer(id, true)
+  end
+  question_person(id, action)
+end
+
+---Nobody waits for the answer any more: a question that is not shown will not be, a late choice counts for nothing.
+---@param id any
+function M.forget(id)
+  for _, question in ipairs(vim.list_slice(questions)) do
+    if question.id == id then
+      finish(question)
+    end
+  end
+end
+
+return M

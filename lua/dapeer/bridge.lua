@@ -1,0 +1,208 @@
+-- The life of the core: started with Neovim, started again when it dies, gone when Neovim is.
+--
+-- There is one core at a time: `stop` followed by `start` starts the new one when the old one has
+-- ended. So nothing that an old one says can be taken for the new one's, and two never want one port.
+local M = {}
+
+local FIRST_DELAY = 200 -- ms before a core that died is started again; doubles
+local LONGEST_DELAY = 30 * 1000
+local STEADY = 60 * 1000 -- ms of life after which the first delay counts again
+local QUICK = 10 * 1000 -- ms of life that are too short
+local QUICK_DEATHS = 5 -- of these in a row, and we give up
+local WRONG_USE = 2 -- a core's exit code when trying again is no use
+
+---The whole state.
+---@class dapeer.Life
+---@field wanted boolean                there should be a core
+---@field core? dapeer.Process             the newest, alive or not
+---@field options dapeer.StartOptions    of the last start
+---@field delay integer                 ms before the next restart
+---@field quick integer                 how many died too soon, one after the other
+---@field timer? uv.uv_timer_t          of a restart
+---@field failure? string               why there is none, though it was wanted
+local life = { wanted = false, options = {}, delay = FIRST_DELAY, quick = 0 }
+
+local spawn
+
+local function warn(sentence, level)
+  vim.notify('dapeer: ' .. sentence, level or vim.log.levels.WARN)
+end
+
+-- A person's callback; its mistakes are the person's, and stop nothing of ours.
+local function tell(name, ...)
+  local callback = require('dapeer.config').get()[name]
+  if callback then
+    local ok, problem = pcall(callback, ...)
+    if not ok then
+      warn(('%s failed: %s'):format(name, problem))
+    end
+  end
+end
+
+local function alive()
+  return life.core ~= nil and not life.core.ended
+end
+
+---@return dapeer.Process?  the one that is alive, and not told to end
+local function current()
+  return alive() and not life.core.leaving and life.core or nil
+end
+
+-- on_stop follows on_ready, once, for whatever reason.
+local function gone(core)
+  if core.announced then
+    core.announced = false
+    tell('on_stop')
+  end
+end
+
+local function give_up(sentence)
+  life.wanted = false
+  life.failure = sentence
+  warn(sentence .. ' See :Dapeer status.', vim.log.levels.ERROR)
+end
+
+local function cancel_restart()
+  if life.timer then
+    life.timer:stop()
+    life.timer:close()
+    life.timer = nil
+  end
+end
+
+local function restart_later()
+  local timer = assert(vim.uv.new_timer())
+  life.timer = timer
+  local again = vim.schedule_wrap(function()
+    -- Unless somebody has stopped or started it meanwhile.
+    if life.timer == timer then
+      cancel_restart()
+      spawn()
+    end
+  end)
+  timer:start(life.delay, 0, again)
+  life.delay = math.min(life.delay * 2, LONGEST_DELAY)
+end
+
+---@param core dapeer.Process
+---@param result vim.SystemCompleted
+local function died(core, result)
+  local process = require('dapeer.process')
+  local words = process.last_words(core)
+  local how = result.signal ~= 0 and 'signal ' .. result.signal or 'exit code ' .. result.code
+  local lived = process.now() - core.started
+  life.quick = lived < QUICK and life.quick + 1 or 0
+  life.delay = lived >= STEADY and FIRST_DELAY or life.delay
+  if result.code == WRONG_USE and not core.port then
+    return give_up(('The core cannot start: %s.'):format(words))
+  elseif life.quick >= QUICK_DEATHS then
+    return give_up(('The core died %d times in a row (%s: %s).'):format(life.quick, how, words))
+  end
+  -- Once is enough to know.
+  if life.quick <= 1 then
+    warn(('The core died (%s) and is started again.'):format(how))
+  end
+  restart_later()
+end
+
+local function on_ready(core)
+  if core == current() then
+    core.announced = true
+    tell('on_ready', core.port)
+  end
+end
+
+local function on_exit(core, result)
+  gone(core)
+  if core ~= life.core or not life.wanted then
+    return
+  elseif core.leaving then
+    spawn()
+  else
+    died(core, result)
+  end
+end
+
+function spawn()
+  local command, problem = require('dapeer.executable').find()
+  if not command then
+    return give_up(problem)
+  end
+  local core, reason = require('dapeer.process').start(command, life.options, on_ready, on_exit)
+  life.core = core
+  if reason then
+    give_up(('The core cannot be started: %s.'):format(reason))
+  end
+end
+
+---Start the core, when the one before it is gone; nothing happens when it runs or is starting.
+---@param options? dapeer.StartOptions
+function M.start(options)
+  if life.wanted and not life.timer then
+    return
+  end
+  cancel_restart()
+  life.wanted, life.options, life.failure = true, options or {}, nil
+  life.delay, life.quick = FIRST_DELAY, 0
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = vim.api.nvim_create_augroup('dapeer_bridge', { clear = true }),
+    callback = M.stop,
+  })
+  if not alive() then
+    spawn()
+  end
+end
+
+---Stop the core, or stop trying to start it.
+function M.stop()
+  cancel_restart()
+  life.wanted = false
+  local core = current()
+  if core then
+    require('dapeer.process').dismiss(core)
+    gone(core)
+  end
+end
+
+---Stop the core, and start one with the same options when it is gone.
+function M.restart()
+  M.stop()
+  M.start(life.options)
+end
+
+---Whether there is a core, or one is on its way.
+---@return boolean
+function M.is_running()
+  return life.wanted
+end
+
+---@return string?
+function M.token()
+  local core = current()
+  return core and core.token
+end
+
+local function state()
+  local core = current()
+  if core then
+    return core.port and 'running' or 'starting'
+  elseif life.wanted then
+    return life.timer and 'restarting' or 'starting'
+  end
+  return alive() and 'stopping' or 'stopped'
+end
+
+---@return dapeer.Status
+function M.status()
+  local core = current()
+  return {
+    state = state(),
+    port = core and core.port,
+    pid = core and core.process.pid,
+    command = life.core and life.core.command,
+    failure = life.failure,
+    stderr = life.core and vim.list_slice(life.core.stderr) or {},
+  }
+end
+
+return M

@@ -1,0 +1,97 @@
+-- The command :Dapeer.
+local M = {}
+
+-- In a window of its own, since the person asked; the text of an open one is renewed.
+---@param name string
+---@param lines string[]
+local function show(name, lines)
+  local buffer = vim.fn.bufnr('^' .. name .. '$')
+  if buffer == -1 then
+    buffer = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buffer, name)
+    vim.bo[buffer].bufhidden = 'wipe'
+    vim.bo[buffer].filetype = 'dapeer'
+  end
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].modifiable = false
+  local window = vim.fn.bufwinid(buffer)
+  if window == -1 then
+    vim.cmd('botright split')
+    window = vim.api.nvim_get_current_win()
+    vim.api.nvim_win_set_buf(window, buffer)
+  end
+  vim.api.nvim_set_current_win(window)
+  vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buffer), 0 })
+end
+
+local function tell(sentence)
+  vim.api.nvim_echo({ { 'dapeer: ' .. sentence } }, false, {})
+end
+
+-- One line when all is well; else all that helps to find out why.
+local function status()
+  local now = require('dapeer').status()
+  if now.state == 'running' then
+    return tell(('running, port %d, process %d'):format(now.port, now.pid))
+  elseif not now.failure and now.state ~= 'restarting' then
+    return tell(now.state)
+  end
+  local lines = { now.state, now.failure or 'The core died and will be started again.', '' }
+  vim.list_extend(lines, { 'Command: ' .. table.concat(now.command or {}, ' '), 'It said:' })
+  show('dapeer://status', vim.list_extend(lines, now.stderr))
+end
+
+local function log()
+  local lines = require('dapeer.actions').lines()
+  show('dapeer://log', #lines > 0 and lines or { 'The assistant has done nothing yet.' })
+end
+
+---@type table<string, fun()>
+local COMMANDS = {
+  start = function()
+    require('dapeer').start()
+  end,
+  stop = function()
+    require('dapeer').stop()
+  end,
+  restart = function()
+    require('dapeer').restart()
+  end,
+  status = status,
+  log = log,
+}
+
+local function names()
+  local all = vim.tbl_keys(COMMANDS)
+  table.sort(all)
+  return all
+end
+
+---@param words string[]
+function M.run(words)
+  local command = COMMANDS[words[1] or 'status']
+  if not command or #words > 1 then
+    local known = table.concat(names(), ', ')
+    local sentence = ('dapeer: there is no :Dapeer %s; there is: %s'):format(
+      table.concat(words, ' '),
+      known
+    )
+    return vim.notify(sentence, vim.log.levels.ERROR)
+  end
+  command()
+end
+
+---@param lead string  the word so far
+---@param line string  the command so far
+---@return string[]
+function M.complete(lead, line)
+  if not line:sub(1, #line - #lead):match('Dap%a*%s+$') then
+    return {}
+  end
+  return vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, names())
+end
+
+return M

@@ -1,0 +1,161 @@
+-- The options: what is known, what is in force, what was wrong with what `setup` was given.
+local M = {}
+
+local LEVELS = { 'debug', 'info', 'warn', 'warning', 'error' }
+
+---@alias dapeer.Check fun(value: any): boolean
+
+---@param ... string  names of Lua types
+---@return { [1]: dapeer.Check, [2]: string }
+local function of(...)
+  local types = { ... }
+  return {
+    function(value)
+      return vim.tbl_contains(types, type(value))
+    end,
+    table.concat(types, ' or '),
+  }
+end
+
+local function whole(least, most)
+  return function(value)
+    return type(value) == 'number' and value % 1 == 0 and value >= least and value <= most
+  end
+end
+
+local function command(value)
+  if type(value) == 'string' then
+    return value ~= ''
+  end
+  return type(value) == 'table'
+    and #value > 0
+    and vim.iter(value):all(function(word)
+      return type(word) == 'string'
+    end)
+end
+
+local flag = of('boolean')
+local callback = of('function')
+local rule = {
+  function(value)
+    return value == 'ask' or type(value) == 'boolean' or type(value) == 'function'
+  end,
+  "boolean, 'ask' or function",
+}
+
+---@type table<string, { [1]: dapeer.Check, [2]: string, default?: any }>
+local SCHEMA = {
+  ['tools.dap'] = flag,
+  ['tools.diagnostics'] = flag,
+  ['tools.lsp'] = flag,
+  ['tools.undo'] = flag,
+  ['tools.test'] = flag,
+  ['tools.interview'] = flag,
+  ['integrations.opencode'] = flag,
+  ['integrations.ampcode'] = flag,
+  ['bridge.command'] = { command, 'a command: a string or a list of strings' },
+  ['bridge.port'] = { whole(0, 65535), 'an integer from 0 to 65535' },
+  ['bridge.log_level'] = {
+    function(value)
+      return vim.tbl_contains(LEVELS, value)
+    end,
+    'one of ' .. table.concat(LEVELS, ', '),
+  },
+  ['bridge.log_file'] = of('string'),
+  ['bridge.tool_timeout'] = { whole(0, math.huge), 'milliseconds, an integer' },
+  ['debug'] = flag,
+  ['on_ready'] = callback,
+  ['on_stop'] = callback,
+  ['tap'] = flag,
+  ['approve.run'] = rule,
+  ['approve.evaluate'] = rule,
+  ['approve.write'] = rule,
+  ['notify'] = flag,
+  ['auto_start'] = flag,
+}
+
+---@type dapeer.Options
+local options = {
+  tools = {
+    dap = true,
+    diagnostics = false,
+    lsp = false,
+    undo = false,
+    test = false,
+    interview = false,
+  },
+  integrations = { opencode = false, ampcode = false },
+  bridge = { port = 0, log_level = 'warning', tool_timeout = 300000 },
+  debug = false,
+  tap = true,
+  approve = { run = false, evaluate = false, write = false },
+  notify = false,
+  auto_start = false,
+}
+
+---@type string[]  What was wrong, a sentence each, and has been reported.
+M.problems = {}
+
+-- The names under a prefix: of `bridge.` its options, of '' the top level.
+local function known(prefix)
+  local names = {}
+  for name in pairs(SCHEMA) do
+    if vim.startswith(name, prefix) then
+      names[name:sub(#prefix + 1):match('^[^.]+')] = true
+    end
+  end
+  names = vim.tbl_keys(names)
+  table.sort(names)
+  return names
+end
+
+local function unknown(name, prefix)
+  local names = vim.tbl_map(function(one)
+    return prefix .. one
+  end, known(prefix))
+  return ('unknown option `%s` (known: %s)'):format(name, table.concat(names, ', '))
+end
+
+local function take(given, prefix, into, problems)
+  for key, value in pairs(given) do
+    local name = prefix .. tostring(key)
+    local entry = SCHEMA[name]
+    if entry and entry[1](value) then
+      into[key] = value
+    elseif entry then
+      problems[#problems + 1] = ('`%s` must be %s'):format(name, entry[2])
+    elseif #known(name .. '.') == 0 then
+      problems[#problems + 1] = unknown(name, prefix)
+    elseif type(value) == 'table' then
+      take(value, name .. '.', into[key], problems)
+    else
+      problems[#problems + 1] = ('`%s` must be a table'):format(name)
+    end
+  end
+end
+
+---The options in force: complete, except for what has no default.
+---@return dapeer.Options
+function M.get()
+  return options
+end
+
+---Merge what a person gave into the options in force. What is wrong is left out, and reported once.
+---@param given? dapeer.Options
+function M.merge(given)
+  if given ~= nil and type(given) ~= 'table' then
+    given = { [tostring(given)] = true }
+  end
+  local problems = {}
+  take(given or {}, '', options, problems)
+  local fresh = vim.tbl_filter(function(problem)
+    return not vim.tbl_contains(M.problems, problem)
+  end, problems)
+  if #fresh > 0 then
+    table.sort(fresh)
+    vim.list_extend(M.problems, fresh)
+    vim.notify('dapeer: setup: ' .. table.concat(fresh, '; '), vim.log.levels.WARN)
+  end
+end
+
+return M

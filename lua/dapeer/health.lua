@@ -1,0 +1,104 @@
+-- :checkhealth dapeer
+local M = {}
+
+local health = vim.health
+
+local VERSION_PATIENCE = 10 * 1000 -- ms; `uv run` may have to install first
+
+local function check_neovim()
+  local version = tostring(vim.version())
+  if vim.fn.has('nvim-0.10') == 1 then
+    health.ok('Neovim ' .. version)
+  else
+    health.error('Neovim ' .. version .. ' is too old', 'Install Neovim 0.10 or newer.')
+  end
+end
+
+-- The version of the core, or why it has none. The person has asked and waits for it.
+local function version_of(command)
+  local started, process = pcall(vim.system, vim.list_extend(vim.list_slice(command), { '--version' }))
+  if not started then
+    return nil, process
+  end
+  local result = process:wait(VERSION_PATIENCE)
+  if result.code == 0 then
+    return vim.trim(result.stdout)
+  end
+  return nil, vim.trim(result.stderr)
+end
+
+local function check_core()
+  local command, problem = require('dapeer.executable').find()
+  if not command then
+    return health.error(problem)
+  end
+  local words = table.concat(command, ' ')
+  local version, why = version_of(command)
+  if version then
+    health.ok(('%s: `%s`'):format(version, words))
+  else
+    health.error(('`%s` does not run: %s'):format(words, why), 'Try it in a terminal.')
+  end
+  local python = vim.fn.exepath('python3')
+  if python == '' then
+    health.info('No python3 on PATH: name an interpreter when you debug Python programs.')
+  else
+    health.info('Python on PATH: ' .. python)
+  end
+end
+
+local function check_life()
+  local status = require('dapeer').status()
+  if status.failure then
+    health.error(status.failure, { 'It said: ' .. table.concat(status.stderr, '\n'), 'Then: :Dapeer start' })
+  elseif status.state == 'running' then
+    health.ok(('running: port %d, process %d'):format(status.port, status.pid))
+  else
+    health.info(status.state .. (status.state == 'stopped' and ' (:Dapeer start)' or ''))
+  end
+  local attached = require('dapeer.rpc').attached()
+  health.info(('%d core(s) attached to this Neovim'):format(vim.tbl_count(attached)))
+end
+
+local function check_dap()
+  if not pcall(require, 'dap') then
+    return health.warn(
+      'nvim-dap is not there: the assistant can debug, but you do not see it in Neovim.',
+      'Install nvim-dap.'
+    )
+  end
+  local ok, possible, why = pcall(function()
+    return require('dapeer.tap').possible()
+  end)
+  if ok and possible then
+    health.ok('nvim-dap; its sessions answer the assistant also while Neovim waits for a key')
+  else
+    health.warn(
+      ('nvim-dap; its sessions do not answer while Neovim waits for a key: %s'):format(
+        ok and why or possible
+      )
+    )
+  end
+end
+
+local function check_options()
+  local config = require('dapeer.config')
+  for _, problem in ipairs(config.problems) do
+    health.warn('setup: ' .. problem)
+  end
+  health.info('In force: ' .. vim.inspect(config.get()))
+end
+
+function M.check()
+  health.start('dapeer: what it needs')
+  check_neovim()
+  check_core()
+  health.start('dapeer: the core of this Neovim')
+  check_life()
+  health.start('dapeer: nvim-dap')
+  check_dap()
+  health.start('dapeer: options')
+  check_options()
+end
+
+return M

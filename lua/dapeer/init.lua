@@ -1,0 +1,104 @@
+-- The functions that a person's configuration calls. Each loads what it needs when it is called.
+local M = {}
+
+---Tell the plugin what you want of it; may be called again, and then changes only what it names.
+---@param options? dapeer.Options
+function M.setup(options)
+  local config = require('dapeer.config')
+  config.merge(options)
+  local ok, problem = pcall(function()
+    require('dapeer.hook').install()
+  end)
+  if not ok then
+    vim.notify('dapeer: cannot watch nvim-dap: ' .. problem, vim.log.levels.WARN)
+  end
+  if package.loaded['dapeer.actions'] and (options or {}).approve then
+    require('dapeer.actions').reconsider()
+  end
+  if config.get().auto_start then
+    M._start_with_neovim()
+  end
+end
+
+-- Once Neovim is up, so that nothing is added to its start.
+function M._start_with_neovim()
+  if vim.v.vim_did_enter == 1 then
+    return vim.schedule(M.start)
+  end
+  vim.api.nvim_create_autocmd('VimEnter', {
+    group = vim.api.nvim_create_augroup('dapeer_start', { clear = true }),
+    once = true,
+    callback = vim.schedule_wrap(function()
+      M.start()
+    end),
+  })
+end
+
+---Start the core; nothing happens when it runs or is starting.
+---@param options? dapeer.StartOptions
+function M.start(options)
+  require('dapeer.bridge').start(options)
+end
+
+---Stop the core; it ends its debug sessions first.
+function M.stop()
+  require('dapeer.bridge').stop()
+end
+
+---Stop the core, and start one as before when it is gone.
+function M.restart()
+  require('dapeer.bridge').restart()
+end
+
+---Whether the core runs or is on its way; `get_port()` tells whether it listens.
+---@return boolean
+function M.is_running()
+  local bridge = package.loaded['dapeer.bridge']
+  return bridge ~= nil and bridge.is_running()
+end
+
+---@return dapeer.Status
+function M.status()
+  return require('dapeer.bridge').status()
+end
+
+---Where the core listens; nil until it does.
+---@return integer?
+function M.get_port()
+  return M.status().port
+end
+
+---The URL for MCP clients; nil until the core listens.
+---@return string?
+function M.get_url()
+  local port = M.get_port()
+  return port and ('http://127.0.0.1:%d/mcp'):format(port)
+end
+
+---What clients show as `Authorization: Bearer TOKEN`. Never put it on a command line: everybody
+---on the machine could read it there.
+---@return string?  nil when no core runs
+function M.get_token()
+  return require('dapeer.bridge').token()
+end
+
+---Add a tool written in Lua; one of the same name is replaced.
+---@param tool dapeer.Tool
+function M.register(tool)
+  require('dapeer.registry').register(tool)
+end
+
+---Remove a tool.
+---@param name string
+---@return boolean  whether there was one
+function M.unregister(name)
+  return require('dapeer.registry').unregister(name)
+end
+
+---The tools written in Lua, by name.
+---@return dapeer.Tool[]
+function M.list_tools()
+  return require('dapeer.registry').list()
+end
+
+return M

@@ -1,0 +1,156 @@
+-- One process of the core: how it is started, what it says, how it is told to end.
+-- What it means for the plugin is decided in bridge.lua.
+local M = {}
+
+local PATIENCE = 5 * 1000 -- ms that a core has to end its debug sessions and itself
+local LINES = 200 -- of its standard error that are kept …
+local LONGEST_LINE = 500 -- … and their bytes
+
+---@class dapeer.Process
+---@field command string[]
+---@field token string
+---@field started integer          ms, of a clock that only runs forward
+---@field process? vim.SystemObj
+---@field port? integer            it listens
+---@field announced? boolean       on_ready was called, on_stop not yet
+---@field leaving? boolean         it was told to end
+---@field ended? boolean
+---@field stdout string            a line that is not complete
+---@field stderr string[]          the last lines
+---@field partial string           and one that is not complete
+
+---@class dapeer.StartOptions
+---@field port? integer            instead of the option `bridge.port`
+---@field nvim_socket? string      instead of v:servername
+
+---@return integer  ms
+function M.now()
+  return math.floor(vim.uv.hrtime() / 1e6)
+end
+
+---@param given dapeer.StartOptions
+local function arguments(given)
+  local options = require('dapeer.config').get()
+  local address = given.nvim_socket or vim.v.servername
+  if address == '' then
+    address = vim.fn.serverstart()
+  end
+  local level = options.debug and 'debug' or options.bridge.log_level
+  local words = { 'serve', '--nvim', address, '--with-stdin' }
+  vim.list_extend(words, { '--port', tostring(given.port or options.bridge.port) })
+  vim.list_extend(words, { '--log-level', level == 'warn' and 'warning' or level })
+  if options.bridge.log_file then
+    vim.list_extend(words, { '--log-file', vim.fs.normalize(options.bridge.log_file) })
+  end
+  return words
+end
+
+local function token()
+  return (vim.uv.random(32):gsub('.', function(byte)
+    return ('%02x'):format(byte:byte())
+  end))
+end
+
+-- In a luv callback. The line may come in pieces.
+---@param core dapeer.Process
+local function on_stdout(core, data, on_ready)
+  if core.port or not data then
+    return
+  end
+  core.stdout = core.stdout .. data
+  core.port = tonumber(core.stdout:match('MCP server listening on port (%d+)\r?\n'))
+  core.stdout = core.stdout:match('[^\n]*$'):sub(-LONGEST_LINE)
+  if core.port then
+    vim.schedule(function()
+      on_ready(core)
+    end)
+  end
+end
+
+-- In a luv callback.
+---@param core dapeer.Process
+local function on_stderr(core, data)
+  local text = core.partial .. (data or '\n')
+  for line in text:gmatch('([^\n]*)\n') do
+    if line:match('%S') then
+      core.stderr[#core.stderr + 1] = line:gsub('\r$', ''):sub(1, LONGEST_LINE)
+    end
+  end
+  while #core.stderr > LINES do
+    table.remove(core.stderr, 1)
+  end
+  core.partial = text:match('[^\n]*$'):sub(1, LONGEST_LINE)
+end
+
+---@param core dapeer.Process
+local function run(core, on_ready, on_exit)
+  return vim.system(core.command, {
+    -- Open, and nothing is written: it ends when Neovim does, in whatever way.
+    stdin = true,
+    stdout = function(_, data)
+      on_stdout(core, data, on_ready)
+    end,
+    stderr = function(_, data)
+      on_stderr(core, data)
+    end,
+    -- Not an argument: those can be read by every user of the machine.
+    env = { DAPEER_TOKEN = core.token },
+    -- In a group of its own: an interrupt at the terminal is meant for Neovim.
+    detach = true,
+  }, function(result)
+    core.ended = true
+    vim.schedule(function()
+      on_exit(core, result)
+    end)
+  end)
+end
+
+---Start a core.
+---@param command string[]                                            the words before the arguments
+---@param options dapeer.StartOptions
+---@param on_ready fun(core: dapeer.Process)                             it listens
+---@param on_exit fun(core: dapeer.Process, result: vim.SystemCompleted) it has ended
+---@return dapeer.Process core     ended already when it could not be started
+---@return string? problem      why it could not
+function M.start(command, options, on_ready, on_exit)
+  ---@type dapeer.Process
+  local core = {
+    command = vim.list_extend(vim.list_slice(command), arguments(options)),
+    token = token(),
+    started = M.now(),
+    stdout = '',
+    stderr = {},
+    partial = '',
+  }
+  local ok, process = pcall(run, core, on_ready, on_exit)
+  if ok then
+    core.process = process
+    return core
+  end
+  core.ended = true
+  return core, tostring(process)
+end
+
+---Tell a core to end, politely, so that it ends its debug sessions; one that does not listen is killed.
+---@param core dapeer.Process
+function M.dismiss(core)
+  core.leaving = true
+  -- It may have ended this moment.
+  pcall(core.process.kill, core.process, 'sigterm')
+  pcall(core.process.write, core.process, nil)
+  vim.defer_fn(function()
+    if not core.ended then
+      pcall(core.process.kill, core.process, 'sigkill')
+    end
+  end, PATIENCE)
+end
+
+---The last thing that a core has said on its standard error.
+---@param core dapeer.Process
+---@return string
+function M.last_words(core)
+  local words = core.stderr[#core.stderr] or 'it said nothing'
+  return (words:gsub('^dapeer: ', ''):gsub('%.$', ''))
+end
+
+return M

@@ -1,0 +1,15 @@
+-- Defines the command and nothing else: every module loads when it is used.
+if vim.g.loaded_dapeer then
+  return
+end
+vim.g.loaded_dapeer = true
+
+vim.api.nvim_create_user_command('Dapeer', function(call)
+  require('dapeer.command').run(call.fargs)
+end, {
+  nargs = '*',
+  desc = 'dapeer: start | stop | restart | status | log',
+  complete = function(lead, line)
+    return require('dapeer.command').complete(lead, line)
+  end,
+})
