@@ -13,15 +13,20 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import dapeer
 from dapeer.errors import ArgumentError, DapeerError
+
+if TYPE_CHECKING:
+    from dapeer.mcp.serving import Offer
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 WRONG_USE: Final = 2
 """Exit code for a mistake of the user, as argparse has it."""
 INTERRUPTED: Final = 130
+AUTO: Final = "auto"
+NONE: Final = "none"
 
 AddParser = Callable[..., argparse.ArgumentParser]
 
@@ -40,30 +45,52 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stdio(arguments: argparse.Namespace) -> int:
+    nvim = arguments.nvim or _neovim_around()
     # Who asks for fewer tools gets a server that offers no more than these.
     if not (arguments.no_bridge or arguments.read_only or arguments.tools):
         from dapeer.mcp import announcement, bridge
 
-        if connection := announcement.reach(Path.cwd()):
+        if connection := announcement.reach(Path.cwd(), nvim):
             return bridge.carry(connection)
     import asyncio
 
-    from dapeer.mcp.serving import Offer, serve_stdio
+    from dapeer.mcp.serving import serve_stdio
 
-    asyncio.run(serve_stdio(Offer(arguments.read_only, arguments.tools)))
+    asyncio.run(serve_stdio(_offer(arguments, nvim)))
     return 0
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from dapeer.mcp.serving import Offer
     from dapeer.mcp.web import Address, serve_http
 
     address = Address(
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
-    asyncio.run(serve_http(Offer(arguments.read_only, arguments.tools), address))
+    offer = _offer(arguments, arguments.nvim)
+    asyncio.run(serve_http(offer, address, with_stdin=arguments.with_stdin))
+    return 0
+
+
+def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
+    from dapeer.mcp.serving import Offer
+
+    return Offer(arguments.read_only, arguments.tools, nvim=None if nvim == NONE else nvim)
+
+
+def _neovim_around() -> str:
+    """Return the Neovim in whose terminal we run; there, or when that has ended: those of the project."""
+    from dapeer.neovim import sockets
+
+    address = sockets.terminal_of()
+    return address if address is not None and sockets.is_listening(address) else AUTO
+
+
+def _rtp(_arguments: argparse.Namespace) -> int:
+    from dapeer.neovim.discovery import plugin_folder
+
+    sys.stdout.write(f"{plugin_folder()}\n")
     return 0
 
 
@@ -105,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
         ("demo", _demo, "watch an assistant find a bug, with a real debugger"),
         ("doctor", _doctor, "what is installed, what is missing, and how to get it"),
         ("adapters", _adapters, "the debug adapters that are known, and whether they are ready"),
+        ("rtp", _rtp, "the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
     ):
         _add(add_parser, name, summary).set_defaults(command=command)
     return parser
@@ -117,6 +145,7 @@ def _add_stdio(add_parser: AddParser) -> None:
         action="store_true",
         help="be a server of its own, also where one runs for this project",
     )
+    _add_neovim(parser, default=None, said="that of this terminal, else auto")
     _add_selection(parser)
     parser.set_defaults(command=_stdio)
 
@@ -135,6 +164,10 @@ def _add_serve(add_parser: AddParser) -> None:
         help="the token that clients must show; a file that does not exist is made",
     )
     secret.add_argument("--no-auth", action="store_true", help="let everybody in, without a token")
+    parser.add_argument(
+        "--with-stdin", action="store_true", help="end also when standard input ends"
+    )
+    _add_neovim(parser, default=NONE, said=NONE)
     _add_selection(parser)
     parser.set_defaults(command=_serve)
 
@@ -144,6 +177,17 @@ def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentPar
     # Given before or after the command; what is not given here keeps what was given there.
     _add_log_options(parser, level=argparse.SUPPRESS, file=argparse.SUPPRESS)
     return parser
+
+
+def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, said: str) -> None:
+    parser.add_argument(
+        "--nvim",
+        type=_target,
+        default=default,
+        metavar="TARGET",
+        help="the Neovim to attach to: the path of its socket, host:port, auto (all those that work "
+        f"on this project) or none (default: {said})",
+    )
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -166,6 +210,17 @@ def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text} is no port: 0 to 65535")
     return int(text)
+
+
+def _target(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not text or (host and "/" not in text and not port.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of PATH, HOST:PORT, auto and none")
+    if text in (AUTO, NONE):
+        return text
+    from dapeer.neovim import sockets
+
+    return sockets.normal(text)
 
 
 def _groups(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How `dapeer stdio` finds a server of the same project: a small file that the server leaves.
+"""How `dapeer stdio` finds a server of its Neovim or project: small files that the server leaves.
 
 Only the standard library, and little of it: a bridge must be up before a whole server would be.
 """
@@ -11,10 +11,13 @@ import json
 import os
 import socket
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from dapeer.neovim.project import steps_between
+from dapeer.neovim.sockets import normal, session_folder
 
 GREETING: Final = b"dapeer\n"
 """What a server says first on its socket: proof that it lives, before a client trusts it."""
@@ -28,6 +31,8 @@ class Announcement:
     project: str
     socket: str
     pid: int
+    nvim: str | None = None
+    """The Neovim that it was started for: an address, or `auto`."""
 
 
 def state_folder() -> Path:
@@ -38,8 +43,8 @@ def state_folder() -> Path:
 
 def runtime_folder() -> Path:
     """Return the user's own folder for what lives as long as a process: sockets, announcements."""
-    base = os.environ.get("XDG_RUNTIME_DIR")
-    return Path(base) / "dapeer" if base else state_folder()
+    base = session_folder()
+    return base / "dapeer" if base else state_folder()
 
 
 def private(folder: Path) -> Path:
@@ -51,24 +56,44 @@ def private(folder: Path) -> Path:
 
 def file_of(project: Path) -> Path:
     """Return where the server of a project announces itself."""
-    name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
-    return runtime_folder() / f"server-{name}.json"
+    return _file("server", os.fsencode(project))
+
+
+def file_of_neovim(address: str) -> Path:
+    """Return where the server that is attached to a Neovim announces itself."""
+    return _file("nvim", os.fsencode(normal(address)))
+
+
+def _file(kind: str, key: bytes) -> Path:
+    return runtime_folder() / f"{kind}-{hashlib.sha256(key).hexdigest()[:16]}.json"
 
 
 @contextmanager
-def announced(project: Path, socket_path: Path) -> Generator[bool]:
-    """Announce this server while the body runs; False when another one already is there."""
-    path = file_of(project)
+def announced(project: Path, socket_path: Path, nvim: str | None = None) -> Generator[bool]:
+    """Announce the server of a project while the body runs, and of its Neovim, if it has one.
+
+    Args:
+        project: The server's project.
+        socket_path: Where it can be reached.
+        nvim: The address of the Neovim that it is attached to, or `auto`.
+
+    Yields:
+        Whether the project had no server before; another one that lives stays the one to be found.
+    """
+    mine = Announcement(str(project), str(socket_path), os.getpid(), nvim)
+    address = None if nvim == "auto" else nvim
+    of_neovim = _announced(file_of_neovim(address), mine) if address else nullcontext()
+    with _announced(file_of(project), mine) as first, of_neovim:
+        yield first
+
+
+@contextmanager
+def _announced(path: Path, mine: Announcement) -> Generator[bool]:
     if other := _connected(path):
         other.close()
         yield False
         return
-    mine = Announcement(str(project), str(socket_path), os.getpid())
-    temporary = path.with_suffix(f".{mine.pid}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        json.dump(asdict(mine), file)
-    temporary.replace(path)
+    _write(path, mine)
     try:
         yield True
     finally:
@@ -76,9 +101,42 @@ def announced(project: Path, socket_path: Path) -> Generator[bool]:
             path.unlink(missing_ok=True)
 
 
-def reach(folder: Path) -> socket.socket | None:
-    """Return a connection to the server of this folder, or of the nearest folder above that has one."""
-    return next(filter(None, map(_connected, map(file_of, _upwards(folder)))), None)
+def _write(path: Path, announcement: Announcement) -> None:
+    temporary = path.with_suffix(f".{announcement.pid}")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        json.dump(asdict(announcement), file)
+    temporary.replace(path)
+
+
+def reach(folder: Path, target: str = "auto") -> socket.socket | None:
+    """Return a connection to the server that a client wants; None: there is none.
+
+    Args:
+        folder: The client's working directory.
+        target: `auto`: the server of this folder, of the nearest folder above that has one, or of a
+            Neovim of the same project. `none`: the same, but none that was started for a Neovim.
+            Else the address of a Neovim: the server that is attached to it, and no other.
+    """
+    if target not in ("auto", "none"):
+        return _connected(file_of_neovim(target))
+    files = map(file_of, _upwards(folder))
+    if target == "none":
+        files = (path for path in files if (found := _read(path)) and found.nvim is None)
+    else:
+        files = (*files, *_beside(folder))
+    return next(filter(None, map(_connected, files)), None)
+
+
+def _beside(folder: Path) -> Iterable[Path]:
+    """Return the announcements of Neovims in which somebody works on the same project, nearest first."""
+    steps: dict[Path, int] = {}
+    for path in sorted(runtime_folder().glob("nvim-*.json")):
+        if (found := _read(path)) is not None:
+            away = steps_between(Path(found.project), folder)
+            if away is not None:
+                steps[path] = away
+    return sorted(steps, key=steps.__getitem__)
 
 
 def _upwards(folder: Path) -> Iterable[Path]:

@@ -1,4 +1,4 @@
-"""The server on a unix socket, for the bridges of this project's other clients."""
+"""The server on a unix socket, for the bridges of its project's, or its Neovim's, other clients."""
 
 from __future__ import annotations
 
@@ -25,8 +25,13 @@ LONGEST_PATH: Final = 100
 
 
 @asynccontextmanager
-async def serve(server: DapeerServer) -> AsyncGenerator[None]:
-    """Serve bridges while the body runs, and announce it in the user's runtime folder."""
+async def serve(server: DapeerServer, nvim: str | None = None) -> AsyncGenerator[None]:
+    """Serve bridges while the body runs, and announce it in the user's runtime folder.
+
+    Args:
+        server: Whom the bridges reach.
+        nvim: The Neovim that it was started for: an address, or `auto`.
+    """
     with _socket_path() as path:
         async with anyio.create_task_group() as clients:
 
@@ -36,7 +41,7 @@ async def serve(server: DapeerServer) -> AsyncGenerator[None]:
             listener = await asyncio.start_unix_server(connected, path, limit=lines.LONGEST_LINE)
             path.chmod(0o600)
             async with listener:
-                with announced(server.debugger.project, path) as first:
+                with announced(server.debugger.project, path, nvim) as first:
                     if not first:
                         log.info("another server has announced itself for this project")
                     yield

@@ -31,6 +31,8 @@ class Offer:
     groups: tuple[str, ...] | None = None
     """None: all."""
     tools: Iterable[Tool] = TOOLS
+    nvim: str | None = None
+    """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
 
     @property
     def complete(self) -> bool:

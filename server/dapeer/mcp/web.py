@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+
+import anyio
 
 from dapeer.mcp import http, local, token
 from dapeer.mcp.guard import is_loopback, rules_for
@@ -25,8 +31,13 @@ class Address:
     authenticate: bool = True
 
 
-async def serve_http(offer: Offer, address: Address) -> None:
+async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False) -> None:
     """Serve HTTP clients until a signal arrives.
+
+    Args:
+        offer: Which tools, and which Neovim.
+        address: Where clients connect, and what they must show.
+        with_stdin: End also when standard input ends: whoever started us is gone, in whatever way.
 
     Raises:
         ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
@@ -43,12 +54,31 @@ async def serve_http(offer: Offer, address: Address) -> None:
             ):
                 sys.stdout.write(f"MCP server listening on port {port}\n")
                 sys.stdout.flush()
+                if with_stdin:
+                    _stop_with_stdin(stop)
                 await stop.wait()
+
+
+def _stop_with_stdin(stop: anyio.Event) -> None:
+    """Set the event when standard input ends, whatever it is: a pipe, a terminal, a file.
+
+    A thread of the simplest kind waits for that: it holds up nothing when the server ends first.
+    """
+    loop = asyncio.get_running_loop()
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 1 << 16):
+                pass
+        with contextlib.suppress(RuntimeError):  # the server has ended already
+            loop.call_soon_threadsafe(stop.set)
+
+    threading.Thread(target=wait, name="stdin", daemon=True).start()
 
 
 def _for_bridges(offer: Offer, server: DapeerServer) -> AbstractAsyncContextManager[None]:
     """Let other clients of this project in, if they get all the tools that they expect."""
-    return local.serve(server) if offer.complete else nullcontext()
+    return local.serve(server, offer.nvim) if offer.complete else nullcontext()
 
 
 @contextmanager

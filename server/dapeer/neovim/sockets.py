@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ _NAME: Final = re.compile(r"\.\d+\.\d+$|vim", re.IGNORECASE)
 A folder that belongs to the login session holds the sockets of others too, some of which start a
 service as soon as anybody connects.
 """
+
+SECONDS_TO_CONNECT: Final = 0.5
 
 HOST_AND_PORT: Final = re.compile(r"(?P<host>[^/\s]+):(?P<port>\d{1,5})")
 
@@ -50,6 +53,17 @@ def normal(address: str) -> str:
     if HOST_AND_PORT.fullmatch(address):
         return address
     return os.path.realpath(os.path.expanduser(address))  # noqa: PTH111 - a string in, a string out
+
+
+def is_listening(address: str) -> bool:
+    """Return whether somebody listens at an address."""
+    match = HOST_AND_PORT.fullmatch(address)
+    family = socket.AF_UNIX if match is None else socket.AF_INET
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.settimeout(SECONDS_TO_CONNECT)
+        connection.connect(address if match is None else (match["host"], int(match["port"])))
+        return True
+    return False
 
 
 def _sockets() -> Iterator[Path]:
