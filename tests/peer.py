@@ -149,7 +149,7 @@ async def wired(
         project=Path("/project"),
         deadlines=Deadlines(request=request, control=control),
         kill=kill,
-        last_words=lambda: "",
+        why_over=lambda: "the adapter ended unexpectedly",
         changed=lambda _: None,
     )
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.mirror import Mirror
+
+Listener = Callable[[str, int, SourceBreakpoint | None], None]
+"""Gets path, line, and the breakpoint that is wanted there now."""
 
 
 @dataclass(slots=True)
@@ -24,12 +27,16 @@ class Breakpoints:
     functions: list[str] = field(default_factory=list[str])
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
+    listeners: list[Listener] = field(default_factory=list[Listener])
+    """Are told of each breakpoint on a line that comes, changes or goes, at once."""
 
     def add(self, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint | None:
         """Want a breakpoint; return the one on its line that it replaces."""
         lines = self.by_path.setdefault(path, {})
         replaced = lines.get(wanted["line"])
         lines[wanted["line"]] = wanted
+        if replaced != wanted:
+            self._tell(path, wanted["line"], wanted)
         return replaced
 
     def remove(
@@ -50,6 +57,8 @@ class Breakpoints:
         removed = lines.pop(asked, None)
         if not lines:
             self.by_path.pop(path, None)
+        if removed is not None:
+            self._tell(path, asked, None)
         return removed
 
     def clear(self, path: str | None = None) -> list[str]:
@@ -60,7 +69,15 @@ class Breakpoints:
         paths = [path] if path else list(self.by_path)
         if path is None:
             self.functions.clear()
-        return [path for path in paths if self.by_path.pop(path, None)]
+        cleared = [path for path in paths if path in self.by_path]
+        for path in cleared:
+            for line in list(self.by_path[path]):
+                self.remove(path, line)
+        return cleared
+
+    def _tell(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
+        for listener in self.listeners:
+            listener(path, line, wanted)
 
     def of(self, path: str) -> list[SourceBreakpoint]:
         """Return what is wanted in a file, by line."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
@@ -21,7 +21,7 @@ from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession
-from dapeer.live import Live, Plan
+from dapeer.live import Life, Live, Plan
 from dapeer.session import Session
 
 KEPT_SESSIONS = 20
@@ -29,6 +29,9 @@ KEPT_SESSIONS = 20
 FAREWELL = 1.5
 """Seconds in which all sessions are ended politely when the server ends."""
 STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
+
+Restart = Callable[[], Awaitable[Session]]
+"""Ends a session, if it has not ended, and starts the same again."""
 
 ChangeKind = Literal["sessions", "state", "output"]
 
@@ -52,8 +55,8 @@ class Debugger:
         self.breakpoints = Breakpoints()
         self.focused: Session | None = None
         """What is meant when nobody names a session."""
-        self._plans: dict[int, Plan] = {}
-        self._live: dict[int, Live] = {}
+        self._restarts: dict[int, Restart] = {}
+        self._live: dict[int, Life] = {}
         self._ids = itertools.count(1)
         self._listeners: list[Callable[[Change], None]] = []
         self._reaper = Reaper()
@@ -74,16 +77,13 @@ class Debugger:
         with anyio.move_on_after(FAREWELL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for live in self._live.values():
-                    farewells.start_soon(self._leave, live)
+                    farewells.start_soon(live.farewell, FAREWELL)
         self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, traceback)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._reaper.aclose()
-
-    async def _leave(self, live: Live) -> None:
-        await live.leave(FAREWELL, terminate=live.plan.launched)
 
     # -- who is there
 
@@ -112,15 +112,13 @@ class Debugger:
         for listener in self._listeners:
             listener(Change(kind, session.id))
 
-    def _observe(self, live: Live, message: Message) -> None:
+    def observe(self, live: Life, message: Message) -> None:
+        """Take note of a message of a session that is held, and tell who listens."""
         session = live.session
+        live.observe(message)
         match message:
             case Event(event="output"):
                 self._tell("output", session)
-            case Event(event="process", body=body) if live.plan.launched:
-                pid = body.get("systemProcessId")
-                if isinstance(pid, int):
-                    live.adapter.own(pid)
             case Event(event="stopped") if live.run_to is not None:
                 self._tasks.start_soon(self._restore, live, live.run_to)
                 live.run_to = None
@@ -166,14 +164,14 @@ class Debugger:
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
             live = Live(
-                next(self._ids),
+                self.next_id(),
                 plan,
                 adapter,
                 project=self.project,
                 accepts=functools.partial(self._accepts, plan.definition),
-                changed=self._observe,
+                changed=self.observe,
             )
-            self._add(live)
+            self._add(live, functools.partial(self._restart, live.session, plan))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(live.session.run)
                 try:
@@ -188,22 +186,36 @@ class Debugger:
         if failure is not None:
             raise failure
 
-    def _add(self, live: Live) -> None:
+    def next_id(self) -> int:
+        """Return the id of the next session."""
+        return next(self._ids)
+
+    @contextlib.contextmanager
+    def holding(self, live: Life, restart: Restart) -> Generator[None]:
+        """Count a session among ours while the body runs: one that somebody else has started."""
+        self._add(live, restart)
+        try:
+            yield
+        finally:
+            live.session.finish()
+            self._remove(live, failed=False)
+
+    def _add(self, live: Life, restart: Restart) -> None:
         session = live.session
         self._live[session.id] = live
-        self._plans[session.id] = live.plan
+        self._restarts[session.id] = restart
         self.sessions[session.id] = session
         self.focused = session
         self._tell("sessions", session)
 
-    def _remove(self, live: Live, *, failed: bool) -> None:
+    def _remove(self, live: Life, *, failed: bool) -> None:
         """Keep what has ended for its readers; what never ran leaves no trace."""
         session = live.session
         del self._live[session.id]
         ended = [known for known in self.sessions if known not in self._live]
         for dropped in [session.id] if failed else ended[:-KEPT_SESSIONS]:
             del self.sessions[dropped]
-            del self._plans[dropped]
+            del self._restarts[dropped]
         if self.focused is session and (self._live or failed):
             others = [other.session for other in self._live.values()] or self.sessions.values()
             self.focused = next(reversed(list(others)), None)
@@ -228,11 +240,13 @@ class Debugger:
 
     async def restart(self, session: Session) -> Session:
         """End a session, if it has not ended, and start the same program again."""
-        plan = self._plans[session.id]
+        return await self._restarts[session.id]()
+
+    async def _restart(self, session: Session, plan: Plan) -> Session:
         await self.terminate(session)
         return await self.start(plan)
 
-    def _alive(self, session: Session) -> Live:
+    def _alive(self, session: Session) -> Life:
         live = self._live.get(session.id)
         if live is None:
             raise NoSession(f"Session {session.id} has ended.", "dap_run starts anew.")
@@ -244,10 +258,10 @@ class Debugger:
         """Make what is wanted in a file true of every session that debugs such files."""
         await self._push(path, list(self._live.values()))
 
-    async def _push(self, path: str, sessions: Sequence[Live]) -> None:
+    async def _push(self, path: str, sessions: Sequence[Life]) -> None:
         for live in sessions:
             if not live.session.mirror.ended and live.accepts(path):
-                await live.session.set_breakpoints(path, self.breakpoints.of(path))
+                await live.set_breakpoints(path, self.breakpoints.of(path))
 
     async def push_functions(self) -> None:
         """Make the wanted function breakpoints true of every session that can have them."""
@@ -267,6 +281,6 @@ class Debugger:
         await session.set_breakpoints(path, [*others, SourceBreakpoint(line=line)])
         live.run_to = path
 
-    async def _restore(self, live: Live, path: str) -> None:
+    async def _restore(self, live: Life, path: str) -> None:
         with contextlib.suppress(DapeerError):
             await live.session.set_breakpoints(path, self.breakpoints.of(path))

@@ -7,14 +7,15 @@ import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
-from dapeer.dap.messages import Body, Message
+from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
     AdapterFailed,
     ChannelClosed,
@@ -62,8 +63,40 @@ class Plan:
         return self.name or self.definition.id
 
 
+class Life(Protocol):
+    """A session that has not ended, whoever holds its adapter: we do, or somebody's editor."""
+
+    session: Session
+    run_to: str | None
+    """File of a breakpoint that lasts until the next stop."""
+
+    def accepts(self, path: str, /) -> bool:
+        """Whether breakpoints of a source file may be sent to its adapter."""
+        ...
+
+    def observe(self, message: Message) -> None:
+        """Take note of a message of the session, both directions."""
+        ...
+
+    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Make `wanted` the breakpoints of a file."""
+        ...
+
+    async def farewell(self, seconds: float) -> None:
+        """Part, because the server ends: what is ours ends with it."""
+        ...
+
+    async def terminate(self) -> None:
+        """End the debuggee and the session."""
+        ...
+
+    async def disconnect(self, *, terminate: bool | None) -> bool:
+        """End the session; return whether the debuggee was ended, too."""
+        ...
+
+
 class Live:
-    """A session that has an adapter."""
+    """A session whose adapter is ours."""
 
     def __init__(
         self,
@@ -73,7 +106,7 @@ class Live:
         *,
         project: Path,
         accepts: Callable[[str], bool],
-        changed: Callable[[Live, Message], None],
+        changed: Callable[[Life, Message], None],
     ) -> None:
         self.plan = plan
         self.accepts = accepts
@@ -92,9 +125,24 @@ class Live:
             project=project,
             deadlines=Deadlines(timeouts.request, timeouts.control),
             kill=adapter.kill,
-            last_words=lambda: adapter.stderr_tail().strip()[-QUOTED:],
+            why_over=self._why_over,
             changed=lambda message: changed(self, message),
         )
+
+    def observe(self, message: Message) -> None:
+        """Take note of the debuggee's process: it is ours, and ends with us."""
+        if isinstance(message, Event) and message.event == "process" and self.plan.launched:
+            pid = message.body.get("systemProcessId")
+            if isinstance(pid, int):
+                self.adapter.own(pid)
+
+    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Make `wanted` the breakpoints of a file."""
+        await self.session.set_breakpoints(path, wanted)
+
+    def _why_over(self) -> str:
+        words = self.adapter.stderr_tail().strip()[-QUOTED:]
+        return f"the adapter ended unexpectedly{f'; it said: {words}' if words else ''}"
 
     # -- start
 
@@ -200,6 +248,10 @@ class Live:
             await self.leave(LAST_WORDS, terminate=self.plan.launched)
             await self.gone()
         await session.wait_for(lambda: session.over, LAST_WORDS)
+
+    async def farewell(self, seconds: float) -> None:
+        """End what was launched, and let go of what was attached."""
+        await self.leave(seconds, terminate=self.plan.launched)
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""

@@ -59,14 +59,19 @@ class Session:
         *,
         project: Path,
         deadlines: Deadlines,
-        kill: Callable[[], Awaitable[None]],
-        last_words: Callable[[], str],
+        kill: Callable[[], Awaitable[None]] | None,
+        why_over: Callable[[], str],
         changed: Callable[[Message], None],
     ) -> None:
+        """`kill` ends adapter and debuggee, None: they are not ours; `why_over` tells why the wire is gone."""
         self.id = number
         self.name = name
         self.adapter = adapter
-        """The definition's id: debugpy, gdb, …"""
+        """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
+        self.feed: str | None = None
+        """How a session of a Neovim reaches us: tap or listeners. None: we hold the adapter."""
+        self.parent: int | None = None
+        """The session that this one is a child of."""
         self.project = project
         self.mirror = Mirror()
         self.channel = Channel(transport, self._observe, self._refuse)
@@ -79,7 +84,7 @@ class Session:
         """Why the session ended, where it was not the program's own doing."""
         self._deadlines = deadlines
         self._kill = kill
-        self._last_words = last_words
+        self._why_over = why_over
         self._changed = changed
         self._waiters = Waiters()
         # A suspended thread of debugpy takes one command per 200 ms once two are queued.
@@ -100,9 +105,7 @@ class Session:
             return
         self.over = True
         if not self.mirror.ended:
-            words = self._last_words()
-            told = f"; it said: {words}" if words else ""
-            self.cause = self.cause or f"the adapter ended unexpectedly{told}"
+            self.cause = self.cause or self._why_over()
             self._observe(Event("terminated"))
         self._waiters.wake()
 
@@ -138,8 +141,9 @@ class Session:
         Raises:
             Unsupported: The adapter does not advertise it; nothing was sent.
             RequestFailed: The adapter answered that it cannot.
-            RequestTimeout: No answer in time. After a control request the adapter is beyond help:
-                it is killed, with its debuggee.
+            RequestTimeout: No answer in time. After a control request an adapter of ours is beyond
+                help: it is killed, with its debuggee.
+            NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
             ChannelClosed: The session ended first.
         """
         self.require(command)
@@ -148,9 +152,12 @@ class Session:
         try:
             return await self.channel.request(command, arguments, seconds=limit)
         except RequestTimeout as error:
-            if not control:
+            if not control or self._kill is None:
                 raise
-            await self.abandon(f"the adapter did not answer `{command}` within {limit:g} s")
+            cause = f"the adapter did not answer `{command}` within {limit:g} s"
+            self.cause = self.cause or f"{cause}, so it was killed together with the program"
+            await self._kill()
+            self.finish()
             raise RequestTimeout(command, limit, killed=True) from error
 
     def supports(self, command: str) -> bool:
@@ -168,12 +175,6 @@ class Session:
                 f"The adapter {self.adapter} does not support `{command}`.",
                 "Reach it another way: dap_evaluate may, or a breakpoint.",
             )
-
-    async def abandon(self, cause: str) -> None:
-        """Kill the adapter with its debuggee, because of `cause`."""
-        self.cause = self.cause or f"{cause}, so it was killed together with the program"
-        await self._kill()
-        self.finish()
 
     async def resume(self, command: str, arguments: Body) -> None:
         """Send a request that makes the program run.
@@ -287,5 +288,10 @@ class Session:
     def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
         facts = {"name": self.name, "type": self.adapter, **self.view()}
+        facts |= {
+            key: value
+            for key, value in (("feed", self.feed), ("parent", self.parent))
+            if value is not None
+        }
         kept = look.Summary.__annotations__.keys() & facts.keys()
         return cast("look.Summary", {key: facts[key] for key in facts if key in kept})

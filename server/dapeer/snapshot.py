@@ -68,6 +68,10 @@ class Summary(TypedDict):
     function: NotRequired[str]
     exit_code: NotRequired[int]
     cause: NotRequired[str]
+    feed: NotRequired[str]
+    """It is a session of a Neovim: how it reaches us, `tap` or `listeners`."""
+    parent: NotRequired[int]
+    """The session that it is a child of."""
 
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:

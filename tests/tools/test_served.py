@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.peers import Peers
 from dapeer.tools import TOOLS, Call, Tool
 
 CHANGING = {
@@ -37,7 +38,8 @@ def properties(tool: Tool) -> dict[str, Any]:
 def a_call() -> Call:
     async def progress(_: str) -> None: ...
 
-    return Call(Debugger({}, Path("/project")), progress)
+    debugger = Debugger({}, Path("/project"))
+    return Call(debugger, progress, Peers(debugger))
 
 
 def test_no_two_tools_have_one_name() -> None:

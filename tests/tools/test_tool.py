@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.peers import Peers
 from dapeer.tools.tool import Call, Reply, tool
 
 
@@ -82,7 +83,8 @@ async def refusal(**arguments: object) -> str:
 def a_call() -> Call:
     async def progress(_: str) -> None: ...
 
-    return Call(Debugger({}, Path("/project")), progress)
+    debugger = Debugger({}, Path("/project"))
+    return Call(debugger, progress, Peers(debugger))
 
 
 # -- what is made of the function

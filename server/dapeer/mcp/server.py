@@ -18,6 +18,7 @@ from dapeer.mcp.instructions import INSTRUCTIONS
 from dapeer.mcp.prompts import get_prompt, list_prompts
 from dapeer.mcp.resources import Resources, connection_of
 from dapeer.mcp.toolbox import Toolbox, select
+from dapeer.peers import Peers
 from dapeer.tools.tool import Tool
 
 HEARTBEAT: Final = 10.0
@@ -27,11 +28,13 @@ HEARTBEAT: Final = 10.0
 class DapeerServer(Server[Any]):
     """Serves the tools, resources and prompts of one debugger, 2024-11-05 to 2026-07-28."""
 
-    def __init__(self, debugger: Debugger, tools: Iterable[Tool], *, heartbeat: float) -> None:
+    def __init__(
+        self, debugger: Debugger, peers: Peers, tools: Iterable[Tool], *, heartbeat: float
+    ) -> None:
         self.hub = Hub()
         self.debugger = debugger
         self._listen = ListenHandler(self.hub)
-        toolbox = Toolbox(debugger, tools, heartbeat=heartbeat)
+        toolbox = Toolbox(debugger, peers, tools, heartbeat=heartbeat)
         resources = Resources(debugger, self.hub)
         super().__init__(
             "dapeer",
@@ -83,18 +86,20 @@ def make_server(
     debugger: Debugger,
     tools: Iterable[Tool],
     *,
+    peers: Peers | None = None,
     read_only: bool = False,
     groups: Iterable[str] | None = None,
     heartbeat: float = HEARTBEAT,
 ) -> DapeerServer:
     """Return a server of `debugger`, with only the read-only tools and the groups that are wanted.
 
+    Without `peers` no Neovim can be attached.
+
     Raises:
         ArgumentError: No tool belongs to one of the groups.
     """
-    return DapeerServer(
-        debugger, select(tools, read_only=read_only, groups=groups), heartbeat=heartbeat
-    )
+    chosen = select(tools, read_only=read_only, groups=groups)
+    return DapeerServer(debugger, peers or Peers(debugger), chosen, heartbeat=heartbeat)
 
 
 _ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)

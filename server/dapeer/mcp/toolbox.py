@@ -14,6 +14,7 @@ from mcp.server import ServerRequestContext
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
 from dapeer.mcp.progress import Progress
+from dapeer.peers import Action, Peers
 from dapeer.tools.tool import Call, Reply, Tool
 
 log = logging.getLogger(__name__)
@@ -27,8 +28,11 @@ OLD_PREFIX: Final = "nvim_dap_"
 class Toolbox:
     """Answers `tools/list` and `tools/call` from memory."""
 
-    def __init__(self, debugger: Debugger, tools: Iterable[Tool], *, heartbeat: float) -> None:
+    def __init__(
+        self, debugger: Debugger, peers: Peers, tools: Iterable[Tool], *, heartbeat: float
+    ) -> None:
         self._debugger = debugger
+        self._peers = peers
         self._heartbeat = heartbeat
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
@@ -52,10 +56,12 @@ class Toolbox:
             MCPError: There is no such tool.
         """
         tool = self._find(params.name)
+        arguments = params.arguments or {}
         try:
             with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
-                reply = await tool(Call(self._debugger, progress), params.arguments or {})
+                reply = await tool(Call(self._debugger, progress, self._peers), arguments)
         except DapeerError as error:
+            self._tell(tool, arguments, str(error), ok=False)
             return _failed(str(error))
         except Exception as error:
             log.exception("%s failed", tool.name)
@@ -63,7 +69,13 @@ class Toolbox:
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
+        self._tell(tool, arguments, reply.text.partition("\n")[0], ok=True)
         return _result(reply)
+
+    def _tell(self, tool: Tool, arguments: Mapping[str, Any], outcome: str, *, ok: bool) -> None:
+        """Tell the people who debug along what the assistant has done."""
+        if tool.action is not None:
+            self._peers.told(Action(tool.name, tool.action, arguments), outcome, ok=ok)
 
     def _find(self, name: str) -> Tool:
         tool = self._tools.get(_current(name))

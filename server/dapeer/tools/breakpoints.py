@@ -24,7 +24,7 @@ from dapeer.tools.arguments import (
 from dapeer.tools.tool import Call, Reply, tool
 
 
-@tool("Set a breakpoint", idempotent=True)
+@tool("Set a breakpoint", idempotent=True, action="write")
 async def dap_set_breakpoint(
     call: Call,
     filename: Filename,
@@ -47,7 +47,7 @@ async def dap_set_breakpoint(
     return Reply("\n".join(row.text(debugger) for row in rows), rows[0].data())
 
 
-@tool("Remove a breakpoint", destructive=True, idempotent=True)
+@tool("Remove a breakpoint", destructive=True, idempotent=True, action="write")
 async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> Reply:
     """Remove the breakpoint on a line; says so when there is none."""
     debugger = call.debugger
@@ -61,7 +61,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
     return Reply(f"Removed the breakpoint at {place}.", {"removed": True})
 
 
-@tool("Clear breakpoints", destructive=True, idempotent=True)
+@tool("Clear breakpoints", destructive=True, idempotent=True, action="write")
 async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
     """Remove all breakpoints of a file, or all of them, function breakpoints included."""
     debugger = call.debugger
@@ -97,7 +97,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     return Reply("\n".join(lines) or "No breakpoints.", data)
 
 
-@tool("Stop at exceptions", idempotent=True)
+@tool("Stop at exceptions", idempotent=True, action="write")
 async def dap_set_exception_breakpoints(
     call: Call, filters: list[str], session_id: SessionId = None
 ) -> Reply:
@@ -114,7 +114,7 @@ async def dap_set_exception_breakpoints(
     return Reply(f"Stopping at exceptions: {', '.join(filters) or 'none'}.", {"filters": filters})
 
 
-@tool("Stop at functions", idempotent=True)
+@tool("Stop at functions", idempotent=True, action="write")
 async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     """Stop when one of these functions is entered; replaces earlier ones, [] removes them."""
     debugger = call.debugger

@@ -17,7 +17,7 @@ from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import look, next_stop, resume, until
 
 
-@tool("Continue")
+@tool("Continue", action="run")
 async def dap_continue(
     call: Call,
     thread_id: ThreadId = None,
@@ -29,7 +29,7 @@ async def dap_continue(
     return await _resume(call, "continue", thread_id, wait_until_paused, timeout_ms, session_id)
 
 
-@tool("Step over")
+@tool("Step over", action="run")
 async def dap_step_over(
     call: Call,
     thread_id: ThreadId = None,
@@ -41,7 +41,7 @@ async def dap_step_over(
     return await _resume(call, "next", thread_id, wait_until_paused, timeout_ms, session_id)
 
 
-@tool("Step into")
+@tool("Step into", action="run")
 async def dap_step_into(
     call: Call,
     thread_id: ThreadId = None,
@@ -53,7 +53,7 @@ async def dap_step_into(
     return await _resume(call, "stepIn", thread_id, wait_until_paused, timeout_ms, session_id)
 
 
-@tool("Step out")
+@tool("Step out", action="run")
 async def dap_step_out(
     call: Call,
     thread_id: ThreadId = None,
@@ -80,7 +80,7 @@ async def _resume(
     return await resume(call, session, sent, wait=wait, timeout_ms=timeout_ms)
 
 
-@tool("Run to a line")
+@tool("Run to a line", action="run")
 async def dap_run_to(
     call: Call,
     filename: Filename,
@@ -98,7 +98,7 @@ async def dap_run_to(
     return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
-@tool("Jump to a line")
+@tool("Jump to a line", action="run")
 async def dap_goto(
     call: Call,
     line: Line,
@@ -121,7 +121,7 @@ async def dap_goto(
     return await resume(call, session, sent, wait=True, timeout_ms=10_000)
 
 
-@tool("Pause", idempotent=True)
+@tool("Pause", idempotent=True, action="run")
 async def dap_pause(
     call: Call,
     thread_id: ThreadId = None,

@@ -271,7 +271,7 @@ async def walk(
     return None, 0
 
 
-@tool("Evaluate", destructive=True)
+@tool("Evaluate", destructive=True, action="evaluate")
 async def dap_evaluate(
     call: Call,
     expression: str,
@@ -302,7 +302,7 @@ async def dap_evaluate(
     return Reply(f"{text}{more}" or "(no value)", data)
 
 
-@tool("Set a variable", destructive=True)
+@tool("Set a variable", destructive=True, action="write")
 async def dap_set_variable(
     call: Call,
     path: Annotated[str, Field(description="such as total or order.items[3].price")],

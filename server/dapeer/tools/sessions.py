@@ -121,7 +121,7 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     return f"{row['type']} ({', '.join(row['languages'])}) {state}{install}"
 
 
-@tool("Run or attach")
+@tool("Run or attach", action="run")
 async def dap_run(
     call: Call,
     program: str | None = None,
@@ -219,7 +219,7 @@ def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:
     return source_file(filename, cwd if (cwd / filename).is_file() else project)
 
 
-@tool("Restart", destructive=True)
+@tool("Restart", destructive=True, action="run")
 async def dap_restart(
     call: Call,
     wait_until_paused: bool = True,
@@ -231,7 +231,7 @@ async def dap_restart(
     return await next_stop(call, session, 0, timeout_ms if wait_until_paused else 0)
 
 
-@tool("Terminate", destructive=True, idempotent=True)
+@tool("Terminate", destructive=True, idempotent=True, action="run")
 async def dap_terminate(call: Call, session_id: SessionId = None) -> Reply:
     """End the program and its session; output and history stay readable."""
     session = call.debugger.session(session_id)
@@ -243,7 +243,7 @@ async def dap_terminate(call: Call, session_id: SessionId = None) -> Reply:
     )
 
 
-@tool("Disconnect", destructive=True)
+@tool("Disconnect", destructive=True, action="run")
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.peers import Action, ActionKind, Peers
 
 Json = Mapping[str, Any]
 
@@ -23,6 +24,8 @@ class Call:
     debugger: Debugger
     progress: Callable[[str], Awaitable[None]]
     """Tell the client the newest of what happens while it waits."""
+    peers: Peers
+    """The Neovims of the people who debug along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
+    action: ActionKind | None
+    """What it does to the program, where it does something: the person is told, and may want to be asked."""
     arguments: type[BaseModel]
     input_schema: Json
     output_schema: Json | None
@@ -61,9 +66,12 @@ class Tool:
 
         Raises:
             ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
+            Refused: The person did not allow it; nothing has happened.
             DapeerError: Whatever the tool itself reports.
         """
         checked = self._checked(arguments)
+        if self.action is not None:
+            await call.peers.consent(Action(self.name, self.action, arguments))
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         return await self.function(call, **values)
 
@@ -80,6 +88,7 @@ def tool(
     read_only: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
+    action: ActionKind | None = None,
     output: Any = None,  # noqa: ANN401 - pydantic takes any type form
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
@@ -100,6 +109,7 @@ def tool(
             read_only=read_only,
             destructive=destructive,
             idempotent=idempotent or read_only,
+            action=action,
             arguments=arguments,
             input_schema=_short(arguments.model_json_schema()),
             output_schema=output and _short(TypeAdapter(output).json_schema()),

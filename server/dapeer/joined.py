@@ -1,0 +1,135 @@
+"""A session whose adapter somebody else's client holds: we look and act through that client."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from dapeer.dap.messages import Message, Response
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import ChannelError
+from dapeer.live import Life
+from dapeer.neovim.feeds import Feed, Hello
+from dapeer.neovim.transport import NvimTransport
+from dapeer.session import Deadlines, Session
+
+LAST_WORDS = 0.5
+"""Seconds that nvim-dap has to close a session whose debuggee has ended; it may be waiting for a key."""
+LAST_OUTPUT = 0.05
+"""Seconds without output after which an ended program's output counts as complete."""
+POLITE = 2.0
+"""Seconds in which a debuggee may end by itself when it is asked to."""
+SIGNS = 0.3
+"""Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
+
+
+class Joined:
+    """A session of nvim-dap. The same mirror, the same requests; what is not ours we never kill."""
+
+    def __init__(
+        self,
+        number: int,
+        hello: Hello,
+        feed: Feed,
+        *,
+        project: Path,
+        changed: Callable[[Life, Message], None],
+        why_over: Callable[[], str],
+    ) -> None:
+        self.hello = hello
+        self.run_to: str | None = None
+        self.failure: str | None = None
+        """Why nvim-dap could not start its debuggee, in the adapter's words."""
+        self._transport = NvimTransport(feed)
+        self.session = Session(
+            number,
+            hello.name or hello.type,
+            hello.type,
+            self._transport,
+            project=project,
+            deadlines=Deadlines(),
+            kill=None,
+            why_over=why_over,
+            changed=lambda message: changed(self, message),
+        )
+        self.session.feed = feed.name
+
+    # -- what is special about a session that is not ours
+
+    def accepts(self, path: str, /) -> bool:  # noqa: ARG002
+        """Nvim-dap sends all breakpoints to all adapters, and so do we."""
+        return True
+
+    def observe(self, message: Message) -> None:
+        """Take note of why the debuggee could not be started."""
+        match message:
+            case Response(command="launch" | "attach" as command, success=False):
+                self.failure = f"could not {command}: {message.failure()}"
+                self.session.cause = self.session.cause or self.failure
+            case _:
+                pass
+
+    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""
+        session = self.session
+        if not session.initialized.is_set():
+            return  # nvim-dap sends all its signs when the adapter is ready
+        if await session.wait_for(lambda: self._has(path, wanted), SIGNS):
+            return
+        await session.set_breakpoints(path, wanted)
+
+    def _has(self, path: str, wanted: Sequence[SourceBreakpoint]) -> bool:
+        """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
+        sent = [asked for asked, _ in self.session.mirror.breakpoints.get(path, ())]
+        return sorted(map(_key, sent)) == sorted(map(_key, wanted))
+
+    # -- end
+
+    async def live(self) -> None:
+        """Live the rest of the session's life, to its end."""
+        session = self.session
+        await session.wait_for(lambda: session.mirror.ended or session.over, None)
+        await session.inspect.output_settled(LAST_OUTPUT)
+        await session.wait_for(lambda: session.over, LAST_WORDS)
+        await self.part()
+
+    async def part(self) -> None:
+        """Hang up; nvim-dap's session goes on, if it has not ended."""
+        await self._transport.aclose()
+        self.session.finish()
+
+    async def farewell(self, seconds: float) -> None:  # noqa: ARG002
+        """Leave the person's session alone."""
+        await self._transport.aclose()
+
+    async def terminate(self) -> None:
+        """End the debuggee and the session, as nvim-dap does: politely first."""
+        session = self.session
+        session.cause = "ended by dap_terminate"
+        with contextlib.suppress(ChannelError):
+            if session.supports("terminate"):
+                await session.request("terminate", {"restart": False}, seconds=POLITE)
+                await session.wait_for(lambda: session.mirror.ended, POLITE)
+        if not session.mirror.ended:
+            with contextlib.suppress(ChannelError):
+                await session.request("disconnect", {"terminateDebuggee": True}, seconds=POLITE)
+        await session.wait_for(lambda: session.over, POLITE)
+
+    async def disconnect(self, *, terminate: bool | None) -> bool:
+        """End the session; return whether the debuggee was ended, too (None: if it was launched)."""
+        session = self.session
+        ending = self.hello.request == "launch" if terminate is None else terminate
+        session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
+        await session.request("disconnect", {"terminateDebuggee": ending})
+        await session.wait_for(lambda: session.over, POLITE)
+        return ending
+
+
+def _key(breakpoint_: SourceBreakpoint) -> tuple[int, str, str, str]:
+    return (
+        breakpoint_["line"],
+        breakpoint_.get("condition") or "",
+        breakpoint_.get("hitCondition") or "",
+        breakpoint_.get("logMessage") or "",
+    )

@@ -1,0 +1,59 @@
+"""The socket on which the tapped sessions of attached Neovims call in, each on a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from dapeer.neovim.feeds import Hello, Tap
+
+SECONDS_FOR_HELLO = 2.0
+
+Joined = Callable[[Hello, Tap], None]
+
+
+class Taps:
+    """Listens on a unix socket in a folder that only its owner can enter."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self._expected: dict[str, Joined] = {}
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Begin to listen; a second time changes nothing."""
+        if self._server is None:
+            folder = tempfile.mkdtemp(prefix="dapeer-", dir=os.environ.get("XDG_RUNTIME_DIR"))
+            self.path = str(Path(folder) / "tap")
+            self._server = await asyncio.start_unix_server(self._call, self.path)
+
+    def expect(self, joined: Joined) -> str:
+        """Return the secret with which sessions may call in; each is handed to `joined`."""
+        secret = secrets.token_urlsafe(16)
+        self._expected[secret] = joined
+        return secret
+
+    def forget(self, secret: str) -> None:
+        """Expect no more sessions with this secret."""
+        self._expected.pop(secret, None)
+
+    async def aclose(self) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.close()
+            shutil.rmtree(Path(self.path).parent, ignore_errors=True)
+
+    async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(TimeoutError, ValueError, KeyError, ConnectionError):
+            async with asyncio.timeout(SECONDS_FOR_HELLO):
+                facts = json.loads(await reader.readline())
+            self._expected[str(facts["secret"])](Hello.read(facts), Tap(reader, writer))
+            return
+        writer.close()

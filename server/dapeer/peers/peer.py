@@ -1,0 +1,298 @@
+"""One attached Neovim: its sessions are ours to look at, its breakpoints are ours to share."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from anyio.abc import TaskGroup
+
+from dapeer.debugger import Debugger
+from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy
+from dapeer.joined import Joined
+from dapeer.mirror import Phase
+from dapeer.neovim.client import Neovim
+from dapeer.neovim.discovery import plugin_folder
+from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
+from dapeer.neovim.taps import Taps
+from dapeer.peers.shared import SharedBreakpoints
+from dapeer.peers.witness import Witness
+from dapeer.session import Session
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_START = 20.0
+"""What nvim-dap may need to bring an adapter up; some are downloaded or compiled first."""
+
+# A Neovim without the plugin gets ours, for as long as it runs.
+ATTACH = """
+local folder, channel, opts = ...
+if not pcall(require, 'dapeer.rpc') then vim.opt.runtimepath:append(folder) end
+return require('dapeer.rpc').attach(channel, opts)
+"""
+
+
+class Peer:
+    """A Neovim and the person in it."""
+
+    def __init__(self, number: int, debugger: Debugger, tasks: TaskGroup, taps: Taps) -> None:
+        self.id = number
+        self.neovim: Neovim
+        self.facts: Mapping[str, Any] = {}
+        """What Neovim told of itself: pid, cwd, version."""
+        self.sessions: dict[int, Joined] = {}
+        """By nvim-dap's number."""
+        self._debugger = debugger
+        self._tasks = tasks
+        self._taps = taps
+        self._listeners: dict[int, Listeners] = {}
+        self._starts: dict[int, asyncio.Future[Joined]] = {}
+        self._secret = ""
+        self._early: list[tuple[str, list[Any]]] | None = []
+        """What Lua tells before it has returned the facts waits until they are taken in."""
+        self._shared: SharedBreakpoints
+        self._witness: Witness
+        self._told: Mapping[str, Callable[..., None]] = {
+            "session": self._forwarded_session,
+            "dap": self._forwarded,
+            "closed": self._closed,
+            "breakpoints": self._breakpoints,
+            "launch_failed": self._launch_failed,
+            "consent": self._consent,
+            "approve": self._approve,
+        }
+
+    @property
+    def target(self) -> str:
+        """The address of its Neovim."""
+        return self.neovim.target
+
+    @property
+    def pid(self) -> int:
+        """The process of its Neovim."""
+        return int(self.facts.get("pid") or 0)
+
+    @property
+    def cwd(self) -> str:
+        """The working directory of its Neovim, when it was attached."""
+        return str(self.facts.get("cwd") or "")
+
+    @property
+    def witness(self) -> Witness:
+        """The person, told and asked."""
+        return self._witness
+
+    # -- attach and detach
+
+    async def attach(self, target: str) -> None:
+        """Connect, and have Neovim tell all that it has; what it tells from now on is taken in.
+
+        Raises:
+            NeovimError: There is no Neovim, or it does not answer.
+        """
+        self.neovim = await Neovim.connect(target, self._notified)
+        await self._taps.open()
+        self._secret = self._taps.expect(self._tapped)
+        options = {"tap": self._taps.path, "secret": self._secret}
+        neovim = self.neovim
+        try:
+            facts = await neovim.call(ATTACH, str(plugin_folder()), neovim.channel, options)
+        except DapeerError:
+            self._taps.forget(self._secret)
+            await neovim.aclose()
+            raise
+        self.facts = cast("Mapping[str, Any]", facts)
+        self._witness = Witness(neovim, facts.get("approve"))
+        self._shared = SharedBreakpoints(self._debugger.breakpoints, neovim)
+        self._push(self._shared.join(facts.get("breakpoints")))
+        early, self._early = self._early or [], None
+        for kind, arguments in early:
+            self._dispatch(kind, arguments)
+
+    async def detach(self) -> None:
+        """Hang up; what runs in Neovim runs on."""
+        self.neovim.send("require('dapeer.rpc').detach(...)", self.neovim.channel)
+        await self.gone()
+        await self.neovim.aclose()
+
+    async def gone(self) -> None:
+        """Take note that the connection has ended: so have its sessions, for us."""
+        self._taps.forget(self._secret)
+        self._shared.close()
+        self._witness.gone()
+        for joined in list(self.sessions.values()):
+            await joined.part()
+        for start in self._starts.values():
+            _fail(start, "its Neovim has ended")
+
+    # -- what a person could ask of their Neovim
+
+    async def types(self) -> list[str]:
+        """Return the adapter types that nvim-dap knows; none without nvim-dap."""
+        return list(await self._call("launch').types()"))
+
+    async def configurations(self) -> list[dict[str, Any]]:
+        """Return what the person could start from nvim-dap."""
+        return list(await self._call("launch').configurations()"))
+
+    async def run(self, options: Mapping[str, Any]) -> Session:
+        """Start a debug session in nvim-dap, as the person would, and return it when its debuggee runs.
+
+        Raises:
+            AdapterFailed: nvim-dap, or its adapter, could not; in their words.
+            NeovimError: Neovim does not answer, or refused.
+        """
+        return await self._started(await self._call("launch').run(...)", dict(options)))
+
+    async def again(self, joined: Joined) -> Session:
+        """End a session, if it has not ended, and start the same in nvim-dap again."""
+        if not joined.session.over:
+            await joined.terminate()
+        return await self._started(await self._call("sessions').again(...)", joined.hello.session))
+
+    async def state(self) -> str | None:
+        """Return why Neovim does not answer now, as a clause; None when it does."""
+        return await self.neovim.state()
+
+    async def _call(self, what: str, *arguments: object) -> Any:  # noqa: ANN401
+        return await self.neovim.call(f"return require('dapeer.{what}", *arguments)
+
+    async def _started(self, launch: object) -> Session:
+        if not isinstance(launch, int):
+            refused = cast("Mapping[str, Any]", launch if isinstance(launch, dict) else {})
+            raise AdapterFailed(
+                str(refused.get("error") or "nvim-dap could not start this."),
+                "dap_configurations lists what can be started; where='direct' does without Neovim.",
+            )
+        start = self._start(launch)
+        try:
+            async with asyncio.timeout(SECONDS_TO_START):
+                joined = await start
+                session = joined.session
+                await session.wait_for(
+                    lambda: session.over or session.mirror.phase is not Phase.STARTING, None
+                )
+        except TimeoutError as error:
+            state = await self.state()
+            told = f": {state}" if state else ""
+            raise NeovimBusy(
+                f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
+                "dap_status tells whether it does later.",
+            ) from error
+        finally:
+            del self._starts[launch]
+        if joined.failure is not None:
+            raise AdapterFailed(
+                f"The adapter {session.adapter} {joined.failure}", "Check program, cwd and config."
+            )
+        return session
+
+    def _start(self, launch: int) -> asyncio.Future[Joined]:
+        """Return what a start of ours comes to; who asks and what happens may come in either order."""
+        if launch not in self._starts:
+            self._starts[launch] = asyncio.get_running_loop().create_future()
+        return self._starts[launch]
+
+    # -- what Neovim tells
+
+    def _notified(self, name: str, arguments: list[Any]) -> None:
+        if name == "dapeer" and arguments:
+            if self._early is not None:
+                self._early.append((str(arguments[0]), arguments[1:]))
+            else:
+                self._dispatch(str(arguments[0]), arguments[1:])
+
+    def _dispatch(self, kind: str, arguments: list[Any]) -> None:
+        try:
+            self._told.get(kind, _ignore)(*arguments)
+        except Exception:
+            log.exception("Neovim told something odd: %s", kind)
+
+    def _tapped(self, hello: Hello, tap: Tap) -> None:
+        self._tasks.start_soon(self._live, hello, tap)
+
+    def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
+        hello = Hello.read(facts)
+        feed = self._listeners[hello.session] = Listeners(self.neovim, hello.session)
+        self._tasks.start_soon(self._live, hello, feed)
+
+    def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:
+        if session in self._listeners:
+            self._listeners[session].forwarded(kind, number, message)
+
+    def _closed(self, session: int) -> None:
+        if session in self._listeners:
+            self._listeners.pop(session).ended()
+
+    def _breakpoints(self, told: object) -> None:
+        self._push(self._shared.take(told))
+
+    def _push(self, paths: list[str]) -> None:
+        for path in paths:
+            self._tasks.start_soon(self._push_one, path)
+
+    async def _push_one(self, path: str) -> None:
+        try:
+            await self._debugger.push(path)
+        except DapeerError as error:
+            log.warning("breakpoints of %s: %s", path, error)
+
+    def _launch_failed(self, launch: int, message: str) -> None:
+        _fail(self._start(launch), message)
+
+    def _consent(self, number: int, allowed: object, why: object = None) -> None:
+        self._witness.answered(number, allowed, why)
+
+    def _approve(self, wants: object) -> None:
+        self._witness.wants_changed(wants)
+
+    # -- sessions
+
+    async def _live(self, hello: Hello, feed: Feed) -> None:
+        """Live the life of one session of nvim-dap."""
+        joined = Joined(
+            self._debugger.next_id(),
+            hello,
+            feed,
+            project=self._debugger.project,
+            changed=self._debugger.observe,
+            why_over=self._why_over,
+        )
+        parent = self.sessions.get(hello.parent or 0)
+        joined.session.parent = parent.session.id if parent else None
+        self.sessions[hello.session] = joined
+        restart = functools.partial(self.again, joined)
+        with self._debugger.holding(joined, restart):
+            running = asyncio.create_task(joined.session.run())
+            if hello.launch is not None:
+                _settle(self._start(hello.launch), joined)
+            try:
+                await joined.live()
+            finally:
+                running.cancel()
+                await asyncio.wait({running})
+        del self.sessions[hello.session]
+
+    def _why_over(self) -> str:
+        gone = self.neovim.closed.is_set()
+        return "its Neovim has ended" if gone else "nvim-dap has closed the session"
+
+
+def _settle(start: asyncio.Future[Joined], joined: Joined) -> None:
+    if not start.done():
+        start.set_result(joined)
+
+
+def _fail(start: asyncio.Future[Joined], why: str) -> None:
+    if not start.done():
+        start.set_exception(
+            AdapterFailed(f"nvim-dap could not start this: {why}", "See :messages in Neovim.")
+        )
+        start.exception()  # nobody may be waiting
+
+
+def _ignore(*_: object) -> None:
+    """A newer plugin may tell more than we know."""

@@ -1,0 +1,113 @@
+"""All Neovims that are attached."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.debugger import Debugger
+from dapeer.errors import NoNeovim
+from dapeer.neovim.taps import Taps
+from dapeer.peers.peer import Peer
+from dapeer.peers.witness import Action
+
+log = logging.getLogger(__name__)
+
+
+class Peers:
+    """The Neovims whose sessions we share; `async with` hangs up on all of them at its exit."""
+
+    def __init__(self, debugger: Debugger) -> None:
+        self.attached: dict[int, Peer] = {}
+        """By id, in the order in which they came."""
+        self._debugger = debugger
+        self._ids = itertools.count(1)
+        self._taps = Taps()
+        self._tasks: TaskGroup = anyio.create_task_group()
+
+    async def __aenter__(self) -> Self:
+        """Begin to attach."""
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        """Hang up; what runs in the Neovims runs on."""
+        with anyio.CancelScope(shield=True):
+            for number in list(self.attached):
+                await self.disconnect(number)
+            await self._taps.aclose()
+        self._tasks.cancel_scope.cancel()
+        return await self._tasks.__aexit__(kind, error, traceback)
+
+    def peer(self, number: int | None = None) -> Peer:
+        """Return an attached Neovim, default the first.
+
+        Raises:
+            NoNeovim: There is none.
+        """
+        chosen = next(iter(self.attached), None) if number is None else number
+        if chosen is None:
+            raise NoNeovim("No Neovim is attached.", "nvim_targets lists those that can be.")
+        if chosen not in self.attached:
+            known = ", ".join(map(str, self.attached)) or "none"
+            raise NoNeovim(f"There is no Neovim {chosen} here.", f"Attached: {known}.")
+        return self.attached[chosen]
+
+    async def connect(self, target: str) -> Peer:
+        """Attach the Neovim at a socket's path or `host:port`; one that is attached already is returned.
+
+        Raises:
+            NeovimError: There is none, or it does not answer.
+        """
+        for peer in self.attached.values():
+            if peer.target == target:
+                return peer
+        peer = Peer(next(self._ids), self._debugger, self._tasks, self._taps)
+        await peer.attach(target)
+        self.attached[peer.id] = peer
+        self._tasks.start_soon(self._watch, peer)
+        log.info("attached Neovim %s at %s", peer.pid, target)
+        return peer
+
+    async def disconnect(self, number: int) -> None:
+        """Hang up on a Neovim.
+
+        Raises:
+            NoNeovim: It is not attached.
+        """
+        peer = self.peer(number)
+        del self.attached[number]
+        await peer.detach()
+
+    async def _watch(self, peer: Peer) -> None:
+        """Detach a Neovim that ends by itself."""
+        await peer.neovim.closed.wait()
+        if self.attached.pop(peer.id, None) is not None:
+            log.info("Neovim at %s has ended", peer.target)
+            await peer.gone()
+
+    # -- people
+
+    async def consent(self, action: Action) -> None:
+        """Return when every person who wants to be asked has allowed an action.
+
+        Raises:
+            Refused: One has not.
+        """
+        for peer in list(self.attached.values()):
+            await peer.witness.consent(action)
+
+    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+        """Tell everybody what the assistant has done."""
+        for peer in self.attached.values():
+            peer.witness.told(action, outcome, ok=ok)

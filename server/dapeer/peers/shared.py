@@ -1,0 +1,93 @@
+"""One set of breakpoints: those wanted here, and the signs in a Neovim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from dapeer.breakpoints import Breakpoints
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.neovim.client import Neovim
+
+APPLY = "require('dapeer.breakpoints').apply(...)"
+
+Picture = Mapping[str, Mapping[int, SourceBreakpoint]]
+"""By path and line."""
+
+
+class SharedBreakpoints:
+    """Keeps the wanted breakpoints and the signs of one Neovim equal, whoever changes them.
+
+    Each side tells the other what has changed, never what it has: so nobody erases what the other
+    has set a moment ago. The Neovim sends its whole picture; what has changed is what differs from
+    its picture before.
+    """
+
+    def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
+        self._breakpoints = breakpoints
+        self._neovim = neovim
+        self._picture: Picture = {}
+        self._listening = True
+        breakpoints.listeners.append(self._wanted)
+
+    def close(self) -> None:
+        """Share no longer; both sides keep what they have."""
+        self._breakpoints.listeners.remove(self._wanted)
+
+    def join(self, told: object) -> list[str]:
+        """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
+        picture = read(told)
+        mine = [
+            _change(path, line, wanted)
+            for path, lines in self._breakpoints.by_path.items()
+            for line, wanted in lines.items()
+            if line not in picture.get(path, {})
+        ]
+        if mine:
+            self._neovim.send(APPLY, mine)
+        return self.take(told)
+
+    def take(self, told: object) -> list[str]:
+        """Take in Neovim's picture; return the files in which something has changed."""
+        before, now = self._picture, read(told)
+        self._picture = now
+        changed: set[str] = set()
+        self._listening = False
+        try:
+            for path in before.keys() | now.keys():
+                if self._merge(path, before.get(path, {}), now.get(path, {})):
+                    changed.add(path)
+        finally:
+            self._listening = True
+        return sorted(changed)
+
+    def _merge(
+        self,
+        path: str,
+        before: Mapping[int, SourceBreakpoint],
+        now: Mapping[int, SourceBreakpoint],
+    ) -> bool:
+        """Do here what was done to a file's signs; return whether that changed anything."""
+        changed = False
+        for line in before.keys() - now.keys():
+            changed |= self._breakpoints.remove(path, line) is not None
+        for line, wanted in now.items():
+            if before.get(line) != wanted:
+                changed |= self._breakpoints.add(path, wanted) != wanted
+        return changed
+
+    def _wanted(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
+        """Make a breakpoint that is wanted here a sign there, or remove it."""
+        if self._listening:
+            self._neovim.send(APPLY, [_change(path, line, wanted)])
+
+
+def _change(path: str, line: int, wanted: SourceBreakpoint | None) -> dict[str, Any]:
+    change: dict[str, Any] = {"path": path, "line": line}
+    return change if wanted is None else {**change, "wanted": dict(wanted)}
+
+
+def read(told: object) -> Picture:
+    """Read what Lua has told of its breakpoints; an empty table arrives as a list."""
+    files = cast("Mapping[str, Sequence[SourceBreakpoint]]", told if isinstance(told, dict) else {})
+    return {path: {each["line"]: each for each in lines} for path, lines in files.items()}
