@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import anyio
+from anyio.abc import TaskGroup
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
+from dapeer.errors import NeovimBusy, NeovimError
 from dapeer.mcp import stdio
 from dapeer.mcp.server import DapeerServer, make_server
 from dapeer.mcp.toolbox import select
+from dapeer.neovim.discovery import AUTO, of_project
+from dapeer.peers import Peers
 from dapeer.tools import TOOLS
 from dapeer.tools.tool import Tool
 
 log = logging.getLogger(__name__)
+
+A_DAY: Final = 86_400
+"""Seconds that a Neovim which waits for a key may take to let us in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +64,46 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
     Raises:
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
+        NoNeovim: The Neovim to attach to is not there.
     """
     # A user's mistakes are found before anything is started.
     tools = select(offer.tools, read_only=offer.read_only, groups=offer.groups)
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
-        async with Debugger(definitions, Path.cwd()) as debugger:
+        async with (
+            Debugger(definitions, Path.cwd()) as debugger,
+            Peers(debugger) as peers,
+            anyio.create_task_group() as tasks,
+        ):
             log.info("serving %s", debugger.project)
-            yield make_server(debugger, tools), stop
+            await _attach(offer.nvim, peers, debugger.project, tasks)
+            yield make_server(debugger, tools, peers=peers), stop
+            tasks.cancel_scope.cancel()
+
+
+async def _attach(target: str | None, peers: Peers, project: Path, tasks: TaskGroup) -> None:
+    """Attach the Neovim that was named; those that have to be looked for keep nobody waiting."""
+    if target == AUTO:
+        tasks.start_soon(_attach_all, peers, project)
+    elif target is not None:
+        try:
+            await peers.connect(target)
+        except NeovimBusy as error:
+            log.warning("%s It is attached as soon as it answers.", error)
+            tasks.start_soon(_attach_patiently, peers, target)
+
+
+async def _attach_all(peers: Peers, project: Path) -> None:
+    for found in await of_project(project):
+        try:
+            await peers.connect(found.address)
+        except NeovimError as error:
+            log.warning("%s", error)
+
+
+async def _attach_patiently(peers: Peers, target: str) -> None:
+    with contextlib.suppress(NeovimError):
+        await peers.connect(target, seconds=A_DAY)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ class Peer:
 
     # -- attach and detach
 
-    async def attach(self, target: str) -> None:
+    async def attach(self, target: str, seconds: float) -> None:
         """Connect, and have Neovim tell all that it has; what it tells from now on is taken in.
 
         Raises:
@@ -99,8 +99,10 @@ class Peer:
         options = {"tap": self._taps.path, "secret": self._secret}
         neovim = self.neovim
         try:
-            facts = await neovim.call(ATTACH, str(plugin_folder()), neovim.channel, options)
-        except DapeerError:
+            facts = await neovim.call(
+                ATTACH, str(plugin_folder()), neovim.channel, options, seconds=seconds
+            )
+        except BaseException:
             self._taps.forget(self._secret)
             await neovim.aclose()
             raise

@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.debugger import Debugger
 from dapeer.errors import NoNeovim
+from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.taps import Taps
 from dapeer.peers.peer import Peer
 from dapeer.peers.witness import Action
@@ -63,8 +64,10 @@ class Peers:
             raise NoNeovim(f"There is no Neovim {chosen} here.", f"Attached: {known}.")
         return self.attached[chosen]
 
-    async def connect(self, target: str) -> Peer:
+    async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
         """Attach the Neovim at a socket's path or `host:port`; one that is attached already is returned.
+
+        `seconds`: how long it may take to let us in.
 
         Raises:
             NeovimError: There is none, or it does not answer.
@@ -73,7 +76,7 @@ class Peers:
             if peer.target == target:
                 return peer
         peer = Peer(next(self._ids), self._debugger, self._tasks, self._taps)
-        await peer.attach(target)
+        await peer.attach(target, seconds)
         self.attached[peer.id] = peer
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
