@@ -14,9 +14,9 @@ MARK = "DAPEER_TEST"
 """Variable that every process inherits from the test that, directly or not, started it."""
 
 
-def processes_of(mark: str) -> list[int]:
-    """Return the living processes that inherited this value of `MARK`, wherever their parent is."""
-    needle = f"{MARK}={mark}".encode()
+def processes_of(mark: str, variable: str = MARK) -> list[int]:
+    """Return the living processes that inherited this value, wherever their parent is."""
+    needle = f"{variable}={mark}".encode()
     return [pid for pid in _pids() if needle in _environment(pid)]
 
 

@@ -1,0 +1,34 @@
+"""An assistant that works in the Neovim of a test: an MCP client whose core is attached to it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mcp import Client
+
+from dapeer.adapters.definition import load_all, shipped, user_folder
+from dapeer.debugger import Debugger
+from dapeer.mcp.server import make_server
+from dapeer.peers import Peers
+from dapeer.tools import TOOLS
+from tests.neovim.editor import Editor
+from tests.programs import ROOT
+
+
+@asynccontextmanager
+async def attached(editor: Editor, project: Path = ROOT) -> AsyncGenerator[tuple[Client, Editor]]:
+    """Attach a core of its own, in this process, to a Neovim, and serve it to a client."""
+    failure: Exception | None = None
+    async with (
+        Debugger(load_all(shipped(), user_folder()), project) as debugger,
+        Peers(debugger) as peers,
+        Client(make_server(debugger, TOOLS, peers=peers)) as client,
+    ):
+        try:
+            await peers.connect(editor.socket)
+            yield client, editor
+        except (AssertionError, LookupError) as error:
+            # Kept back, or the task groups would wrap it in a group of groups.
+            failure = error
+    if failure is not None:
+        raise failure
