@@ -19,6 +19,7 @@ CHANGING = {
     "dap_set_breakpoint", "dap_remove_breakpoint", "dap_clear_breakpoints",
     "dap_set_exception_breakpoints", "dap_set_function_breakpoints",
     "dap_evaluate", "dap_set_variable",
+    "nvim_connect", "nvim_disconnect",
 }  # fmt: skip
 """Tools that change something: the program, what it does next, or where it will stop."""
 ENDING = {
@@ -49,7 +50,7 @@ def test_no_two_tools_have_one_name() -> None:
 @each_tool
 def test_a_name_is_one_that_every_client_accepts(tool: Tool) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_]{1,40}", tool.name)
-    assert tool.group == "dap"
+    assert tool.group in {"dap", "nvim"}
 
 
 @each_tool

@@ -78,7 +78,7 @@ async def look_at(address: str, project: Path) -> Found | None:
     if answer is None:
         return None
     found = _busy(address, answer.mode) if answer.facts is None else _free(address, answer.facts)
-    return replace(found, steps=found.cwd and _steps(found.cwd, project))
+    return replace(found, steps=found.cwd and steps(found.cwd, project))
 
 
 async def resolve(target: str, project: Path) -> list[Found]:
@@ -109,7 +109,8 @@ def plugin_folder() -> Path:
     return packed if packed.is_dir() else package.parents[1]
 
 
-def _steps(cwd: Path, project: Path) -> int | None:
+def steps(cwd: Path, project: Path) -> int | None:
+    """Return how many folders lie between a Neovim and our project; None: it is another project."""
     return steps_between(cwd.resolve(), project.resolve())
 
 

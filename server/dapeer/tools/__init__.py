@@ -1,6 +1,6 @@
 """The tools, one file per subject."""
 
-from dapeer.tools import breakpoints, execution, inspection, output, sessions
+from dapeer.tools import breakpoints, execution, inspection, neovim, output, sessions
 from dapeer.tools.tool import Call, Reply, Tool
 
 TOOLS: tuple[Tool, ...] = (
@@ -9,6 +9,7 @@ TOOLS: tuple[Tool, ...] = (
     *breakpoints.TOOLS,
     *inspection.TOOLS,
     *output.TOOLS,
+    *neovim.TOOLS,
 )
 
 __all__ = ["TOOLS", "Call", "Reply", "Tool"]

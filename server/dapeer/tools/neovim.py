@@ -1,0 +1,163 @@
+"""Tools that tell which Neovims there are, and attach to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import BeforeValidator, Field
+from typing_extensions import TypedDict
+
+from dapeer.errors import NoNeovim
+from dapeer.neovim import discovery
+from dapeer.neovim.discovery import Found
+from dapeer.neovim.sockets import normal
+from dapeer.peers import Peer, Peers
+from dapeer.tools.tool import Call, Reply, tool
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) else value
+
+
+Target = Annotated[str, BeforeValidator(_as_text)]
+"""What names a Neovim; a model may write a number without quotes."""
+
+
+class NeovimFacts(TypedDict):
+    """A Neovim that runs."""
+
+    target: str
+    state: Literal["attached", "free", "busy"]
+    neovim_id: NotRequired[int]
+    pid: NotRequired[int]
+    cwd: NotRequired[str]
+    same_project: bool
+    version: NotRequired[str]
+    dap: NotRequired[bool]
+    plugin: NotRequired[Literal["loaded", "loadable"]]
+    core_port: NotRequired[int]
+    waits_in_mode: NotRequired[str]
+
+
+class Targets(TypedDict):
+    """The Neovims that run."""
+
+    neovims: list[NeovimFacts]
+
+
+@tool("List Neovims", read_only=True, output=Targets)
+async def nvim_targets(call: Call) -> Reply:
+    """List the running Neovims of this user: address, process, working directory, and which are attached. Those of this project come first."""
+    rows = [_row(found, call.peers) for found in await discovery.find(call.debugger.project)]
+    rows += _elsewhere(call, {row.get("pid") for row in rows})
+    none = f"No Neovim was found. {discovery.START_ONE}"
+    return Reply("\n".join(map(_line, rows)) or none, {"neovims": rows})
+
+
+@tool("Attach to Neovim", idempotent=True)
+async def nvim_connect(
+    call: Call,
+    target: Annotated[Target, Field(description="address, pid, or auto")] = discovery.AUTO,
+) -> Reply:
+    """Attach to a Neovim, so that its debug sessions and breakpoints are shared; auto: all those of this project."""
+    known = [peer for peer in call.peers.attached.values() if _means(target, peer)]
+    peers = known or [
+        await _attach(found, call.peers)
+        for found in await discovery.resolve(target, call.debugger.project)
+    ]
+    lines = [f"Attached to Neovim {_peer_line(peer)}." for peer in peers]
+    return Reply("\n".join(lines), {"attached": [_peer_row(peer) for peer in peers]})
+
+
+@tool("Detach from Neovim", idempotent=True)
+async def nvim_disconnect(
+    call: Call,
+    target: Annotated[Target | None, Field(description="neovim_id, address or pid")] = None,
+) -> Reply:
+    """Detach from a Neovim; it, and what is debugged in it, runs on. The target may be left out when one is attached."""
+    peer = _attached(call.peers, target)
+    await call.peers.disconnect(peer.id)
+    return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})
+
+
+async def _attach(found: Found, peers: Peers) -> Peer:
+    """Attach, unless we are under another of its addresses."""
+    peer = _peer_of(found.pid, peers)
+    return peer or await peers.connect(found.address)
+
+
+def _attached(peers: Peers, target: str | None) -> Peer:
+    if target is None and len(peers.attached) == 1:
+        return peers.peer()
+    for peer in peers.attached.values():
+        if target is not None and (target == str(peer.id) or _means(target, peer)):
+            return peer
+    known = "; ".join(map(_peer_line, peers.attached.values()))
+    what = "No Neovim is meant" if target is None else f"Neovim {target} is not attached"
+    raise NoNeovim(f"{what}.", f"Attached: {known or 'none'}.")
+
+
+def _means(target: str, peer: Peer) -> bool:
+    return target == str(peer.pid) or normal(target) == normal(peer.target)
+
+
+def _peer_of(pid: int | None, peers: Peers) -> Peer | None:
+    return next((peer for peer in peers.attached.values() if peer.pid == pid), None)
+
+
+def _row(found: Found, peers: Peers) -> dict[str, Any]:
+    peer = _peer_of(found.pid, peers)
+    facts = {
+        "target": peer.target if peer else found.address,
+        "state": "attached" if peer else found.state,
+        "neovim_id": peer and peer.id,
+        "pid": found.pid,
+        "cwd": found.cwd and str(found.cwd),
+        "same_project": found.steps is not None,
+        "version": found.version or None,
+        "dap": found.dap if found.state == "free" else None,
+        "plugin": found.plugin,
+        "core_port": found.port,
+        "waits_in_mode": found.waits_in or None,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _elsewhere(call: Call, shown: set[int | None]) -> list[dict[str, Any]]:
+    """Return the attached Neovims that listen where nobody looks, such as a port."""
+    project = call.debugger.project
+    return [
+        _peer_row(peer)
+        | {
+            "same_project": discovery.steps(Path(peer.cwd), project) is not None,
+            "state": "attached",
+        }
+        for peer in call.peers.attached.values()
+        if peer.pid not in shown
+    ]
+
+
+def _peer_row(peer: Peer) -> dict[str, Any]:
+    return {"neovim_id": peer.id, "target": peer.target, "pid": peer.pid, "cwd": peer.cwd}
+
+
+def _peer_line(peer: Peer) -> str:
+    return f"{peer.id} at {peer.target} (pid {peer.pid}, in {peer.cwd})"
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    state = f"attached as {row['neovim_id']}" if "neovim_id" in row else row["state"]
+    told = [
+        f"pid {row['pid']}" if "pid" in row else "",
+        f"in {row['cwd']}" if "cwd" in row else "",
+        "this project" if row["same_project"] else "another project",
+        f"waits for a key in mode {row['waits_in_mode']}" if "waits_in_mode" in row else "",
+        "nvim-dap is loaded" if row.get("dap") else "",
+        f"its core listens on port {row['core_port']}" if "core_port" in row else "",
+    ]
+    return f"{row['target']} {state}: {', '.join(filter(None, told))}"
+
+
+TOOLS = (nvim_targets, nvim_connect, nvim_disconnect)
