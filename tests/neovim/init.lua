@@ -1,6 +1,9 @@
 -- The tests' Neovim: nvim-dap with an adapter for Python, what the test adds, and dapeer's plugin.
 local given = vim.json.decode(vim.env.DAPEER_TEST_GIVEN, { luanil = { object = true } })
 
+-- The file type plugin for Python asks for it, and looking for it takes seconds.
+vim.g.loaded_python3_provider = 0
+
 local function configure()
   if given.dap then
     require('person').adapters(given.python)
