@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import platform
+import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +18,8 @@ from dapeer.adapters.definition import Definition, load_all, shipped, user_folde
 from dapeer.adapters.detection import Detection, detect
 
 PTRACE_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
+
+OLDEST_NEOVIM: Final = (0, 10)
 
 NOTHING_READY: Final = 1
 """Exit code when nothing can be debugged."""
@@ -74,8 +79,25 @@ def _installation() -> Iterator[Finding]:
         except metadata.PackageNotFoundError:
             get = f"Get it: {sys.executable} -m pip install {package}"
             yield Finding("missing", package, get)
+    yield neovim_finding(shutil.which("nvim"))
     if sys.platform == "linux":
         yield ptrace_finding(_ptrace_scope())
+
+
+def neovim_finding(path: str | None) -> Finding:
+    """Say which Neovim there is to debug along in; nothing else needs one."""
+    if path is None:
+        return Finding("note", "Neovim", "not found; only for sharing sessions with nvim-dap")
+    done = subprocess.run(
+        [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    match = re.match(r"NVIM v(\d+)\.(\d+)\S*", done.stdout)
+    if match is None:
+        return Finding("note", "Neovim", f"{path} does not tell its version")
+    version = match[0].removeprefix("NVIM v")
+    if (int(match[1]), int(match[2])) < OLDEST_NEOVIM:
+        return Finding("note", f"Neovim {version}", f"{path} is too old: 0.10 is needed")
+    return Finding("ok", f"Neovim {version}", path)
 
 
 def _ptrace_scope() -> str:

@@ -94,10 +94,10 @@ async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
             match message:
                 case [1, int(number), None, answer]:
                     said[number] = json.loads(answer) if number == _FACTS else answer
-                case [1, int(), *_]:
-                    raise ValueError("it refused")
-                case _:
+                case [2, *_]:
                     pass
+                case _:
+                    raise ValueError("it refused, or is no Neovim")
 
 
 def _request(number: int, method: str) -> bytes:
