@@ -1,0 +1,249 @@
+"""The life of the core that a Neovim starts: one at a time, never longer than its Neovim."""
+
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.mcp.wire import opening, request
+from tests.neovim.editor import Editor, neovim
+from tests.processes import command_line, descendants, process_gone
+
+TOLD = """
+local function teller(kind)
+  return function(...) vim.rpcnotify(vim.g.test_channel, kind, ...) end
+end
+vim.notify = teller('warned')
+require('dapeer').setup({ on_ready = teller('ready'), on_stop = teller('stopped') })
+"""
+
+
+def started_by(*command: str) -> Mapping[str, object]:
+    """Return the options that start the core with a command."""
+    return {"bridge": {"command": command}}
+
+
+CORE = started_by(sys.executable, "-m", "dapeer")
+LISTENS = "echo MCP server listening on port 7; exec cat"
+LISTENER = started_by("/bin/sh", "-c", LISTENS)
+"""All that the plugin needs of a core: it says its port, and ends when it is told or alone."""
+
+
+@dataclass
+class Core:
+    pid: int
+    port: int
+
+
+async def does(editor: Editor, function: str) -> Any:  # noqa: ANN401 - what Lua returns
+    """Call a function of the plugin as the person's configuration does."""
+    return await editor.lua(f"return require('dapeer').{function}")
+
+
+async def ready(editor: Editor) -> Core:
+    """Wait until a core listens."""
+    [port] = await editor.notified("ready")
+    status = await does(editor, "status()")
+    assert (status["state"], status["port"]) == ("running", port)
+    return Core(status["pid"], port)
+
+
+async def start(editor: Editor) -> Core:
+    await does(editor, "start()")
+    return await ready(editor)
+
+
+def cores_of(editor: Editor) -> list[int]:
+    """Return the processes of cores that a Neovim has started, the ones they start left out."""
+    below = set(descendants(editor.pid))
+    return [pid for pid in below if " serve " in command_line(pid)]
+
+
+def everybodys_arguments() -> str:
+    """Return what every user of the machine can read of all processes."""
+    return "\n".join(command_line(int(each.name)) for each in Path("/proc").glob("[0-9]*"))
+
+
+async def initialize(url: str, token: str | None) -> int:
+    """Return the HTTP status that a client gets."""
+    headers = {"Accept": "application/json, text/event-stream"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    async with httpx2.AsyncClient() as client:
+        hello = request("initialize", 1, **opening("2025-11-25"))
+        return (await client.post(url, json=hello, headers=headers)).status_code
+
+
+async def test_a_client_gets_in_with_the_token_that_no_command_line_shows(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=CORE) as editor:
+        assert await does(editor, "get_port()") is None
+        assert await does(editor, "get_token()") is None
+        core = await start(editor)
+        url, token = await does(editor, "get_url()"), await does(editor, "get_token()")
+        assert url == f"http://127.0.0.1:{core.port}/mcp"
+        assert await initialize(url, token) == 200
+        assert await initialize(url, None) == 401
+        assert f"--nvim {editor.socket} --with-stdin" in command_line(core.pid)
+        assert len(token) == 64
+        assert token not in everybodys_arguments()
+
+
+@pytest.mark.parametrize("end", ["quit", "kill"])
+async def test_the_core_ends_with_its_neovim(tmp_path: Path, end: str) -> None:
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=CORE) as editor:
+        core = await start(editor)
+        if end == "kill":
+            await editor.kill()
+        else:
+            editor.wire.send("nvim_command", "qa!")
+            await editor.notified("stopped")
+        await process_gone(core.pid)
+
+
+async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=CORE) as editor:
+        first = await start(editor)
+        token = await does(editor, "get_token()")
+        os.kill(first.pid, signal.SIGKILL)
+        await editor.notified("stopped")
+        [warning, _] = await editor.notified("warned")
+        assert warning == "dapeer: The core died (signal 9) and is started again."
+        second = await ready(editor)
+        assert second.pid != first.pid
+        assert await does(editor, "get_token()") != token
+        assert cores_of(editor) == [second.pid]
+
+
+async def test_stop_and_start_at_once_leave_exactly_one(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=CORE) as editor:
+        first = await start(editor)
+        same_port = f"start({{ port = {first.port} }})"
+        states = await editor.lua(f"""
+          local dapeer, states = require('dapeer'), {{}}
+          local function look() table.insert(states, {{ dapeer.status().state, dapeer.is_running() }}) end
+          dapeer.start() look() dapeer.stop() look() dapeer.stop() dapeer.{same_port} look()
+          dapeer.start() dapeer.restart() look()
+          return states
+        """)
+        assert states == [["running", True], ["stopping", False], *[["starting", True]] * 2]
+        await editor.notified("stopped")
+        second = await ready(editor)
+        assert (second.port, second.pid != first.pid) == (first.port, True)
+        assert cores_of(editor) == [second.pid]
+        await does(editor, "stop()")
+        await editor.notified("stopped")
+        await process_gone(second.pid)
+        assert await editor.lua("return { require('dapeer').is_running(), vim.v.errmsg }") == [
+            False,
+            "",
+        ]
+
+
+async def test_a_core_that_does_not_listen_to_stop_is_killed(tmp_path: Path) -> None:
+    once = shlex.quote(str(tmp_path / "once"))
+    deaf = f"[ -e {once} ] && exec sh -c {shlex.quote(LISTENS)}; touch {once}; trap '' TERM;"
+    setup = started_by(
+        "/bin/sh", "-c", f"{deaf} echo MCP server listening on port 7; exec sleep 99"
+    )
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=setup) as editor:
+        first = await start(editor)
+        await does(editor, "restart()")
+        second = await ready(editor)
+        assert second.pid != first.pid
+        assert descendants(editor.pid) == [second.pid]
+
+
+async def test_neovims_side_by_side_have_a_core_each(tmp_path: Path) -> None:
+    homes = [tmp_path / "one", tmp_path / "other"]
+    for home in homes:
+        home.mkdir()
+    async with neovim(homes[0], dap=False, rc=TOLD, setup=CORE) as other:
+        theirs = await start(other)
+        async with neovim(homes[1], dap=False, rc=TOLD, setup=CORE) as editor:
+            ours = await start(editor)
+            assert (cores_of(editor), cores_of(other)) == ([ours.pid], [theirs.pid])
+            assert ours.port != theirs.port
+        await process_gone(ours.pid)
+        assert await does(other, "get_port()") == theirs.port
+        assert cores_of(other) == [theirs.pid]
+
+
+async def test_the_port_is_read_when_its_line_comes_in_pieces(tmp_path: Path) -> None:
+    gates = [tmp_path / "first", tmp_path / "second"]
+    for gate in gates:
+        os.mkfifo(gate)
+    first, second = (shlex.quote(str(gate)) for gate in gates)
+    script = f"""
+      printf 'Hello\\nMCP server listening on po'; read go < {first}
+      printf 'rt 12'; read go < {second}
+      printf '34\\nmore'; exec cat
+    """
+    in_pieces = started_by("/bin/sh", "-c", script)
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=in_pieces) as editor:
+        await does(editor, "start()")
+        for gate in gates:
+            # Opens when the piece is written; Neovim answers when it has read it.
+            with gate.open("w", encoding="utf-8") as go:
+                assert (await does(editor, "status()"))["state"] == "starting"
+                go.write("go\n")
+        assert (await ready(editor)).port == 1234
+
+
+async def test_a_core_that_dies_again_and_again_is_given_up_with_one_sentence(
+    tmp_path: Path,
+) -> None:
+    dies = started_by("/bin/sh", "-c", "echo 'dapeer: I am not well.' >&2; exit 3")
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=dies, ui=True) as editor:
+        await does(editor, "start()")
+        [first, _] = await editor.notified("warned")
+        [last, _] = await editor.notified("warned")
+        assert first == "dapeer: The core died (exit code 3) and is started again."
+        failure = "The core died 5 times in a row (exit code 3: I am not well)."
+        assert last == f"dapeer: {failure} See :Dapeer status."
+        assert not await does(editor, "is_running()")
+        await editor.lua("vim.cmd('Dapeer status')")
+        shown = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+        assert shown[:2] == ["stopped", failure]
+        assert shown[-2:] == ["It said:", "dapeer: I am not well."]
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["/bin/sh", "-c", "echo 'dapeer: No port.' >&2; exit 2"], "cannot start: No port"),
+        (["/no/such/program"], "cannot be started: .*ENOENT.*/no/such/program"),
+    ],
+)
+async def test_what_trying_again_cannot_help_is_told_at_once(
+    tmp_path: Path, command: list[str], sentence: str
+) -> None:
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=started_by(*command)) as editor:
+        await does(editor, "start()")
+        [warning, _] = await editor.notified("warned")
+        assert re.search(sentence, warning)
+        assert (await does(editor, "status()"))["state"] == "stopped"
+
+
+async def test_a_mistake_in_the_persons_callback_stops_nothing(tmp_path: Path) -> None:
+    rc = TOLD + "require('dapeer').setup({ on_ready = function() error('mine') end })"
+    async with neovim(tmp_path, dap=False, rc=rc, setup=LISTENER) as editor:
+        await does(editor, "start()")
+        [warning, _] = await editor.notified("warned")
+        assert warning.startswith("dapeer: on_ready failed: ")
+        assert warning.endswith("mine")
+        assert (await does(editor, "status()"))["state"] == "running"
+
+
+async def test_the_core_starts_with_neovim_when_that_is_wanted(tmp_path: Path) -> None:
+    setup = {**LISTENER, "auto_start": True}
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=setup) as editor:
+        core = await ready(editor)
+        assert descendants(editor.pid) == [core.pid]
