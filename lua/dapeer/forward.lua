@@ -81,6 +81,7 @@ local function replay(core, session)
       allThreadsStopped = not others_run,
     })
   end
+  event('dapeer.replayed', vim.empty_dict())
 end
 
 ---Tell a core of a session and of what has become of it so far.
@@ -101,9 +102,9 @@ function M.follow(session)
   end
   forwarded[session.id] = {}
   session.on_close['dapeer.forward'] = function()
-    forwarded[session.id] = nil
     -- It may be called within a luv callback; what nvim-dap has scheduled before comes first.
     vim.schedule(function()
+      forwarded[session.id] = nil
       require('dapeer.rpc').notify('closed', session.id)
     end)
   end
@@ -114,6 +115,9 @@ end
 ---@return boolean
 local function ours(session)
   if require('dapeer.tap').has(session.id) then
+    return false
+  end
+  if session.closed and not forwarded[session.id] then
     return false
   end
   if not forwarded[session.id] then

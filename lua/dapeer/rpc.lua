@@ -20,10 +20,8 @@ function M.attach(channel, opts)
   require('dapeer.hook').install()
   cores[channel] = { channel = channel, tap = opts.tap, secret = opts.secret }
   local dap = package.loaded['dap']
-  if dap then
-    require('dapeer.sessions').tell(cores[channel])
-  end
   return {
+    sessions = dap and require('dapeer.sessions').tell(cores[channel]) or {},
     protocol = M.VERSION,
     pid = vim.uv.os_getpid(),
     cwd = vim.fn.getcwd(),

@@ -58,13 +58,17 @@ end
 
 ---Tell a core that has just joined of every session that runs.
 ---@param core dapeer.Core
+---@return integer[] ids
 function M.tell(core)
+  local ids = {}
   for _, session in ipairs(M.all()) do
+    ids[#ids + 1] = session.id
     local tapped = require('dapeer.tap').tell(core, session)
     if not tapped then
       require('dapeer.forward').tell(core, session)
     end
   end
+  return ids
 end
 
 ---Start what a session debugged once more, in nvim-dap.

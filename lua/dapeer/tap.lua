@@ -47,6 +47,9 @@ local sending
 
 local reason = 'nvim-dap is not loaded'
 
+---Ends the past that a core is told; an event of ours, which no adapter sends.
+local REPLAYED = '{"seq":0,"type":"event","event":"dapeer.replayed","body":{}}'
+
 ---@param kind string
 ---@param number integer
 ---@param body string
@@ -220,9 +223,8 @@ local function connect(tap, core)
     for _, entry in ipairs(tap.journal) do
       past[#past + 1] = entry.frame
     end
-    if #past > 0 then
-      pipe:write(past)
-    end
+    past[#past + 1] = frame('i', 0, REPLAYED)
+    pipe:write(past)
     sink.ready = true
     local read = reader(tap, pipe)
     pipe:read_start(function(failed, chunk)

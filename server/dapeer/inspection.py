@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from dapeer import snapshot, sources
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
-from dapeer.errors import ChannelError, DapeerError, SessionError
+from dapeer.errors import DapeerError
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 
@@ -195,5 +195,5 @@ async def _quietly(fetch: Coroutine[Any, Any, object]) -> None:
     """A stop is told even when a part of it cannot be had."""
     try:
         await fetch
-    except (ChannelError, SessionError, KeyError):
+    except (DapeerError, KeyError):
         return

@@ -6,9 +6,11 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dapeer.dap.messages import Message, Response
+import anyio
+
+from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import ChannelError
+from dapeer.errors import ChannelError, NeovimBusy
 from dapeer.live import Life
 from dapeer.neovim.feeds import Feed, Hello
 from dapeer.neovim.transport import NvimTransport
@@ -41,6 +43,8 @@ class Joined:
         self.run_to: str | None = None
         self.failure: str | None = None
         """Why nvim-dap could not start its debuggee, in the adapter's words."""
+        self.replayed = anyio.Event()
+        """All that had happened before we came has been told."""
         self._transport = NvimTransport(feed)
         self.session = Session(
             number,
@@ -62,8 +66,10 @@ class Joined:
         return True
 
     def observe(self, message: Message) -> None:
-        """Take note of why the debuggee could not be started."""
+        """Take note of the end of the past, and of why the debuggee could not be started."""
         match message:
+            case Event(event="dapeer.replayed"):
+                self.replayed.set()
             case Response(command="launch" | "attach" as command, success=False):
                 self.failure = f"could not {command}: {message.failure()}"
                 self.session.cause = self.session.cause or self.failure
@@ -77,7 +83,13 @@ class Joined:
             return  # nvim-dap sends all its signs when the adapter is ready
         if await session.wait_for(lambda: self._has(path, wanted), SIGNS):
             return
-        await session.set_breakpoints(path, wanted)
+        try:
+            await session.set_breakpoints(path, wanted)
+        except NeovimBusy as error:
+            raise NeovimBusy(
+                f"The breakpoints of {Path(path).name} are wanted, but not set yet: {error.what}",
+                "They are set as soon as Neovim goes on.",
+            ) from error
 
     def _has(self, path: str, wanted: Sequence[SourceBreakpoint]) -> bool:
         """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.debugger import Debugger
@@ -24,6 +25,8 @@ from dapeer.session import Session
 
 log = logging.getLogger(__name__)
 
+SECONDS_TO_REPLAY = 2.0
+"""What the sessions that run already may need to tell their past."""
 SECONDS_TO_START = 20.0
 """What nvim-dap may need to bring an adapter up; some are downloaded or compiled first."""
 
@@ -50,6 +53,7 @@ class Peer:
         self._taps = taps
         self._listeners: dict[int, Listeners] = {}
         self._starts: dict[int, asyncio.Future[Joined]] = {}
+        self._arrival = anyio.Event()
         self._secret = ""
         self._early: list[tuple[str, list[Any]]] | None = []
         """What Lua tells before it has returned the facts waits until they are taken in."""
@@ -113,6 +117,16 @@ class Peer:
         early, self._early = self._early or [], None
         for kind, arguments in early:
             self._dispatch(kind, arguments)
+        with anyio.move_on_after(SECONDS_TO_REPLAY):
+            for number in facts.get("sessions") or ():
+                await (await self._arrived(number)).replayed.wait()
+
+    async def _arrived(self, number: int) -> Joined:
+        """Return a session once it has called in."""
+        while number not in self.sessions:
+            self._arrival = anyio.Event()
+            await self._arrival.wait()
+        return self.sessions[number]
 
     async def detach(self) -> None:
         """Hang up; what runs in Neovim runs on."""
@@ -266,6 +280,7 @@ class Peer:
         parent = self.sessions.get(hello.parent or 0)
         joined.session.parent = parent.session.id if parent else None
         self.sessions[hello.session] = joined
+        self._arrival.set()
         restart = functools.partial(self.again, joined)
         with self._debugger.holding(joined, restart):
             running = asyncio.create_task(joined.session.run())
