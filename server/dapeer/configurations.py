@@ -17,8 +17,6 @@ Json: TypeAlias = Mapping[str, Any]
 
 LAUNCH_JSON = ".vscode/launch.json"
 NVIM = "nvim"
-COMPUTED = "(computed)"
-"""What Neovim says of a configuration that is made by code each time."""
 
 _OF_THE_EDITOR = frozenset({
     "name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer",
@@ -34,6 +32,7 @@ _INPUTS = {
     "processId": "pid", "pid": "pid", "host": "host", "port": "port",
 }  # fmt: skip
 """Keys of configurations, and the argument of dap_run that means the same."""
+_TARGETS = frozenset({"program", "module", "code"})
 _INTERPRETERS = frozenset({"python", "pythonPath"})
 
 
@@ -58,26 +57,54 @@ class Configuration:
         """Name it so that it differs from others of its name."""
         return f"{self.name} ({self.type}, {self.origin})"
 
-    def left_to_ask(self, given: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
-        """Return what is still asked for when these keys of the configuration are given.
+    def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
+        """Return what is still asked for when these arguments and keys are given.
 
         Neovim knows by itself which file the person looks at, and dapeer which Python.
         """
         return tuple(
             ask
             for ask in self.asks
-            if not _answered(ask, given)
+            if not _answered(ask, inputs, config)
             and not (in_neovim and ask.variable in IN_EDITOR)
             and not (not in_neovim and ask.key in _INTERPRETERS)
         )
 
-    def with_given(self, given: Json) -> Configuration:
-        """Return it with these keys replaced; an environment is added to."""
-        merged = {**self.values, **given}
-        environment = self.values.get("env")
-        if isinstance(given.get("env"), Mapping) and isinstance(environment, Mapping):
-            merged["env"] = {**cast("Json", environment), **given["env"]}
-        return replace(self, values=merged)
+    def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return arguments of dap_run and keys of the adapter's own: ours, and over them those given.
+
+        Which terminal the program should run in is left out: without an editor there is none.
+        """
+        asking = {ask.key for ask in self.asks} & _INTERPRETERS
+        own, rest = _split({key: value for key, value in self.values.items() if key not in asking})
+        merged = {**_without_targets(own, inputs), **inputs}
+        if "env" in own and "env" in inputs:
+            merged["env"] = {**own["env"], **inputs["env"]}
+        return merged, {**rest, **config}
+
+    def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
+        """Return what these arguments mean in this configuration's own keys, for its own adapter."""
+        keys: dict[str, Any] = {}
+        for argument, value in inputs.items():
+            if argument in {"host", "port"} and isinstance(self.values.get("connect"), Mapping):
+                keys["connect"] = {
+                    **self.values["connect"],
+                    **keys.get("connect", {}),
+                    argument: value,
+                }
+            elif argument == "env" and isinstance(self.values.get("environment"), list):
+                added = [{"name": name, "value": text} for name, text in value.items()]
+                keys["environment"] = [*self.values["environment"], *added]
+            elif argument == "env":
+                keys["env"] = {**(self.values.get("env") or {}), **value}
+            else:
+                keys[self._key(argument)] = value
+        return {**keys, **config}
+
+    def _key(self, argument: str) -> str:
+        mine = (*self.values, *(ask.key for ask in self.asks))
+        usual = {"pid": "processId", "stop_on_entry": "stopOnEntry"}.get(argument, argument)
+        return next((key for key in mine if _INPUTS.get(key) == argument), usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +143,13 @@ class Found:
         return f"There are: {listed or 'none'}. {self.problem}".strip()
 
 
+def argument_for(ask: Ask) -> str:
+    """Return which argument of dap_run answers an ask."""
+    leaf = ask.field.partition(".")[2] if ask.key == "connect" else ask.key
+    known = leaf in _INPUTS or leaf in {"args", "env"}
+    return f"`{_INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
+
+
 def in_project(project: Path) -> Found:
     """Read the project's launch.json; without one there is nothing. Blocks while it reads."""
     path = project / LAUNCH_JSON
@@ -127,25 +161,13 @@ def in_project(project: Path) -> Found:
         return Found((), {}, f"{path}: {error.strerror}.")
     except Malformed as error:
         return Found((), {}, f"{path}:{error.line}:{error.column}: {error.what}.")
-    around = Surroundings(str(project), str(Path.home()), os.environ, _platform())
-    found = (_read(each, around, file.inputs) for each in file.configurations)
+    found = (_read(each, _around(project), file.inputs) for each in file.configurations)
     return Found(tuple(found), file.compounds)
 
 
-def in_neovim(told: Sequence[Json]) -> tuple[Configuration, ...]:
+def in_neovim(told: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
     """Return what Neovim has told of its `dap.configurations`."""
-    return tuple(
-        Configuration(
-            each["name"],
-            each["type"],
-            each["request"],
-            NVIM,
-            _own(_normal(each["config"])),
-            tuple(_told_ask(text) for text in each["asks"]),
-            each["filetype"],
-        )
-        for each in told
-    )
+    return tuple(_told(each, _around(project)) for each in told)
 
 
 def together(project: Found, neovim: Sequence[Configuration]) -> Found:
@@ -164,11 +186,55 @@ def together(project: Found, neovim: Sequence[Configuration]) -> Found:
     return replace(project, configurations=tuple(kept))
 
 
-def inputs_of(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a configuration into arguments of dap_run and keys that are the adapter's own.
+def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
+    own = lifted(written, around.platform)
+    values, asks = resolved(_own(own), around, inputs)
+    return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
 
-    Which terminal the program should run in is left out: it runs in none.
-    """
+
+def _told(told: Json, around: Surroundings) -> Configuration:
+    values, asks = resolved(_own(_normal(told["config"])), around, {})
+    said = tuple(_told_ask(text) for text in told["asks"])
+    facts = (told["name"], told["type"], told["request"], NVIM, values)
+    return Configuration(*facts, (*said, *asks), told["filetype"])
+
+
+def _around(project: Path) -> Surroundings:
+    platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
+    return Surroundings(str(project), str(Path.home()), os.environ, platform)
+
+
+def _own(values: Json) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in _OF_THE_EDITOR}
+
+
+def _normal(values: Json) -> Json:
+    """Return it with an environment that is a table: Lua does not tell an empty one from a list."""
+    return {**values, "env": {}} if values.get("env") == [] else values
+
+
+def _told_ask(text: str) -> Ask:
+    field, colon, wants = text.partition(": ")
+    return Ask(field, wants) if colon else Ask("", text)
+
+
+def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
+    if ask.key in config:
+        return True
+    if ask.key in {"env", "connect"}:
+        given = cast("Json", inputs.get("env") or {}) if ask.key == "env" else inputs
+        return ask.field.partition(".")[2] in given
+    return _INPUTS.get(ask.key, ask.key) in inputs
+
+
+def _without_targets(own: Json, inputs: Json) -> Json:
+    """Return the arguments without what they run, when something else is to be run."""
+    if not inputs.keys() & _TARGETS:
+        return own
+    return {key: value for key, value in own.items() if key not in _TARGETS}
+
+
+def _split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
     inputs: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in values.items():
@@ -186,33 +252,6 @@ def inputs_of(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
     return inputs, rest
 
 
-def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
-    own = lifted(written, around.platform)
-    values, asks = resolved(_own(own), around, inputs)
-    return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
-
-
-def _own(values: Json) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key not in _OF_THE_EDITOR}
-
-
-def _normal(values: Json) -> Json:
-    """Return it with an environment that is a table: Lua does not tell an empty one from a list."""
-    return {**values, "env": {}} if values.get("env") == [] else values
-
-
-def _told_ask(text: str) -> Ask:
-    field, colon, wants = text.partition(": ")
-    return Ask(field, wants) if colon else Ask("", text)
-
-
-def _answered(ask: Ask, given: Json) -> bool:
-    if ask.key == "env":
-        environment = cast("Json", given.get("env") or {})
-        return ask.field.removeprefix("env.") in environment
-    return ask.key in given
-
-
 def _environment(value: object) -> dict[str, str]:
     """Return the variables of `env`, or of `environment` as cppdbg has it."""
     if isinstance(value, list):
@@ -224,7 +263,3 @@ def _environment(value: object) -> dict[str, str]:
 
 def _number(value: object) -> object:
     return int(value) if isinstance(value, str) and value.isdecimal() else value
-
-
-def _platform() -> str:
-    return {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")

@@ -1,39 +1,27 @@
-"""Tools that start, list and end debug sessions."""
+"""Tools that list, restart and end debug sessions. Those that start them are in `starting`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, NotRequired
 
 from anyio import to_thread
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from dapeer import render
-from dapeer.adapters.choice import choose
-from dapeer.adapters.definition import Definition, names_in
+from dapeer.adapters.definition import Definition
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
-from dapeer.adapters.running import choose_for_process, is_running
-from dapeer.dap.types import SourceBreakpoint
-from dapeer.debugger import Debugger
-from dapeer.errors import ArgumentError
-from dapeer.live import Plan
 from dapeer.snapshot import Summary
+from dapeer.tools import starting
 from dapeer.tools.arguments import (
-    BreakpointArgument,
     Milliseconds,
     SessionId,
-    check_line,
-    source_file,
 )
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import next_stop
-
-NOTHING_TO_WAIT_FOR = 1000
-"""Milliseconds to wait for a stop after an attach that nothing is going to stop."""
 
 
 class Status(TypedDict):
@@ -121,104 +109,6 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     return f"{row['type']} ({', '.join(row['languages'])}) {state}{install}"
 
 
-@tool("Run or attach", action="run")
-async def dap_run(
-    call: Call,
-    program: str | None = None,
-    module: str | None = None,
-    code: str | None = None,
-    type: Annotated[str | None, Field(description="adapter; guessed from the program")] = None,  # noqa: A002
-    request: Literal["launch", "attach"] = "launch",
-    pid: Annotated[int | None, Field(ge=1)] = None,
-    host: str | None = None,
-    port: Annotated[int | None, Field(ge=1, le=65535)] = None,
-    name: str | None = None,
-    args: Sequence[str] = (),
-    cwd: str | None = None,
-    env: Mapping[str, str] | None = None,
-    python: Annotated[str | None, Field(description="interpreter of the program")] = None,
-    breakpoints: Sequence[BreakpointArgument] = (),
-    exception_filters: list[str] | None = None,
-    stop_on_entry: bool = False,
-    config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
-    wait_until_paused: bool = True,
-    timeout_ms: Milliseconds = 30_000,
-) -> Reply:
-    """Start a program under the debugger, or attach to one, and return the snapshot of its first stop or its end.
-
-    Give `program`, `module` or `code`, and breakpoints: one call shows stack, locals and source where it stops.
-    """
-    debugger = call.debugger
-    where = _folder(cwd, debugger.project)
-    path = _program(program, where, debugger.project) if request == "launch" else program
-    inputs: dict[str, object] = {"program": path, "module": module, "code": code}
-    inputs |= {"args": list(args), "cwd": str(where), "env": dict(env) if env else None}
-    inputs |= {"pid": pid, "host": host, "port": port, "stop_on_entry": stop_on_entry}
-    if request == "attach" and not config:
-        _check_attach(pid, port)
-    definition = _definition(debugger, type, request, inputs)
-    if "python" in names_in(definition.launch, definition.transport):
-        inputs["python"] = find_python(python, where, os.environ)
-    plan = Plan(definition, request, inputs, config or {}, name or "", exception_filters)
-    session = await debugger.start(plan, _wanted(breakpoints, where, debugger.project))
-    can_stop = plan.launched or stop_on_entry or debugger.breakpoints.by_path
-    limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
-    return await next_stop(call, session, 0, limit if wait_until_paused else 0)
-
-
-def _folder(cwd: str | None, project: Path) -> Path:
-    folder = (project / Path(cwd).expanduser()).absolute() if cwd else project
-    if not folder.is_dir():
-        raise ArgumentError(f"`cwd`: {folder} is no directory.", "Give an existing one.")
-    return folder
-
-
-def _program(program: str | None, cwd: Path, project: Path) -> str | None:
-    """Return the absolute path of a program, given absolute or relative to `cwd` or the project."""
-    if program is None:
-        return None
-    tried = [(base / Path(program).expanduser()).absolute() for base in (cwd, project)]
-    for path in tried:
-        if path.is_file() or (path / "__main__.py").is_file():
-            return str(path)
-    if any(path.is_dir() for path in tried):
-        raise ArgumentError(f"`program`: {tried[0]} is a directory.", "Give the file to run in it.")
-    raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
-
-
-def _check_attach(pid: int | None, port: int | None) -> None:
-    """Refuse what cannot be attached to; adapters often do not answer at all then."""
-    if pid is None and port is None:
-        raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
-    if pid is not None and not is_running(pid):
-        raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
-
-
-def _definition(
-    debugger: Debugger, kind: str | None, request: str, inputs: Mapping[str, Any]
-) -> Definition:
-    targets = {name: inputs[name] for name in ("program", "module", "code")}
-    if request == "attach" and kind is None and not any(targets.values()):
-        return choose_for_process(debugger.definitions, pid=inputs["pid"])
-    return choose(debugger.definitions, type=kind, **targets)
-
-
-def _wanted(
-    breakpoints: Sequence[BreakpointArgument], cwd: Path, project: Path
-) -> list[tuple[str, SourceBreakpoint]]:
-    """Return the breakpoints with the absolute paths of their files, all of them checked."""
-    wanted = [
-        (_breakpoint_file(each.filename, cwd, project), each.wanted()) for each in breakpoints
-    ]
-    for path, each in wanted:
-        check_line(path, each["line"])
-    return wanted
-
-
-def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:
-    return source_file(filename, cwd if (cwd / filename).is_file() else project)
-
-
 @tool("Restart", destructive=True, action="run")
 async def dap_restart(
     call: Call,
@@ -258,4 +148,4 @@ def _exit(code: int | None) -> str:
     return "" if code is None else f" Exit code {code}."
 
 
-TOOLS = (dap_status, dap_adapters, dap_run, dap_restart, dap_terminate, dap_disconnect)
+TOOLS = (dap_status, dap_adapters, *starting.TOOLS, dap_restart, dap_terminate, dap_disconnect)

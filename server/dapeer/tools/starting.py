@@ -1,0 +1,348 @@
+"""Tools that start debug sessions: here, or in the Neovim of a person who wants to see them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, cast
+
+from anyio import to_thread
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from dapeer.adapters.choice import typed
+from dapeer.adapters.definition import Definition
+from dapeer.adapters.detection import detect
+from dapeer.adapters.interpreter import find_python
+from dapeer.configurations import (
+    NVIM,
+    Configuration,
+    Found,
+    argument_for,
+    in_neovim,
+    in_project,
+    together,
+)
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.debugger import Debugger
+from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.live import Plan
+from dapeer.peers import Peer
+from dapeer.session import Session
+from dapeer.tools.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.targets import (
+    RequestName,
+    Wish,
+    check_attach,
+    checked,
+    folder_of,
+    plan_of,
+    wanted_breakpoints,
+)
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import next_stop
+
+NOTHING_TO_WAIT_FOR = 1000
+"""Milliseconds to wait for a stop after an attach that nothing is going to stop."""
+LISTED = 50
+"""Configurations that are listed."""
+LONGEST = 120
+"""Characters of what a configuration asks for."""
+
+Json = Mapping[str, Any]
+Where = Literal["auto", "nvim", "direct"]
+
+
+@dataclass(frozen=True, slots=True)
+class InNeovim:
+    """Something to start in a Neovim, in its own words."""
+
+    peer: Peer
+    options: Json
+    launched: bool
+
+
+class ConfigurationFacts(TypedDict):
+    """A configuration, and where it can be started."""
+
+    name: str
+    type: str
+    request: str
+    origin: str
+    where: list[str]
+    asks: NotRequired[list[str]]
+
+
+class Configurations(TypedDict):
+    """What can be started by name."""
+
+    configurations: list[ConfigurationFacts]
+    problem: NotRequired[str]
+
+
+@tool("Configurations", read_only=True, output=Configurations)
+async def dap_configurations(call: Call) -> Reply:
+    """List what dap_run can start by name, from launch.json and Neovim, and what each asks for."""
+    peer = _peer(call)
+    problem = ""
+    told: list[dict[str, Any]] = []
+    types: list[str] = []
+    if peer is not None:
+        state = await peer.state()
+        problem = f"Neovim does not answer: it {state}." if state else ""
+        if not state:
+            told, types = await peer.configurations(), await peer.types()
+    found = await _found(call, told)
+    ready = await to_thread.run_sync(_ready_types, call.debugger, found)
+    rows = [_row(each, types, ready, call.debugger) for each in found.configurations[:LISTED]]
+    lines = [_line(row) for row in rows] or ["There are no configurations."]
+    cut = len(found.configurations) - len(rows)
+    problem = " ".join(filter(None, [found.problem, problem]))
+    lines += [f"… and {cut} more."] * bool(cut) + [problem] * bool(problem)
+    data = {"configurations": rows, **({"problem": problem} if problem else {})}
+    return Reply("\n".join(lines), data)
+
+
+def _ready_types(debugger: Debugger, found: Found) -> set[str]:
+    """Return the ids of the definitions that could start one of these; asking programs blocks."""
+    python = find_python(None, debugger.project, os.environ)
+    wanted = {typed(debugger.definitions, each.type) for each in found.configurations}
+    return {each.id for each in wanted if each and detect(each, python=python).ready}
+
+
+def _row(
+    each: Configuration, types: Sequence[str], ready: set[str], debugger: Debugger
+) -> dict[str, Any]:
+    definition = typed(debugger.definitions, each.type)
+    names = _nvim_names(each.type, definition)
+    where = ["nvim"] * any(name in types for name in names)
+    where += ["direct"] * (definition is not None and definition.id in ready)
+    asks = [str(ask)[:LONGEST] for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)]
+    row = {"name": each.name, "type": each.type, "request": each.request}
+    row |= {"origin": each.origin, "where": where}
+    return row | ({"asks": asks[:10]} if asks else {})
+
+
+def _line(row: Json) -> str:
+    where = ", ".join(row["where"]) or "cannot be started here: no adapter is ready"
+    asks = f"; asks for {'; '.join(row['asks'])}" if "asks" in row else ""
+    return f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}: {where}{asks}"
+
+
+@tool("Run or attach", action="run")
+async def dap_run(
+    call: Call,
+    program: str | None = None,
+    module: str | None = None,
+    code: str | None = None,
+    configuration: Annotated[str | None, Field(description="name; see dap_configurations")] = None,
+    type: Annotated[str | None, Field(description="adapter; guessed from the program")] = None,  # noqa: A002
+    request: RequestName | None = None,
+    pid: Annotated[int | None, Field(ge=1)] = None,
+    host: str | None = None,
+    port: Annotated[int | None, Field(ge=1, le=65535)] = None,
+    name: str | None = None,
+    args: Sequence[str] | None = None,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    python: Annotated[str | None, Field(description="interpreter of the program")] = None,
+    breakpoints: Sequence[BreakpointArgument] = (),
+    exception_filters: list[str] | None = None,
+    stop_on_entry: bool | None = None,
+    config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
+    where: Annotated[Where, Field(description="in Neovim's nvim-dap, or not")] = "auto",
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+) -> Reply:
+    """Start a program under the debugger, or attach to one, and return the snapshot of its first stop or its end.
+
+    Give `program`, `module`, `code` or `configuration`, and breakpoints: one call shows stack, locals and source where it stops.
+    """
+    project = call.debugger.project
+    inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
+    inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port}
+    inputs |= {"stop_on_entry": stop_on_entry}
+    given = {key: _plain(value) for key, value in inputs.items() if value is not None}
+    wish = Wish(type, request, name or "", given, config or {}, exception_filters)
+    start = await _start(call, wish, configuration, where)
+    base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
+    session = await _started(call.debugger, start, wanted_breakpoints(breakpoints, base, project))
+    can_stop = start.launched or stop_on_entry or call.debugger.breakpoints.by_path
+    limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
+    return await next_stop(call, session, 0, limit if wait_until_paused else 0)
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it."""
+    match value:
+        case Mapping():
+            return dict(cast("Json", value))
+        case list() | tuple():
+            return list(cast("Sequence[object]", value))
+        case _:
+            return value
+
+
+# -- what to start, and where
+
+
+async def _start(
+    call: Call, wish: Wish, configuration: str | None, where: Where
+) -> Plan | InNeovim:
+    if configuration is None:
+        return await _by_arguments(call, wish, where)
+    peer = _peer(call)
+    told = await peer.configurations() if peer and where != "direct" else []
+    found = await _found(call, told)
+    chosen = found.named(configuration, wish.type)
+    if wish.request not in {None, chosen.request}:
+        raise ArgumentError(
+            f"`{chosen.name}` is a configuration for {chosen.request}, not {wish.request}.",
+            "Leave `request` out.",
+        )
+    return await _by_name(call, wish, chosen, where)
+
+
+async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim:
+    debugger = call.debugger
+    request = wish.request or "launch"
+    inputs = checked(wish.inputs, debugger.project, request)
+    if request == "attach" and not wish.config:
+        check_attach(inputs.get("pid"), inputs.get("port"))
+    if wish.type is not None and typed(debugger.definitions, wish.type) is None:
+        # A type that only nvim-dap may know, whose keys are the usual ones.
+        there = await _neovim(call, where, (wish.type,))
+        if there is not None:
+            named = Configuration(wish.name or wish.type, wish.type, request, NVIM, {})
+            return _verbatim(there, wish, named, inputs)
+    plan = plan_of(debugger, wish, request, inputs, wish.config)
+    there = await _neovim(call, where, plan.definition.names)
+    return plan if there is None else _translated(there, plan, wish)
+
+
+async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) -> Plan | InNeovim:
+    debugger = call.debugger
+    definition = typed(debugger.definitions, chosen.type)
+    there = await _neovim(call, where, _nvim_names(chosen.type, definition))
+    _refuse_asking(chosen, wish, in_neovim=there is not None)
+    own = definition is not None and chosen.type in definition.names
+    if there is not None and (own or there[1] == chosen.type):
+        return _verbatim(there, wish, chosen, checked(wish.inputs, debugger.project))
+    if chosen.request not in {"launch", "attach"}:
+        raise ArgumentError(f"`{chosen.name}` has no request that is launch or attach.", "Mend it.")
+    request = cast("RequestName", chosen.request)
+    split, config = chosen.split(wish.inputs, wish.config)
+    inputs = checked(split, debugger.project, request)
+    named = replace(wish, type=chosen.type, name=wish.name or chosen.name)
+    plan = plan_of(debugger, named, request, inputs, config)
+    return plan if there is None else _translated(there, plan, named)
+
+
+def _nvim_names(kind: str, definition: Definition | None) -> tuple[str, ...]:
+    """Return what nvim-dap may call the adapter of a type, its own name first."""
+    return (kind, *(definition.names if definition else ()))
+
+
+def _refuse_asking(chosen: Configuration, wish: Wish, *, in_neovim: bool) -> None:
+    asks = chosen.left_to_ask(wish.inputs, wish.config, in_neovim=in_neovim)
+    if asks:
+        listed = "; ".join(str(ask)[:LONGEST] for ask in asks[:10])
+        fields = ", ".join(dict.fromkeys(argument_for(ask) for ask in asks if ask.field))
+        raise ArgumentError(
+            f"`{chosen.name}` asks the person: {listed}.",
+            f"Give {fields}." if fields else "Start the program without it.",
+        )
+
+
+def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
+    """Return what we would start ourselves as a configuration of nvim-dap."""
+    peer, kind = there
+    arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
+    named = {"type": kind, "request": plan.request, "name": plan.title()}
+    return InNeovim(peer, {"config": {**arguments, **named}, **wish.opts}, plan.launched)
+
+
+def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs: Json) -> InNeovim:
+    """Return a configuration as it stands, with what the caller has given over it."""
+    peer, kind = there
+    given = {key: value for key, value in inputs.items() if key in wish.inputs}
+    keys = chosen.keys(given, wish.config)
+    launched = chosen.request == "launch"
+    if chosen.origin == NVIM and chosen.filetype:
+        named = {"type": kind, "name": wish.name or chosen.name}
+        how = {"configuration": chosen.name, "filetype": chosen.filetype}
+        return InNeovim(peer, {**how, "overrides": {**keys, **named}, **wish.opts}, launched)
+    named = {"type": kind, "request": chosen.request, "name": wish.name or chosen.name}
+    return InNeovim(peer, {"config": {**chosen.values, **keys, **named}, **wish.opts}, launched)
+
+
+# -- Neovim
+
+
+def _peer(call: Call) -> Peer | None:
+    """Return the Neovim of the person who works on the project: the only one, or the first of it."""
+    peers = list(call.peers.attached.values())
+    project = call.debugger.project.resolve()
+    here = [peer for peer in peers if Path(peer.cwd).resolve().is_relative_to(project)]
+    return next(iter(here or peers[:1]), None)
+
+
+async def _neovim(call: Call, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
+    """Return the Neovim to start in, and its name of the type; None: start without one."""
+    if where == "direct":
+        return None
+    peer = call.peers.peer() if where == "nvim" and not call.peers.attached else _peer(call)
+    if peer is None:
+        return None
+    types = await peer.types()
+    kind = next((name for name in names if name in types), None)
+    if kind is None and where == "nvim":
+        raise AdapterUnknown(
+            f"nvim-dap has no adapter of type {' or '.join(dict.fromkeys(names))}.",
+            f"It has: {', '.join(types) or 'none'}. where='direct' starts without Neovim.",
+        )
+    return None if kind is None else (peer, kind)
+
+
+async def _found(call: Call, told: Sequence[Json]) -> Found:
+    project = call.debugger.project
+    here = await to_thread.run_sync(in_project, project)
+    return together(here, in_neovim(told, project))
+
+
+async def _started(
+    debugger: Debugger, start: Plan | InNeovim, wanted: Sequence[tuple[str, SourceBreakpoint]]
+) -> Session:
+    if isinstance(start, Plan):
+        return await debugger.start(start, wanted)
+    # nvim-dap sends what is a sign when its session begins.
+    with _wanting(debugger, wanted):
+        session = await start.peer.run(start.options)
+    for path in {path for path, _ in wanted}:
+        await debugger.push(path)
+    return session
+
+
+@contextlib.contextmanager
+def _wanting(debugger: Debugger, wanted: Sequence[tuple[str, SourceBreakpoint]]) -> Generator[None]:
+    """Want breakpoints, and want them no longer if the body fails."""
+    with contextlib.ExitStack() as undo:
+        for path, each in wanted:
+            before = debugger.breakpoints.add(path, each)
+            undo.callback(_restore, debugger, path, each, before)
+        yield
+        undo.pop_all()
+
+
+def _restore(
+    debugger: Debugger, path: str, each: SourceBreakpoint, before: SourceBreakpoint | None
+) -> None:
+    debugger.breakpoints.remove(path, each["line"])
+    if before is not None:
+        debugger.breakpoints.add(path, before)
+
+
+TOOLS = (dap_configurations, dap_run)

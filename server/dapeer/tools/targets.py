@@ -1,0 +1,121 @@
+"""What a caller wants to be started, checked before anything happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from dapeer.adapters.choice import choose
+from dapeer.adapters.definition import Definition, names_in
+from dapeer.adapters.interpreter import find_python
+from dapeer.adapters.running import choose_for_process, is_running
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.debugger import Debugger
+from dapeer.errors import ArgumentError
+from dapeer.live import Plan
+from dapeer.tools.arguments import BreakpointArgument, check_line, source_file
+
+Json = Mapping[str, Any]
+RequestName = Literal["launch", "attach"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a caller has asked to be started; what was not given is not there."""
+
+    type: str | None
+    request: RequestName | None
+    name: str
+    inputs: Json
+    config: Json
+    filters: Sequence[str] | None
+
+    @property
+    def opts(self) -> dict[str, Any]:
+        """Return what Neovim is told besides the configuration."""
+        return {} if self.filters is None else {"exception_filters": list(self.filters)}
+
+
+def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
+    """Return the arguments with absolute paths that exist."""
+    where = folder_of(inputs.get("cwd"), project)
+    checked = {**inputs, "cwd": str(where)}
+    if request == "launch" and inputs.get("program") is not None:
+        checked["program"] = _program(str(inputs["program"]), where, project)
+    return checked
+
+
+def folder_of(cwd: str | None, project: Path) -> Path:
+    """Return the folder to run in, default the project.
+
+    Raises:
+        ArgumentError: There is no such folder.
+    """
+    folder = (project / Path(cwd).expanduser()).absolute() if cwd else project
+    if not folder.is_dir():
+        raise ArgumentError(f"`cwd`: {folder} is no directory.", "Give an existing one.")
+    return folder
+
+
+def _program(program: str | None, cwd: Path, project: Path) -> str | None:
+    """Return the absolute path of a program, given absolute or relative to `cwd` or the project."""
+    if program is None:
+        return None
+    tried = [(base / Path(program).expanduser()).absolute() for base in (cwd, project)]
+    for path in tried:
+        if path.is_file() or (path / "__main__.py").is_file():
+            return str(path)
+    if any(path.is_dir() for path in tried):
+        raise ArgumentError(f"`program`: {tried[0]} is a directory.", "Give the file to run in it.")
+    raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
+
+
+def check_attach(pid: int | None, port: int | None) -> None:
+    """Refuse what cannot be attached to; adapters often do not answer at all then."""
+    if pid is None and port is None:
+        raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
+    if pid is not None and not is_running(pid):
+        raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
+
+
+def _definition(
+    debugger: Debugger, kind: str | None, request: str, inputs: Mapping[str, Any]
+) -> Definition:
+    targets = {name: inputs.get(name) for name in ("program", "module", "code")}
+    if request == "attach" and kind is None and not any(targets.values()):
+        return choose_for_process(debugger.definitions, pid=inputs.get("pid"))
+    return choose(debugger.definitions, type=kind, **targets)
+
+
+def wanted_breakpoints(
+    breakpoints: Sequence[BreakpointArgument], cwd: Path, project: Path
+) -> list[tuple[str, SourceBreakpoint]]:
+    """Return the breakpoints with the absolute paths of their files, all of them checked."""
+    wanted = [
+        (_breakpoint_file(each.filename, cwd, project), each.wanted()) for each in breakpoints
+    ]
+    for path, each in wanted:
+        check_line(path, each["line"])
+    return wanted
+
+
+def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:
+    return source_file(filename, cwd if (cwd / filename).is_file() else project)
+
+
+def plan_of(
+    debugger: Debugger, wish: Wish, request: RequestName, given: Json, config: Json
+) -> Plan:
+    """Return how we would start it ourselves, from arguments that are checked.
+
+    Raises:
+        AdapterUnknown: No adapter fits.
+    """
+    inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
+    definition = _definition(debugger, wish.type, request, inputs)
+    if "python" in names_in(definition.launch, definition.transport):
+        inputs["python"] = find_python(inputs.get("python"), Path(inputs["cwd"]), os.environ)
+    return Plan(definition, request, inputs, config, wish.name, wish.filters)
