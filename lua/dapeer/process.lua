@@ -39,6 +39,9 @@ local function arguments(given)
   local words = { 'serve', '--nvim', address, '--with-stdin' }
   vim.list_extend(words, { '--port', tostring(given.port or options.bridge.port) })
   vim.list_extend(words, { '--log-level', level == 'warn' and 'warning' or level })
+  if not options.tools.dap then
+    vim.list_extend(words, { '--tools', 'nvim' })
+  end
   if options.bridge.log_file then
     vim.list_extend(words, { '--log-file', vim.fs.normalize(options.bridge.log_file) })
   end
@@ -128,7 +131,7 @@ function M.start(command, options, on_ready, on_exit)
     return core
   end
   core.ended = true
-  return core, tostring(process)
+  return core, (tostring(process):gsub('^%S-:%d+: ', ''))
 end
 
 ---Tell a core to end, politely, so that it ends its debug sessions; one that does not listen is killed.

@@ -1,0 +1,190 @@
+"""The plugin as a person meets it: setup, commands, help, health."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.wire import NeovimError
+from tests.programs import ROOT
+
+HELP = (ROOT / "doc" / "dapeer.txt").read_text(encoding="utf-8")
+
+WARNED = """
+vim.g.warnings = {}
+vim.notify = function(text) vim.g.warnings = vim.list_extend(vim.g.warnings, { text }) end
+"""
+CORE = {"command": [sys.executable, "-m", "dapeer"]}
+
+
+async def setup(editor: Editor, options: str) -> list[str]:
+    """Call setup with a Lua table; return the warnings that it gave."""
+    await editor.lua("vim.g.warnings = {}")
+    await editor.lua(f"require('dapeer').setup({options})")
+    return await editor.lua("return vim.g.warnings")
+
+
+async def in_force(editor: Editor, option: str) -> object:
+    return await editor.lua(f"return require('dapeer.config').get().{option}")
+
+
+async def shown(editor: Editor, command: str) -> list[str]:
+    """Return the text of the window in which a command puts the person."""
+    await editor.lua("vim.cmd(...)", command)
+    return await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+
+
+async def completed(editor: Editor, line: str) -> list[str]:
+    return await editor.lua("return vim.fn.getcompletion(..., 'cmdline')", line)
+
+
+async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
+    loaded = """
+      local names = vim.tbl_filter(function(name) return name:match('^dap') end, vim.tbl_keys(package.loaded))
+      table.sort(names)
+      return names
+    """
+    async with neovim(tmp_path) as editor:
+        assert await editor.lua("return vim.fn.exists(':Dapeer')") == 2
+        # nvim-dap is the harness's own doing.
+        before = await editor.lua(loaded)
+        assert not [name for name in before if name.startswith("dapeer")]
+    async with neovim(tmp_path, dap=False, setup={}) as editor:
+        assert await editor.lua(loaded) == ["dapeer", "dapeer.config", "dapeer.hook"]
+        assert not await editor.lua("return require('dapeer').is_running()")
+        assert await editor.lua(loaded) == ["dapeer", "dapeer.config", "dapeer.hook"]
+
+
+async def test_what_is_wrong_with_the_options_is_told_once_and_breaks_nothing(
+    tmp_path: Path,
+) -> None:
+    async with neovim(tmp_path, dap=False, rc=WARNED) as editor:
+        [warning] = await setup(
+            editor,
+            "{ brige = {}, notify = 'yes', bridge = { port = 1.5, prot = 1, log_level = 'info' } }",
+        )
+        assert warning.startswith("dapeer: setup: `bridge.port` must be an integer from 0 to 65535")
+        assert "`notify` must be boolean" in warning
+        assert "unknown option `bridge.prot` (known: bridge.command, bridge.log_file," in warning
+        assert "unknown option `brige` (known: approve, auto_start, bridge, " in warning
+        assert await in_force(editor, "bridge") == {
+            "port": 0,
+            "log_level": "info",
+            "tool_timeout": 300000,
+        }
+        assert await setup(editor, "{ notify = 'yes', brige = {} }") == []
+        [warning] = await setup(editor, "{ approve = true, bridge = { command = {} } }")
+        assert "`approve` must be a table" in warning
+        assert "`bridge.command` must be a command" in warning
+        for nothing in ("'x'", "{ 1 }"):
+            assert "unknown option" in (await setup(editor, nothing))[0]
+        assert await setup(editor, "") == []
+
+
+async def test_a_second_setup_changes_only_what_it_names(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=WARNED) as editor:
+        assert await setup(editor, "{ notify = true, bridge = { port = 4711 }, tap = false }") == []
+        assert await setup(editor, "{ tap = true, bridge = { log_level = 'warn' } }") == []
+        assert [await in_force(editor, name) for name in ("notify", "tap", "bridge.port")] == [
+            True,
+            True,
+            4711,
+        ]
+
+
+async def test_the_older_names_are_the_same_modules(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False) as editor:
+        assert await editor.lua("""
+          return require('mcp-tools') == require('dapeer')
+            and require('mcp-tools.registry') == require('dapeer.registry')
+        """)
+
+
+async def test_tools_in_lua_are_kept_by_name_and_faults_are_named(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False) as editor:
+        found: Any = await editor.lua("""
+          local dapeer = require('dapeer')
+          local function tool(name, description)
+            return { name = name, description = description, execute = function() end }
+          end
+          dapeer.register(tool('two', 'old'))
+          dapeer.register(tool('two', 'new'))
+          dapeer.register(tool('one', 'first'))
+          local names = vim.tbl_map(function(t) return t.name .. ' ' .. t.description end, dapeer.list_tools())
+          return { names, dapeer.unregister('two'), dapeer.unregister('two'), #dapeer.list_tools() }
+        """)
+        assert found == [["one first", "two new"], True, False, 1]
+        for tool, fault in {
+            "nil": "A tool is a table",
+            "{ name = 'a b' }": "A tool's name is",
+            "{ name = 'a' }": "The tool a needs a description",
+            "{ name = 'a', description = 'b' }": "needs execute = function",
+        }.items():
+            with pytest.raises(NeovimError, match=fault):
+                await editor.lua(f"require('dapeer').register({tool})")
+
+
+async def test_the_command_completes_and_says_what_there_is(tmp_path: Path) -> None:
+    names = ["log", "restart", "start", "status", "stop"]
+    async with neovim(tmp_path, dap=False, rc=WARNED) as editor:
+        assert await completed(editor, "Dapeer ") == names
+        assert await completed(editor, "silent Dapeer st") == ["start", "status", "stop"]
+        assert await completed(editor, "Dapeer log ") == []
+        await editor.lua("vim.cmd('Dapeer begin')")
+        assert await editor.lua("return vim.g.warnings") == [
+            f"dapeer: there is no :Dapeer begin; there is: {', '.join(names)}"
+        ]
+        said = await editor.lua("return vim.api.nvim_exec2('Dapeer', { output = true }).output")
+        assert said == "dapeer: stopped"
+        for name in names:
+            assert f"*:Dapeer-{name}*" in HELP
+
+
+async def test_the_help_has_valid_tags_and_names_every_option(tmp_path: Path) -> None:
+    (tmp_path / "doc").mkdir()
+    (tmp_path / "doc" / "dapeer.txt").write_text(HELP, encoding="utf-8")
+    async with neovim(tmp_path, dap=False) as editor:
+        await editor.lua("vim.cmd.helptags(...)", str(tmp_path / "doc"))
+        names = await editor.lua("return vim.tbl_keys(require('dapeer'))")
+        tops = await editor.lua("return vim.tbl_keys(require('dapeer.config').get())")
+        await editor.lua("vim.opt.runtimepath:prepend(...)", str(tmp_path))
+        text = "\n".join(await shown(editor, "help dapeer"))
+    for name in names:
+        assert name.startswith("_") or f"*dapeer.{name}()*" in text
+    for option in tops:
+        assert f"{option} = " in text
+
+
+@needs_nvim_dap
+async def test_the_health_report_tells_what_is_there(tmp_path: Path) -> None:
+    async with neovim(tmp_path, setup={"bridge": CORE}) as editor:
+        report = "\n".join(await shown(editor, "checkhealth dapeer"))
+    assert "ERROR" not in report
+    for line in (
+        "OK Neovim 0.",
+        f"OK dapeer 0.1.0: `{sys.executable} -m dapeer`",
+        "Python on PATH: ",
+        "stopped (:Dapeer start)",
+        "0 core(s) attached",
+        "OK nvim-dap; its sessions answer the assistant also while",
+        "In force: {",
+    ):
+        assert line in report
+
+
+async def test_the_health_report_tells_what_is_missing(tmp_path: Path) -> None:
+    options = {"bridge": {"command": ["/no/such/dapeer"]}, "oops": 1}
+    async with neovim(tmp_path, dap=False, rc=WARNED, setup=options) as editor:
+        await editor.lua("require('dapeer').start()")
+        report = "\n".join(await shown(editor, "checkhealth dapeer"))
+        warnings = await editor.lua("return vim.g.warnings")
+    for line in (
+        "ERROR `/no/such/dapeer` does not run: ENOENT",
+        "ERROR The core cannot be started: ENOENT",
+        "WARNING nvim-dap is not there",
+        "WARNING setup: unknown option `oops`",
+    ):
+        assert line in report
+    assert len(warnings) == 2
