@@ -46,7 +46,9 @@ function M.install()
     package.preload[name] = nil
     local ok, dap = pcall(load_original, name)
     if not ok then
-      -- It is not there (yet): whoever installs it later finds us waiting again.
+      -- It is not there (yet): whoever installs it later finds us waiting again. What `require` has
+      -- put here meanwhile marks a module that is being loaded.
+      package.loaded[name] = nil
       installed = false
       M.install()
       error(dap, 0)
