@@ -37,11 +37,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         _log(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
-    except DapeerError as error:
-        sys.stderr.write(f"dapeer: {error}\n")
+    except (DapeerError, ExceptionGroup) as error:
+        sys.stderr.write(f"dapeer: {_only(error)}\n")
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _only(error: DapeerError | ExceptionGroup[Exception]) -> DapeerError:
+    """Return what went wrong, out of the groups into which task groups have put it.
+
+    Raises:
+        ExceptionGroup: It is not one mistake of the user.
+    """
+    match error:
+        case DapeerError():
+            return error
+        case ExceptionGroup(exceptions=[DapeerError() | ExceptionGroup() as inner]):
+            return _only(inner)
+        case _:
+            raise error
 
 
 def _stdio(arguments: argparse.Namespace) -> int:
