@@ -1,8 +1,9 @@
-"""An assistant that works in the Neovim of a test: an MCP client whose core is attached to it."""
+"""A person and an assistant at one Neovim: an MCP client whose core is attached to it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from mcp import Client
 
@@ -11,7 +12,9 @@ from dapeer.debugger import Debugger
 from dapeer.mcp.server import make_server
 from dapeer.peers import Peers
 from dapeer.tools import TOOLS
-from tests.neovim.editor import Editor
+from tests.harness import Json, ask
+from tests.neovim.editor import Editor, neovim
+from tests.neovim.person import Person
 from tests.programs import ROOT
 
 
@@ -32,3 +35,18 @@ async def attached(editor: Editor, project: Path = ROOT) -> AsyncGenerator[tuple
             failure = error
     if failure is not None:
         raise failure
+
+
+@asynccontextmanager
+async def together(
+    tmp_path: Path, setup: Mapping[str, object], **options: Any
+) -> AsyncGenerator[tuple[Client, Person]]:
+    """Start a Neovim, as `neovim` does, with a person and an assistant."""
+    async with neovim(tmp_path, setup=setup, **options) as editor, attached(editor) as (c, _):
+        yield c, Person(editor)
+
+
+async def only_session(c: Client) -> Json:
+    """Return what dap_status tells of the only session."""
+    (only,) = (await ask(c, "dap_status"))["sessions"]
+    return only

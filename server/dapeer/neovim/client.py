@@ -178,7 +178,7 @@ class Neovim:
         except Exception as error:  # noqa: BLE001 - the end of the stream, in one of many ways
             log.debug("connection to %s ended: %s", self.target, error)
         finally:
-            nvim.close()
+            _close(nvim)
 
     def _post(self, function: Callable[..., object], *arguments: object) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
@@ -190,6 +190,18 @@ def _attach(target: str) -> pynvim.Nvim:
     if host and port.isdigit() and "/" not in target:
         return pynvim.attach("tcp", address=host, port=int(port))
     return pynvim.attach("socket", path=target)
+
+
+def _close(nvim: pynvim.Nvim) -> None:
+    """Close the socket, too: pynvim closes its loop before its transport has got round to that."""
+    loop: Any = nvim.loop
+    connection: Any = vars(nvim)["_session"].loop
+    transport = vars(connection).get("_transport")
+    if transport is not None and not loop.is_closed():
+        transport.close()
+        loop.call_soon(loop.stop)
+        loop.run_forever()
+    nvim.close()
 
 
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
