@@ -11,7 +11,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import anyio
 import pynvim
@@ -195,8 +195,8 @@ def _attach(target: str) -> pynvim.Nvim:
 def _close(nvim: pynvim.Nvim) -> None:
     """Close the socket, too: pynvim closes its loop before its transport has got round to that."""
     loop: Any = nvim.loop
-    connection: Any = vars(nvim)["_session"].loop
-    transport = vars(connection).get("_transport")
+    session = cast("Any", vars(nvim)["_session"])
+    transport = cast("Any", getattr(session.loop, "_transport", None))
     if transport is not None and not loop.is_closed():
         transport.close()
         loop.call_soon(loop.stop)
