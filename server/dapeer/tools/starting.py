@@ -109,8 +109,9 @@ async def dap_configurations(call: Call) -> Reply:
 def _ready_types(debugger: Debugger, found: Found) -> set[str]:
     """Return the ids of the definitions that could start one of these; asking programs blocks."""
     python = find_python(None, debugger.project, os.environ)
-    wanted = {typed(debugger.definitions, each.type) for each in found.configurations}
-    return {each.id for each in wanted if each and detect(each, python=python).ready}
+    wanted = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
+    by_id = {each.id: each for each in wanted.values() if each is not None}
+    return {name for name, each in by_id.items() if detect(each, python=python).ready}
 
 
 def _row(
@@ -231,6 +232,9 @@ async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) 
     own = definition is not None and chosen.type in definition.names
     if there is not None and (own or there[1] == chosen.type):
         return _verbatim(there, wish, chosen, checked(wish.inputs, debugger.project))
+    if definition is None:
+        types = ", ".join(sorted(debugger.definitions))
+        raise AdapterUnknown(f"There is no adapter of type `{chosen.type}`.", f"Types: {types}.")
     if chosen.request not in {"launch", "attach"}:
         raise ArgumentError(f"`{chosen.name}` has no request that is launch or attach.", "Mend it.")
     request = cast("RequestName", chosen.request)

@@ -1,0 +1,115 @@
+"""What stands in a configuration, in dap_run's terms and in its own."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dapeer.configurations import (
+    Configuration,
+    Found,
+    argument_for,
+    in_neovim,
+    together,
+)
+from dapeer.launch_json import Ask
+
+Json = dict[str, Any]
+
+PROJECT = Path("/work/shop")
+
+
+def made(*asks: Ask, **values: object) -> Configuration:
+    return Configuration("one", "debugpy", "launch", "launch.json", values, asks)
+
+
+def told(name: str = "one", *, asks: list[str] | None = None, **config: object) -> Json:
+    facts = {"name": name, "type": "python", "request": "launch"}
+    return {**facts, "filetype": "python", "asks": asks or [], "config": {**facts, **config}}
+
+
+@pytest.mark.parametrize(
+    ("values", "inputs"),
+    [
+        ({"program": "a", "stopOnEntry": True}, {"program": "a", "stop_on_entry": True}),
+        ({"stopAtEntry": False}, {"stop_on_entry": False}),
+        ({"args": "a 'b c'"}, {"args": ["a", "b c"]}),
+        ({"env": {"A": "1", "B": None, "C": 2}}, {"env": {"A": "1", "C": "2"}}),
+        ({"environment": [{"name": "A", "value": "1"}]}, {"env": {"A": "1"}}),
+        ({"pythonPath": "/p"}, {"python": "/p"}),
+        ({"processId": "12"}, {"pid": 12}),
+        ({"connect": {"host": "h", "port": 1}}, {"host": "h", "port": 1}),
+    ],
+)
+def test_keys_that_mean_an_argument_become_it(values: Json, inputs: Json) -> None:
+    assert made(**values).split({}, {}) == (inputs, {})
+
+
+def test_other_keys_stay_the_adapters_own_and_terminals_are_left_out() -> None:
+    one = made(justMyCode=False, console="integratedTerminal", externalConsole=True)
+    assert one.split({}, {"django": True}) == ({}, {"justMyCode": False, "django": True})
+
+
+def test_a_python_that_only_an_editor_knows_is_looked_for_instead() -> None:
+    one = made(Ask("python", "${command:x}", "command:x"), python="${command:x}", program="a")
+    assert one.left_to_ask({}, {}, in_neovim=False) == ()
+    assert len(one.left_to_ask({}, {}, in_neovim=True)) == 1
+    assert one.split({}, {}) == ({"program": "a"}, {})
+
+
+@pytest.mark.parametrize(
+    ("field", "argument", "inputs", "config"),
+    [
+        ("program", "`program`", {"program": "a"}, {}),
+        ("args[1]", "`args`", {"args": []}, {}),
+        ("env.TOKEN", "`env`", {"env": {"TOKEN": "x"}}, {}),
+        ("processId", "`pid`", {"pid": 1}, {}),
+        ("connect.port", "`port`", {"port": 1}, {}),
+        ("django", "`config` with django", {}, {"django": True}),
+    ],
+)
+def test_an_ask_is_answered_by_the_argument_that_it_names(
+    field: str, argument: str, inputs: Json, config: Json
+) -> None:
+    asked = Ask(field, "${input:x}", "input:x")
+    assert argument_for(asked) == argument
+    assert made(asked).left_to_ask({"env": {"OTHER": "x"}}, {}, in_neovim=False) == (asked,)
+    assert made(asked).left_to_ask(inputs, config, in_neovim=False) == ()
+
+
+def test_arguments_become_the_keys_that_the_configuration_has() -> None:
+    one = made(pythonPath="/p", environment=[{"name": "A", "value": "1"}], connect={"host": "h"})
+    given = {"python": "/q", "env": {"B": "2"}, "port": 1, "pid": 2}
+    assert one.keys(given, {"x": 1}) == {
+        "pythonPath": "/q",
+        "environment": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+        "connect": {"host": "h", "port": 1},
+        "processId": 2,
+        "x": 1,
+    }
+
+
+def test_what_neovim_tells_is_filled_in_and_says_what_it_asks() -> None:
+    sent = told(asks=["args: a function"], program="${file}", cwd="${workspaceFolder}", env=[])
+    computed = told("two", asks=["(computed)"])
+    one, two = in_neovim([sent, computed], PROJECT)
+    assert one.values == {
+        "program": "${file}",
+        "cwd": "/work/shop",
+        "env": {},
+    }
+    assert [str(ask) for ask in one.asks] == ["args: a function", "program: ${file}"]
+    assert [ask.field for ask in one.left_to_ask({}, {}, in_neovim=True)] == ["args"]
+    assert [str(ask) for ask in two.asks] == ["(computed)"]
+    assert len(two.left_to_ask({"program": "a"}, {}, in_neovim=True)) == 1
+
+
+def test_what_neovim_has_copied_from_launch_json_or_lists_twice_counts_once() -> None:
+    mine = Configuration("one", "python", "launch", "launch.json", {"program": "a"})
+    theirs = in_neovim([told(), told("two"), told("two"), told("two", program="b")], PROJECT)
+    found = together(Found((mine,), {}), theirs)
+    assert [(each.name, each.origin) for each in found.configurations] == [
+        ("one", "launch.json"),
+        ("two", "nvim"),
+        ("two", "nvim"),
+    ]
