@@ -32,7 +32,9 @@ end
 -- Null comes over the wire as a value that is true.
 local function without_null(action)
   return vim.iter(action):fold({}, function(all, key, value)
-    all[key] = value ~= vim.NIL and value or nil
+    if value ~= vim.NIL then
+      all[key] = value
+    end
     return all
   end)
 end
@@ -200,28 +202,40 @@ local function question_person(id, action)
   end
 end
 
+-- What the person's options say: yes, no with the reason, or nil: ask the person.
+---@param action dapeer.Action
+---@return boolean? verdict
+---@return string? reason
+local function ruled(action)
+  local rule = require('dapeer.config').get().approve[action.kind]
+  if not rule then
+    return true
+  elseif type(rule) ~= 'function' then
+    return nil
+  end
+  local name = 'The function approve.' .. action.kind .. ' of Neovim'
+  local ok, result = pcall(rule, action)
+  if not ok then
+    return false, ('%s failed: %s'):format(name, result)
+  elseif result == false then
+    return false, name .. ' refused.'
+  end
+  return result and true or nil
+end
+
 ---Decide whether the assistant may do something; the answer goes to the core as `consent`.
 ---@param id any                of the core, which gets it back
 ---@param action dapeer.Action
 function M.ask(id, action)
   action = without_null(action)
-  local rule = require('dapeer.config').get().approve[action.kind]
-  local verdict = not rule
-  if type(rule) == 'function' then
-    local ok, result = pcall(rule, action)
-    if not ok then
-      local reason = ('The function approve.%s of Neovim failed: %s'):format(action.kind, result)
-      return answer(id, false, reason)
-    end
-    verdict = result
-    if verdict == false then
-      return answer(id, false, ('The function approve.%s of Neovim refused.'):format(action.kind))
-    end
+  -- A core that died may have left a question of this number: its answer would be taken for ours.
+  M.forget(id)
+  local verdict, reason = ruled(action)
+  if verdict == nil and not allowed[action.kind] then
+    question_person(id, action)
+  else
+    answer(id, verdict ~= false, reason)
   end
-  if verdict or allowed[action.kind] then
-    return answer(id, true)
-  end
-  question_person(id, action)
 end
 
 ---Nobody waits for the answer any more: a question that is not shown will not be, a late choice counts for nothing.

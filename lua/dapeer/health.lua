@@ -56,8 +56,11 @@ local function check_life()
   else
     health.info(status.state .. (status.state == 'stopped' and ' (:Dapeer start)' or ''))
   end
-  local attached = require('dapeer.rpc').attached()
-  health.info(('%d core(s) attached to this Neovim'):format(vim.tbl_count(attached)))
+  -- One that has died stays in the list until it is told something.
+  local attached = vim.tbl_filter(function(core)
+    return next(vim.api.nvim_get_chan_info(core.channel)) ~= nil
+  end, require('dapeer.rpc').attached())
+  health.info(('%d core(s) attached to this Neovim'):format(#attached))
 end
 
 local function check_dap()

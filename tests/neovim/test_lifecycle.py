@@ -92,6 +92,7 @@ async def test_a_client_gets_in_with_the_token_that_no_command_line_shows(tmp_pa
         assert await initialize(url, token) == 200
         assert await initialize(url, None) == 401
         assert f"--nvim {editor.socket} --with-stdin" in command_line(core.pid)
+        assert await editor.lua("return #require('dapeer.rpc').attached()") == 1
         assert len(token) == 64
         assert token not in everybodys_arguments()
 
@@ -120,6 +121,10 @@ async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
         assert second.pid != first.pid
         assert await does(editor, "get_token()") != token
         assert cores_of(editor) == [second.pid]
+        await editor.lua("vim.cmd('checkhealth dapeer')")
+        report = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+        assert f"- ✅ OK running: port {second.port}, process {second.pid}" in report
+        assert "- 1 core(s) attached to this Neovim" in report
 
 
 async def test_stop_and_start_at_once_leave_exactly_one(tmp_path: Path) -> None:

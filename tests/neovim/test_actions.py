@@ -1,0 +1,253 @@
+"""What the person is told of the assistant's actions, and what happens only with consent."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.neovim.editor import Editor, neovim
+
+# A question is Neovim's own; the test only learns when it is asked.
+PERSON = """
+local select = vim.ui.select
+vim.ui.select = function(items, options, chosen)
+  vim.rpcnotify(vim.g.test_channel, 'asked', options.prompt, items)
+  select(items, options, chosen)
+end
+vim.notify = (function(notify)
+  return function(text, level)
+    vim.rpcnotify(vim.g.test_channel, 'said', text)
+    notify(text, level)
+  end
+end)(vim.notify)
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'DapeerAction',
+  callback = function(event) vim.rpcnotify(vim.g.test_channel, 'action', event.data) end,
+})
+"""
+CHOICES = ["Allow once", "Allow for this session", "Deny"]
+
+
+async def attach(editor: Editor) -> Any:  # noqa: ANN401 - what Lua returns
+    """Take the place of a core; return the kinds of actions that need a question."""
+    facts = await editor.lua("return require('dapeer.rpc').attach(vim.g.test_channel, {})")
+    return facts["approve"]
+
+
+async def note(editor: Editor, **action: object) -> None:
+    whole = {"tool": "dap_evaluate", "kind": "evaluate", "arguments": "{}", "at": 0, **action}
+    await editor.lua("require('dapeer.actions').note(...)", whole)
+
+
+async def ask(editor: Editor, number: int, kind: str = "evaluate", arguments: str = "{}") -> None:
+    action = {"tool": f"dap_{kind}", "kind": kind, "arguments": arguments}
+    await editor.lua("require('dapeer.actions').ask(...)", number, action)
+
+
+async def told(editor: Editor) -> Sequence[Any]:
+    """Return the next thing that a core is told."""
+    return await editor.notified("dapeer")
+
+
+async def answered(editor: Editor, number: int, *, yes: bool) -> str | None:
+    """Wait for the answer to a question; return its reason."""
+    kind, asked, allowed, *reason = await told(editor)
+    assert (kind, asked, allowed) == ("consent", number, yes)
+    return reason[0] if reason else None
+
+
+async def asked(editor: Editor) -> str:
+    """Wait until the person sees a question; return it."""
+    prompt, items = await editor.notified("asked")
+    assert items == CHOICES
+    return prompt
+
+
+async def test_every_action_is_logged_and_an_event(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=PERSON, ui=True) as editor:
+        await editor.lua("vim.cmd('Dapeer log')")
+        lines = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)"
+        assert await editor.lua(lines) == ["The assistant has done nothing yet."]
+        await note(editor, arguments='{"expression":"a\\nb"}', outcome="3", ok=True, client=None)
+        [event] = await editor.notified("action")
+        assert event == {
+            "tool": "dap_evaluate",
+            "kind": "evaluate",
+            "arguments": '{"expression":"a\\nb"}',
+            "outcome": "3",
+            "ok": True,
+            "at": 0,
+        }
+        for number in range(200):
+            outcome = f"No {number}.\nNever."
+            await note(editor, tool="dap_run", outcome=outcome, ok=False, client="claude")
+        await editor.lua("vim.cmd('Dapeer log')")
+        shown = await editor.lua(lines)
+        assert len(shown) == 200
+        assert shown[0][8:] == "  failed  dap_run  [claude]  → No 0. Never."
+        assert shown[-1].endswith("→ No 199. Never.")
+        # One window, that goes with its text, and cannot be changed by accident.
+        state = await editor.lua("""
+          local cursor = vim.api.nvim_win_get_cursor(0)[1]
+          local state = { #vim.api.nvim_list_wins(), vim.bo.modifiable, vim.bo.buftype, cursor }
+          vim.cmd.close()
+          return vim.list_extend(state, { vim.fn.bufnr('dapeer://log') })
+        """)
+        assert state == [2, False, "nofile", 200, -1]
+
+
+async def test_notifications_take_one_line_and_never_wait_for_a_key(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=PERSON, ui=True, setup={"notify": True}) as editor:
+        await note(editor, arguments="ü" * 500, ok=True)
+        [text] = await editor.notified("said")
+        assert text.startswith("dapeer: dap_evaluate ü")
+        assert text.endswith("…")
+        assert len(text) < 80
+        await editor.lua("""
+          for number = 1, 5 do
+            require('dapeer.actions').note({ tool = 'dap_next', kind = 'run', arguments = '{}', ok = number < 5 })
+          end
+        """)
+        assert await editor.notified("said") == ["dapeer: failed: dap_next (and 4 more)"]
+        for _ in range(5):
+            await note(editor, ok=True)
+            assert await editor.notified("said") == ["dapeer: dap_evaluate"]
+        assert await editor.mode() == {"mode": "n", "blocking": False}
+
+
+async def test_without_a_rule_everything_is_allowed_at_once(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=PERSON) as editor:
+        assert await attach(editor) == {"run": False, "evaluate": False, "write": False}
+        await ask(editor, 1)
+        assert await answered(editor, 1, yes=True) is None
+
+
+async def test_the_person_allows_once_for_the_session_or_not(tmp_path: Path) -> None:
+    setup = {"approve": {"evaluate": True, "write": "ask"}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        assert await attach(editor) == {"run": False, "evaluate": True, "write": True}
+        for number, keys, yes, reason in (
+            (1, "1<CR>", True, None),
+            (2, "3<CR>", False, "The person denied it."),
+            (3, "<Esc>", False, "The person gave no consent."),
+        ):
+            await ask(editor, number, arguments='{"expression":"f()"}')
+            assert await asked(editor) == 'The assistant wants dap_evaluate {"expression":"f()"}: '
+            await editor.keys(keys)
+            assert await answered(editor, number, yes=yes) == reason
+        await ask(editor, 4)
+        await asked(editor)
+        await editor.keys("2<CR>")
+        wants = {"run": False, "evaluate": False, "write": True}
+        assert await told(editor) == ["approve", wants]
+        await answered(editor, 4, yes=True)
+        await ask(editor, 5)
+        await answered(editor, 5, yes=True)
+        # The person thinks again.
+        await editor.lua("require('dapeer').setup({ approve = { evaluate = true } })")
+        assert await told(editor) == ["approve", {**wants, "evaluate": True}]
+        assert await editor.mode() == {"mode": "n", "blocking": False}
+
+
+async def test_a_function_of_the_person_decides_or_leaves_it_to_the_person(
+    tmp_path: Path,
+) -> None:
+    rule = """
+    require('dapeer').setup({ approve = { run = function(action)
+      if action.arguments == 'error' then error('broken') end
+      return ({ yes = true, no = false })[action.arguments]
+    end } })
+    """
+    async with neovim(tmp_path, dap=False, rc=PERSON + rule, ui=True) as editor:
+        assert (await attach(editor))["run"]
+        await ask(editor, 1, "run", "yes")
+        await answered(editor, 1, yes=True)
+        await ask(editor, 2, "run", "no")
+        assert await answered(editor, 2, yes=False) == (
+            "The function approve.run of Neovim refused."
+        )
+        await ask(editor, 3, "run", "error")
+        assert "broken" in (await answered(editor, 3, yes=False) or "")
+        await ask(editor, 4, "run", "perhaps")
+        assert await asked(editor) == "The assistant wants dap_run perhaps: "
+        await editor.keys("2<CR>")
+        # Still asked each time: it may refuse what is allowed otherwise.
+        assert (await told(editor))[1]["run"]
+        await answered(editor, 4, yes=True)
+        await ask(editor, 5, "run", "perhaps")
+        await answered(editor, 5, yes=True)
+        await ask(editor, 6, "run", "no")
+        await answered(editor, 6, yes=False)
+
+
+async def test_a_late_choice_counts_for_nothing_and_questions_come_one_by_one(
+    tmp_path: Path,
+) -> None:
+    setup = {"approve": {"evaluate": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        for number in (1, 2, 3):
+            await ask(editor, number, arguments=str(number))
+        assert await asked(editor) == "The assistant wants dap_evaluate 1: "
+        for number in (1, 2):
+            await editor.lua("require('dapeer.actions').forget(...)", number)
+        await editor.keys("1<CR>")
+        # Nothing was said about the first two.
+        assert await asked(editor) == "The assistant wants dap_evaluate 3: "
+        await editor.keys("1<CR>")
+        await answered(editor, 3, yes=True)
+
+
+async def test_the_choice_of_a_question_that_is_asked_anew_counts_for_the_new_one_only(
+    tmp_path: Path,
+) -> None:
+    setup = {"approve": {"evaluate": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, arguments="harmless")
+        assert await asked(editor) == "The assistant wants dap_evaluate harmless: "
+        # Another core, after the first one has died.
+        await ask(editor, 1, arguments="evil")
+        await editor.keys("1<CR>")
+        assert await asked(editor) == "The assistant wants dap_evaluate evil: "
+        await editor.keys("3<CR>")
+        assert await answered(editor, 1, yes=False) == "The person denied it."
+
+
+async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Path) -> None:
+    setup = {"approve": {"write": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await editor.keys("ix = 1")
+        await ask(editor, 1, "write")
+        [said] = await editor.notified("said")
+        assert said.startswith("dapeer: a question for you when you have stopped typing: dap_write")
+        await editor.keys("<CR>y = 1<CR><Esc>")
+        await asked(editor)
+        assert await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == [
+            "x = 1",
+            "y = 1",
+            "",
+        ]
+        await editor.keys("1<CR>")
+        await answered(editor, 1, yes=True)
+
+
+@pytest.mark.parametrize("rule", [True, "ask"])
+async def test_where_nobody_sits_the_answer_is_no(tmp_path: Path, rule: object) -> None:
+    setup = {"approve": {"evaluate": rule}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup) as editor:
+        await attach(editor)
+        await ask(editor, 1)
+        reason = await answered(editor, 1, yes=False)
+        assert reason == "Nobody is at this Neovim to ask: it has no user interface."
+
+
+async def test_a_mistake_in_a_select_of_the_person_denies(tmp_path: Path) -> None:
+    rc = "vim.ui.select = function() error('no picker') end"
+    setup = {"approve": {"evaluate": True}}
+    async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1)
+        assert await answered(editor, 1, yes=False) == "The person gave no consent."
