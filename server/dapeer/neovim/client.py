@@ -195,7 +195,7 @@ def _attach(target: str) -> pynvim.Nvim:
 def _close(nvim: pynvim.Nvim) -> None:
     """Close the socket, too: pynvim closes its loop before its transport has got round to that."""
     loop: Any = nvim.loop
-    session = cast("Any", vars(nvim)["_session"])
+    session = vars(nvim)["_session"]
     transport = cast("Any", getattr(session.loop, "_transport", None))
     if transport is not None and not loop.is_closed():
         transport.close()
