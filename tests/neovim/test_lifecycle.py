@@ -26,7 +26,7 @@ require('dapeer').setup({ on_ready = teller('ready'), on_stop = teller('stopped'
 """
 
 
-def started_by(*command: str) -> Mapping[str, object]:
+def started_by(*command: str) -> Mapping[str, Mapping[str, object]]:
     """Return the options that start the core with a command."""
     return {"bridge": {"command": command}}
 
@@ -252,3 +252,22 @@ async def test_the_core_starts_with_neovim_when_that_is_wanted(tmp_path: Path) -
     async with neovim(tmp_path, dap=False, rc=TOLD, setup=setup) as editor:
         core = await ready(editor)
         assert descendants(editor.pid) == [core.pid]
+
+
+async def test_the_options_reach_the_core_and_neovim_listens_for_it(tmp_path: Path) -> None:
+    bridge = {**LISTENER["bridge"], "log_level": "warn", "log_file": "~/core.log"}
+    setup = {"bridge": bridge, "tools": {"dap": False}}
+    home = {"HOME": str(tmp_path)}
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=setup, environment=home) as editor:
+        address = await editor.lua("""
+          vim.fn.serverstop(vim.v.servername)
+          assert(vim.v.servername == '')
+          require('dapeer').start({ port = 4711 })
+          return vim.v.servername
+        """)
+        command = (await does(editor, "status()"))["command"][3:]
+        assert address
+        assert command == [
+            *["serve", "--nvim", address, "--with-stdin", "--port", "4711"],
+            *["--log-level", "warning", "--tools", "nvim", "--log-file", f"{tmp_path}/core.log"],
+        ]
