@@ -196,7 +196,10 @@ async def _start(
     if configuration is None:
         return await _by_arguments(call, wish, where)
     peer = _peer(call)
-    told = await peer.configurations() if peer and where != "direct" else []
+    told: list[dict[str, Any]] = []
+    # A Neovim that waits for a key must not keep anybody from starting without it.
+    if peer is not None and (where != "direct" or await peer.state() is None):
+        told = await peer.configurations()
     found = await _found(call, told)
     chosen = found.named(configuration, wish.type)
     if wish.request not in {None, chosen.request}:
