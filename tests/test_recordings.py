@@ -3,17 +3,20 @@
 import asyncio
 import socket
 from collections.abc import Iterable
+from pathlib import Path
 
 import anyio
 import pytest
 from anyio.abc import SocketStream
 
 from dapeer.dap.channel import Channel
-from dapeer.dap.messages import Body, Message, Request
+from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
 from dapeer.errors import RequestFailed
 from dapeer.history import Stop
 from dapeer.mirror import Mirror, Phase
+from tests.neovim.editor import needs_nvim_dap
+from tests.neovim.roads import road
 from tests.processes import LIMIT
 from tests.public import public
 from tests.record import Line, read
@@ -117,7 +120,7 @@ def test_a_recording_starts_runs_stops_and_ends(name: str) -> None:
     assert phases == [Phase.STARTING, Phase.RUNNING, *stops, Phase.ENDED]
 
 
-# -- one recording, two roads
+# -- one recording, several roads
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
@@ -134,6 +137,25 @@ async def test_a_recording_leaves_equal_mirrors_whatever_road_it_takes(name: str
         )
         in_memory = await travelled(lines, *transport_pair())
     assert public(over_bytes) == public(in_memory) == public(replayed(name))
+
+
+@needs_nvim_dap
+@pytest.mark.parametrize("tap", [True, False], ids=["tap", "listeners"])
+@pytest.mark.parametrize("name", RECORDINGS)
+async def test_a_recording_leaves_an_equal_mirror_after_passing_nvim_dap(
+    name: str, tap: bool, tmp_path: Path
+) -> None:
+    async with asyncio.timeout(LIMIT), road(tmp_path, tap=tap) as (ours, adapter):
+        mirror = await travelled(until_disconnected(read(name)), ours, adapter)
+    assert public(mirror) == public(replayed(name))
+
+
+def until_disconnected(lines: Iterable[Line]) -> Iterable[Line]:
+    """Leave out what comes after the end of a session: nvim-dap does not listen to it."""
+    for line in lines:
+        yield line
+        if isinstance(line.message, Response) and line.message.command == "disconnect":
+            return
 
 
 async def travelled(lines: Iterable[Line], ours: Transport, adapter: Transport) -> Mirror:

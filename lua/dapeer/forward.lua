@@ -190,14 +190,16 @@ end
 ---@param number integer
 ---@param text string JSON: command and arguments
 ---@param latest number Unix seconds after which nobody waits for it any longer
----@return boolean done
+---@return boolean? done nil: there is no such session any more
 function M.request(channel, id, number, text, latest)
   local seconds, micros = vim.uv.gettimeofday()
   if seconds + micros / 1e6 > latest then
     return false
   end
   local session = require('dapeer.sessions').find(id)
-  assert(session and not session.closed, 'the session is closed')
+  if not session or session.closed then
+    return nil
+  end
   local message = vim.json.decode(text, { luanil = { object = true } })
   local arguments = message.arguments or vim.empty_dict()
   for _, core in ipairs(require('dapeer.rpc').attached()) do
@@ -209,19 +211,51 @@ function M.request(channel, id, number, text, latest)
   return true
 end
 
+---Listen to one kind of message.
+---@param key string a command, or `event_` and an event
+---@param listeners table
+local function listen(key, listeners)
+  local event = key:match('^event_(.*)$')
+  if event then
+    listeners[KEY] = function(session, body)
+      pcall(on_event, event, session, body)
+    end
+  else
+    listeners[KEY] = function(session, err, response, arguments, seq)
+      pcall(on_response, key, session, err, response, arguments, seq)
+    end
+  end
+end
+
+---Listen to what the specification does not know, too: nvim-dap makes a table of listeners for each key that it
+---looks up.
+---@param before table
+local function listen_to_unknown(before)
+  local meta = getmetatable(before)
+  local index = meta and meta.__index
+  if type(index) ~= 'function' then
+    return
+  end
+  meta.__index = function(listeners, key)
+    local made = index(listeners, key)
+    if type(made) == 'table' and type(key) == 'string' then
+      pcall(listen, key, made)
+    end
+    return made
+  end
+end
+
 ---@param dap table
 function M.install(dap)
   -- `before`, because nvim-dap writes into the same tables afterwards, and makes them cyclic.
+  local before = dap.listeners.before
   for _, event in ipairs(EVENTS) do
-    dap.listeners.before['event_' .. event][KEY] = function(session, body)
-      pcall(on_event, event, session, body)
-    end
+    listen('event_' .. event, before['event_' .. event])
   end
   for _, command in ipairs(COMMANDS) do
-    dap.listeners.before[command][KEY] = function(session, err, response, arguments, seq)
-      pcall(on_response, command, session, err, response, arguments, seq)
-    end
+    listen(command, before[command])
   end
+  listen_to_unknown(before)
 end
 
 return M

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import anyio
@@ -20,6 +21,8 @@ from dapeer.errors import NeovimBusy, NeovimGone
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 
 FeedName = Literal["tap", "listeners"]
+
+CHUNK = 1 << 16
 
 REQUEST = "return require('dapeer.forward').request(...)"
 
@@ -70,6 +73,8 @@ class Tap:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
+        self._buffer = bytearray()
+        self._frames: deque[Frame] = deque()
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request."""
@@ -84,17 +89,35 @@ class Tap:
 
     async def receive(self) -> Frame:
         """Return the next frame."""
-        try:
-            head = (await self._reader.readuntil(b"\n")).split()
-            body = await self._reader.readexactly(int(head[2]))
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise anyio.EndOfStream from error
-        kind, number = head[0].decode(), int(head[1])
-        return Frame(kind, number, body.decode("utf-8", "replace") if kind == "x" else decode(body))
+        while not self._frames:
+            try:
+                data = await self._reader.read(CHUNK)
+            except ConnectionError as error:
+                raise anyio.EndOfStream from error
+            if not data:
+                raise anyio.EndOfStream
+            self._buffer += data
+            self._frames.extend(_cut(self._buffer))
+        return self._frames.popleft()
 
     async def aclose(self) -> None:
         """Close the socket."""
         self._writer.close()
+
+
+def _cut(buffer: bytearray) -> Iterator[Frame]:
+    """Take each frame that is complete from the front of a buffer."""
+    start = 0
+    while (end := buffer.find(b"\n", start)) >= 0:
+        kind, number, length = bytes(buffer[start:end]).split()
+        stop = end + 1 + int(length)
+        if len(buffer) < stop:
+            break
+        body = bytes(buffer[end + 1 : stop])
+        message = body.decode("utf-8", "replace") if kind == b"x" else decode(body)
+        yield Frame(kind.decode(), int(number), message)
+        start = stop
+    del buffer[:start]
 
 
 class Listeners:
@@ -124,6 +147,8 @@ class Listeners:
             done = await neovim.call(REQUEST, neovim.channel, self._session, number, text, latest)
         except NeovimGone as error:
             raise anyio.BrokenResourceError from error
+        if done is None:
+            raise anyio.BrokenResourceError
         if not done:
             raise NeovimBusy("Neovim was busy too long.", "Try again.")
 

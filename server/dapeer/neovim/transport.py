@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import replace
 
+import anyio
+
 from dapeer.dap.messages import Message, Request, Response
 from dapeer.neovim.feeds import Feed, Frame
 
@@ -24,14 +26,18 @@ class NvimTransport:
         self._feed = feed
         self._asked: OrderedDict[int, Request] = OrderedDict()
         """By nvim-dap's number: the request, with ours."""
+        self._closed = False
 
     async def send(self, message: Message) -> None:
         """Have nvim-dap send a request; the adapter's own requests nvim-dap has answered already.
 
         Raises:
             anyio.BrokenResourceError: The session has ended.
+            anyio.ClosedResourceError: `aclose` was called.
             NeovimBusy: It cannot be sent now, and will not be sent later.
         """
+        if self._closed:
+            raise anyio.ClosedResourceError
         if isinstance(message, Request):
             await self._feed.send(message.seq, message.command, message.arguments)
 
@@ -51,6 +57,7 @@ class NvimTransport:
 
     async def aclose(self) -> None:
         """Hang up."""
+        self._closed = True
         await self._feed.aclose()
 
     def _take(self, frame: Frame) -> Message | None:

@@ -20,6 +20,9 @@ FORGET = "require('dapeer.actions').forget(...)"
 LONGEST = 300
 """Characters of arguments and outcomes that the person is shown."""
 
+QUESTIONS = 1_000_000
+"""That one core asks in one Neovim, at most."""
+
 ActionKind = Literal["run", "evaluate", "write"]
 
 
@@ -45,7 +48,8 @@ class Witness:
 
     def __init__(self, neovim: Neovim, wants: object) -> None:
         self._neovim = neovim
-        self._ids = itertools.count(1)
+        # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
+        self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
         self._asked: dict[int, asyncio.Future[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(wants)
