@@ -15,7 +15,7 @@ from mcp import Client
 import dapeer
 from dapeer.adapters.detection import Detection
 from dapeer.cli import main
-from dapeer.doctor import finding_of, ptrace_finding
+from dapeer.doctor import finding_of, neovim_finding, ptrace_finding
 from dapeer.mcp import http, token
 from dapeer.tools import TOOLS
 from tests.harness import ask
@@ -67,6 +67,8 @@ def files_in(folder: Path) -> list[Path]:
         (["serve", "--port", "http"], "http is no port"),
         (["serve", "--no-auth", "--token-file", "f"], "not allowed with argument --no-auth"),
         (["stdio", "--log-level", "loud"], "invalid choice: 'loud'"),
+        (["stdio", "--nvim", ""], "'' is none of PATH, HOST:PORT, auto and none"),
+        (["serve", "--nvim", "here:there"], "'here:there' is none of PATH, HOST:PORT, auto"),
     ],
 )
 def test_a_wrong_option_is_explained_without_loading_anything(
@@ -87,6 +89,8 @@ def test_a_wrong_option_is_explained_without_loading_anything(
         (["serve", "--token-file", "/"], "Cannot use the token file /: "),
         (["serve", "--token-file", "/dev/null"], "/dev/null holds no usable token. A token is"),
         (["stdio", "--log-file", "/"], "Cannot log to /: Is a directory. Name another"),
+        (["stdio", "--nvim", "/no/where"], "No Neovim listens at /no/where"),
+        (["serve", "--no-auth", "--nvim", "127.0.0.1:1"], "No Neovim listens at 127.0.0.1:1"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(arguments: list[str], words: str) -> None:
@@ -185,6 +189,28 @@ def test_adapters_tells_each_with_its_languages_and_its_file(
         assert f"{name}.toml" in out
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("NVIM v0.12.0-dev+7", "ok Neovim 0.12.0-dev+7 {path}"),
+        ("NVIM v0.9.5", "note Neovim 0.9.5 {path} is too old: 0.10 is needed"),
+        ("Segmentation fault", "note Neovim {path} does not tell its version"),
+    ],
+)
+def test_doctor_tells_whether_a_neovim_will_do(tmp_path: Path, answer: str, told: str) -> None:
+    path = tmp_path / "nvim"
+    path.write_text(f"#!/bin/sh\necho '{answer}'\n", encoding="utf-8")
+    path.chmod(0o700)
+    assert " ".join(str(neovim_finding(str(path))).split()) == told.format(path=path)
+    assert "note     Neovim" in str(neovim_finding(None))
+
+
+def test_rtp_tells_where_the_plugin_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rtp"]) == 0
+    folder = Path(capsys.readouterr().out.removesuffix("\n"))
+    assert (folder / "lua" / "dapeer" / "init.lua").is_file()
+
+
 # -- serving
 
 
@@ -202,6 +228,19 @@ async def test_serve_tells_its_port_and_keeps_its_token_to_the_owner(state: Path
             await client.list_tools()
         assert await wire.signal(signal.SIGTERM) == 0
         assert await wire.rest() == b""
+    assert files_in(state) == []
+
+
+@pytest.mark.parametrize("gone", [False, True])
+async def test_serve_ends_with_its_stdin_and_is_complete(state: Path, gone: bool) -> None:
+    async with serving("--with-stdin", stderr=True) as (wire, _):
+        await wire.logged("token")
+        assert len(files_in(state)) == 1
+        if gone:
+            assert await wire.end() == 0
+        else:
+            await wire.send(b"what comes on stdin means nothing")
+            assert await wire.signal(signal.SIGTERM) == 0
     assert files_in(state) == []
 
 
