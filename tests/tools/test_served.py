@@ -1,5 +1,6 @@
 """What is true of every tool that is served."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any, cast
@@ -41,6 +42,16 @@ def a_call() -> Call:
 
     debugger = Debugger({}, Path("/project"))
     return Call(debugger, progress, Peers(debugger))
+
+
+def test_what_a_model_reads_of_the_debugging_tools_is_short() -> None:
+    read = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in TOOLS
+        if tool.group == "dap"
+    ]
+    text = json.dumps(read, ensure_ascii=False, separators=(",", ":"))
+    assert len(text.encode()) < 12_600
 
 
 def test_no_two_tools_have_one_name() -> None:
