@@ -285,6 +285,14 @@ class Session:
                 break
         return self.view()
 
+    async def placed(self, seconds: float) -> None:
+        """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
+        stop = self.mirror.stop
+        if stop is not None:
+            await self.wait_for(
+                lambda: stop.thread_id in stop.frames or self.mirror.stop is not stop, seconds
+            )
+
     def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
         facts = {"name": self.name, "type": self.adapter, **self.view()}

@@ -23,6 +23,9 @@ from dapeer.tools.arguments import (
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import next_stop
 
+PLACE = 0.3
+"""Seconds for a stop that has just become known to tell its place."""
+
 
 class Status(TypedDict):
     """The sessions, and which one is meant by default."""
@@ -53,7 +56,15 @@ class Adapters(TypedDict):
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is meant by default."""
     debugger = call.debugger
-    rows = [session.summary() for session in debugger.sessions.values()]
+    for session in list(debugger.sessions.values()):
+        await session.placed(PLACE)
+    stale = await call.peers.stale()
+    rows: list[Summary] = [
+        {**session.summary(), "stale": stale[session.id]}
+        if session.id in stale
+        else session.summary()
+        for session in debugger.sessions.values()
+    ]
     focused = debugger.focused.id if debugger.focused else None
     count = sum(map(len, debugger.breakpoints.by_path.values()))
     lines = [_status_line(row, focused, debugger.project) for row in rows]
@@ -69,9 +80,12 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     reason = f" ({row['reason']})" if "reason" in row else ""
     code = f", exit code {row['exit_code']}" if "exit_code" in row else ""
     cause = f": {row['cause']}" if "cause" in row else ""
+    stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
-    head = f"{row['session_id']} {row['name']} ({row['type']}) {row['state']}"
-    return f"{head}{reason}{place}{code}{cause}{mark}"
+    where = f", Neovim's, by {row['feed']}" if "feed" in row else ""
+    where += f", child of {row['parent']}" if "parent" in row else ""
+    head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {row['state']}"
+    return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
 
 
 @tool("Debug adapters", read_only=True, output=Adapters)

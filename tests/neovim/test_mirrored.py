@@ -1,0 +1,173 @@
+"""The person's sessions, seen by the assistant: the same as if it had started them itself."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.harness import Json, ask, call, client, data, printed, read, text
+from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.joint import attached, only_session, together
+from tests.neovim.person import Person
+from tests.programs import program
+
+pytestmark = needs_nvim_dap
+
+LOOKS: dict[str, Json] = {
+    "dap_wait_until_paused": {},
+    "dap_snapshot": {},
+    "dap_current_location": {},
+    "dap_threads": {},
+    "dap_stacktrace": {},
+    "dap_scopes": {},
+    "dap_variables": {},
+    "dap_breakpoints": {},
+    "dap_history": {},
+    "dap_program_output": {"category": "stdout"},
+}
+"""Every tool that looks at a stopped program, and its arguments."""
+
+
+async def looks(c: Client) -> dict[str, Any]:
+    """Return what all of them answer, text and data, and what depends on them."""
+    found: dict[str, Any] = {}
+    for tool, arguments in LOOKS.items():
+        result = await call(c, tool, **arguments)
+        found[tool] = (data(result), text(result))
+    frame = found["dap_stacktrace"][0]["frames"][2]["frame_id"]
+    found["outer"] = await read(c, "dap_variables", frame_id=frame)
+    found["source"] = await read(c, "dap_source", filename="fixtures/programs/loop.py")
+    found["evaluate"] = await ask(c, "dap_evaluate", expression="[value, {'a': doubled}]")
+    return found
+
+
+async def test_every_tool_tells_of_the_persons_session_what_it_tells_of_its_own(
+    tmp_path: Path, setup: Json, feed: str
+) -> None:
+    loop = program("loop.py")
+    stop = loop.line("inner_return")
+    async with together(tmp_path, setup) as (c, person):
+        await person.breaks_at(loop.source, stop, "value == 1")
+        await person.run(loop)
+        await person.sees_stop(stop)
+        mirrored, status = await looks(c), await only_session(c)
+    async with client() as c:
+        await ask(
+            c,
+            "dap_run",
+            program=str(loop),
+            breakpoints=[loop.at("inner_return", condition="value == 1")],
+        )
+        direct, own = await looks(c), await only_session(c)
+    assert mirrored == direct
+    assert status == own | {"type": "python", "feed": feed}
+
+
+@pytest.mark.parametrize("ran_before", ["the plugin", "the core"])
+async def test_a_session_that_ran_before_is_seen_where_it_is(
+    tmp_path: Path, setup: Json, feed: str, ran_before: str
+) -> None:
+    loop = program("loop.py")
+    line = loop.line("inner")
+    late = ran_before == "the plugin"
+    async with neovim(tmp_path, setup=None if late else setup) as editor:
+        person = Person(editor)
+        await person.breaks_at(loop.source, line)
+        await person.run(loop)
+        await person.sees_stop(line)
+        if late:
+            await editor.lua("require('dapeer').setup(...)", setup or {"debug": False})
+        async with attached(editor) as (c, _):
+            status = await only_session(c)
+            assert status["feed"] == ("listeners" if late else feed)
+            assert (status["state"], status["function"], status["line"]) == (
+                "stopped",
+                "inner",
+                line,
+            )
+            snapshot = await ask(c, "dap_snapshot")
+            assert snapshot["locals"] == {"value": "0"}
+            assert len(snapshot["stack"]) == 4
+            after = await ask(c, "dap_step_over")
+            assert (after["line"], after["locals"]["doubled"]) == (loop.line("inner_return"), "0")
+            await person.sees_stop(loop.line("inner_return"))
+            await ask(c, "dap_continue")
+            await person.sees_stop(line)
+            assert "round 1" in await read(c, "dap_program_output")
+
+
+async def test_what_a_tapped_session_told_before_the_core_came_is_known(tmp_path: Path) -> None:
+    loop = program("loop.py")
+    async with neovim(tmp_path, setup={}) as editor:
+        person = Person(editor)
+        await person.breaks_at(loop.source, loop.line("inner"))
+        await person.run(loop)
+        await person.sees_stop(loop.line("inner"))
+        await person.does("continue")
+        await person.sees_stop(loop.line("inner"))
+        async with attached(editor) as (c, _):
+            assert (await ask(c, "dap_program_output"))["text"] == "round 0\nround 1\n"
+            stops = (await ask(c, "dap_history"))["stops"]
+            assert [stop["stop"] for stop in stops] == [1, 2]
+            assert (await ask(c, "dap_breakpoints"))["breakpoints"][0]["state"] == "verified"
+
+
+async def test_a_session_that_has_ended_stays_readable(tmp_path: Path, setup: Json) -> None:
+    exit3 = program("exit3.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.run(exit3)
+        # nvim-dap asks debugpy to stop at what nobody catches, SystemExit included.
+        stop = await ask(c, "dap_wait_until_paused")
+        assert (stop["reason"], stop["line"]) == ("exception", exit3.line("exit"))
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 3)
+        await person.sees_end()
+        assert await person.sessions() == []
+        assert (await only_session(c))["exit_code"] == 3
+
+
+async def test_two_sessions_are_told_apart(tmp_path: Path, setup: Json) -> None:
+    loop, steps = program("loop.py"), program("steps.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.breaks_at(loop.source, loop.line("inner"))
+        await person.breaks_at(steps.source, steps.line("add"))
+        await person.run(loop)
+        await person.sees_stop(loop.line("inner"))
+        await person.run(steps)
+        await person.sees_stop(steps.line("add"))
+        rows = (await ask(c, "dap_status"))["sessions"]
+        assert [row["function"] for row in rows] == ["inner", "add"]
+        first, second = (row["session_id"] for row in rows)
+        await ask(c, "dap_step_over", session_id=first)
+        await person.sees_stop(loop.line("inner_return"))
+        await ask(c, "dap_step_over", session_id=second)
+        await person.sees_stop(steps.line("add_return"))
+        lines = [session["line"] for session in await person.sessions()]
+        assert lines == [loop.line("inner_return"), steps.line("add_return")]
+        await ask(c, "dap_terminate", session_id=first)
+        await person.sees_end()
+        assert [session["name"] for session in await person.sessions()] == ["steps.py"]
+        states = [row["state"] for row in (await ask(c, "dap_status"))["sessions"]]
+        assert states == ["ended", "stopped"]
+
+
+@pytest.mark.parametrize(
+    ("feed", "lines"),
+    # nvim-dap needs most of the time, and the same over both feeds.
+    [("tap", 100_000), ("listeners", 10_000)],
+)
+async def test_a_hundred_thousand_lines_of_output_arrive_in_order(
+    tmp_path: Path, setup: Json, lines: int
+) -> None:
+    many = program("many_lines.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.breaks_at(many.source, many.line("done"))
+        await person.run(many, args=[str(lines)])
+        stop = await ask(c, "dap_wait_until_paused", timeout_ms=60_000)
+        assert stop["line"] == many.line("done")
+        assert (await ask(c, "dap_program_output"))["lines_total"] == lines
+        assert (await ask(c, "dap_evaluate", expression="number"))["result"] == str(lines - 1)
+        await ask(c, "dap_continue")
+        assert (await printed(c, "done")).endswith(f"line {lines - 1}\ndone {lines}\n")
+        await person.sees_end()
