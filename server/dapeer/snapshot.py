@@ -72,6 +72,8 @@ class Summary(TypedDict):
     """It is a session of a Neovim: how it reaches us, `tap` or `listeners`."""
     parent: NotRequired[int]
     """The session that it is a child of."""
+    stale: NotRequired[str]
+    """Why what is told may be old."""
 
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:

@@ -42,7 +42,7 @@ class Mode:
 
     def __str__(self) -> str:
         waits = MODES.get(self.mode, f"mode {self.mode}")
-        return f"it waits for a key ({waits})" if self.blocking else "it is busy"
+        return f"waits for a key ({waits})" if self.blocking else "is busy"
 
 
 class Neovim:
@@ -99,9 +99,9 @@ class Neovim:
         try:
             return await self._ask(lambda nvim: nvim.exec_lua(code, *arguments), seconds)
         except TimeoutError as error:
-            state = await self.state() or "it was busy"
+            state = await self.state() or "was busy"
             raise NeovimBusy(
-                f"Neovim did not answer within {seconds:g} s: {state}.",
+                f"Neovim did not answer within {seconds:g} s: it {state}.",
                 "Try again when the person has finished there; debug sessions go on meanwhile.",
             ) from error
 
@@ -119,10 +119,10 @@ class Neovim:
         return Mode(str(answer["mode"]), bool(answer["blocking"]))
 
     async def state(self) -> str | None:
-        """Return why Neovim does not answer now, as a clause; None when it does."""
+        """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
         mode = await self.mode()
         if mode is None:
-            return "it is busy with a command"
+            return "is busy with a command"
         return str(mode) if mode.blocking else None
 
     async def aclose(self) -> None:

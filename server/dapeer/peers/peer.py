@@ -170,7 +170,7 @@ class Peer:
         return await self._started(await self._call("sessions').again(...)", joined.hello.session))
 
     async def state(self) -> str | None:
-        """Return why Neovim does not answer now, as a clause; None when it does."""
+        """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
         return await self.neovim.state()
 
     async def _call(self, what: str, *arguments: object) -> Any:  # noqa: ANN401
@@ -193,7 +193,7 @@ class Peer:
                 )
         except TimeoutError as error:
             state = await self.state()
-            told = f": {state}" if state else ""
+            told = f": it {state}" if state else ""
             raise NeovimBusy(
                 f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
                 "dap_status tells whether it does later.",

@@ -99,6 +99,19 @@ class Peers:
             log.info("Neovim at %s has ended", peer.target)
             await peer.gone()
 
+    async def stale(self) -> dict[int, str]:
+        """Return the sessions of which nothing new can be told now, by id, and why.
+
+        A session that is only known by nvim-dap's listeners stands still with its Neovim.
+        """
+        found: dict[int, str] = {}
+        for peer in list(self.attached.values()):
+            sessions = [joined.session for joined in peer.sessions.values()]
+            deaf = [session.id for session in sessions if session.feed == "listeners"]
+            if deaf and (state := await peer.state()):
+                found |= dict.fromkeys(deaf, f"its Neovim {state}")
+        return found
+
     # -- people
 
     async def consent(self, action: Action) -> None:
