@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask, call, client, evaluate, read, refusal, text
-from tests.programs import copied
+from tests.programs import compiled, copied
 
 HEAD = {"type": "debugpy", "request": "launch"}
 
@@ -143,3 +143,32 @@ async def test_another_target_replaces_that_of_the_configuration(
     async with client(here) as c:
         stop = await ask(c, "dap_run", configuration="Module", stop_on_entry=True, **given)
         assert stop["file"] == str(tmp_path / "steps.py")
+
+
+async def test_configurations_of_other_debuggers_start_in_the_one_that_stands_in(
+    tmp_path: Path,
+) -> None:
+    program = compiled("loop.c", tmp_path)
+    copied("hello.sh", tmp_path)
+    here = project(
+        tmp_path,
+        {
+            "name": "C", "type": "cppdbg", "request": "launch", "stopAtEntry": True,
+            "program": str(program), "environment": [{"name": "GIVEN", "value": "yes"}],
+            "MIMode": "gdb", "setupCommands": [{"text": "-enable-pretty-printing"}],
+            "externalConsole": False,
+        },
+        {
+            "name": "Shell", "type": "bashdb", "request": "launch", "stopOnEntry": True,
+            "program": "${workspaceFolder}/hello.sh", "args": ["given"], "pathBash": "bash",
+            "terminalKind": "integrated",
+        },
+    )  # fmt: skip
+    async with client(here) as c:
+        stop = await ask(c, "dap_run", configuration="C")
+        assert (stop["state"], stop["file"]) == ("stopped", str(program.source))
+        assert "yes" in await evaluate(c, '(char *) getenv("GIVEN")')
+        stop = await ask(c, "dap_run", configuration="Shell")
+        assert (stop["state"], stop["reason"]) == ("stopped", "entry")
+        # bash-dap takes the text of an argument for a number, but counts them right.
+        assert await evaluate(c, "$#") == "1"
