@@ -1,0 +1,114 @@
+"""The person's plugin, its own core, and an assistant: the whole road, and what is asked on it."""
+
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.harness import ask, evaluate, refusal
+from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.joint import attached
+from tests.neovim.person import Person
+from tests.processes import process_gone
+from tests.programs import program
+
+pytestmark = needs_nvim_dap
+
+# What the person answers, and a sign for the test that they were asked.
+PERSON = """
+vim.ui.select = function(items, _, chosen)
+  vim.rpcnotify(vim.g.test_channel, 'asked')
+  vim.schedule(function() chosen(items[vim.g.answer]) end)
+end
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'DapeerAction',
+  callback = function(event) vim.rpcnotify(vim.g.test_channel, 'action', event.data) end,
+})
+"""
+ALLOW, DENY = 1, 3
+
+CORE = """
+local ready = function(port) vim.rpcnotify(vim.g.test_channel, 'ready', port) end
+require('dapeer').setup({ bridge = { command = { %r, '-m', 'dapeer' } }, on_ready = ready })
+""".replace("%r", repr(sys.executable))
+
+
+@asynccontextmanager
+async def assistant(editor: Editor) -> AsyncGenerator[Client]:
+    """Connect to the core that a Neovim has started, as OpenCode does."""
+    [port] = await editor.notified("ready")
+    token = await editor.lua("return require('dapeer').get_token()")
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as web:
+        streams = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
+        async with Client(streams) as client:
+            yield client
+
+
+async def test_a_core_that_was_killed_comes_back_and_knows_the_sessions_again(
+    tmp_path: Path,
+) -> None:
+    loop = program("loop.py")
+    async with neovim(tmp_path, rc=CORE) as editor:
+        person = Person(editor)
+        await editor.lua("require('dapeer').start()")
+        async with assistant(editor) as c:
+            await person.breaks_at(loop.source, loop.line("inner"))
+            await person.run(loop)
+            await person.sees_stop(loop.line("inner"))
+            await ask(c, "dap_continue")
+            before = await ask(c, "dap_snapshot")
+            output = (await ask(c, "dap_program_output"))["text"]
+        pid = await editor.lua("return require('dapeer').status().pid")
+        os.kill(pid, signal.SIGKILL)
+        await process_gone(pid)
+        async with assistant(editor) as c:
+            after = await ask(c, "dap_wait_until_paused")
+            assert after["session_id"] == 1
+            assert (after["stop"], after["locals"]) == (2, before["locals"])
+            assert (await ask(c, "dap_program_output"))["text"] == output != ""
+            assert await evaluate(c, "value + 1") == "2"
+            await ask(c, "dap_terminate")
+            await person.sees_end()
+
+
+async def test_the_person_is_told_of_every_action_and_asked_where_they_want_to_be(
+    tmp_path: Path,
+) -> None:
+    steps = program("steps.py")
+    setup = {"approve": {"evaluate": True}}
+    async with (
+        neovim(tmp_path, rc=PERSON, setup=setup, ui=True) as editor,
+        attached(editor) as (c, _),
+    ):
+        await ask(c, "dap_run", program=str(steps), breakpoints=[steps.at("add")], where="direct")
+        (action,) = await editor.notified("action")
+        assert (action["tool"], action["kind"], action["ok"]) == ("dap_run", "run", True)
+        assert str(steps) in action["arguments"]
+        assert action["outcome"].startswith("Stopped (breakpoint) at fixtures/programs/steps.py:5")
+
+        await editor.lua("vim.g.answer = ...", DENY)
+        told = await refusal(c, "dap_evaluate", expression="a")
+        await editor.notified("asked")
+        assert told.startswith("The person did not allow dap_evaluate")
+        (action,) = await editor.notified("action")
+        assert (action["ok"], action["outcome"]) == (False, told)
+
+        await editor.lua("vim.g.answer = ...", ALLOW)
+        assert await evaluate(c, "a") == "21"
+        (action,) = await editor.notified("action")
+        assert (action["ok"], action["outcome"]) == (True, "21")
+
+        # Who only looks asks for nothing and is told to nobody; a mistake is not even asked about.
+        await ask(c, "dap_snapshot")
+        assert "Unknown argument" in await refusal(c, "dap_evaluate", expression="a", frame="1")
+        (action,) = await editor.notified("action")
+        assert "Unknown argument" in action["outcome"]
+        log = await editor.lua("return require('dapeer.actions').lines()")
+        assert len(log) == 4
