@@ -141,6 +141,20 @@ async def test_a_neovim_at_a_port_is_attached_and_listed(tmp_path: Path, project
         assert await editor.lua("return package.loaded['dapeer.rpc'] ~= nil")
 
 
+async def test_an_attached_neovim_that_waits_for_a_key_is_told_of_once(
+    tmp_path: Path, project: Path
+) -> None:
+    async with neovim(tmp_path, dap=False, cwd=project, ui=True) as editor, core(project) as client:
+        hidden = await listen(editor, str(project / "s"))
+        await ask(client, "nvim_connect", target=hidden)
+        await editor.blocked("f")
+        (row,) = (await ask(client, "nvim_targets"))["neovims"]
+        assert (row["target"], row["state"], row["waits_in_mode"]) == (hidden, "attached", "n")
+        assert (row["pid"], row["cwd"]) == (editor.pid, str(project))
+        assert row["same_project"] is True
+        assert "waits for a key in mode n" in await read(client, "nvim_targets")
+
+
 async def test_a_neovim_that_dies_is_detached(tmp_path: Path, project: Path) -> None:
     async with neovim(tmp_path, dap=False, cwd=project) as editor, core(project) as client:
         await ask(client, "nvim_connect", target=await listen(editor))

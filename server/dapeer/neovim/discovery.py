@@ -78,7 +78,7 @@ async def look_at(address: str, project: Path) -> Found | None:
     if answer is None:
         return None
     found = _busy(address, answer.mode) if answer.facts is None else _free(address, answer.facts)
-    return replace(found, steps=found.cwd and steps(found.cwd, project))
+    return replace(found, steps=found.cwd and _steps(found.cwd, project))
 
 
 async def resolve(target: str, project: Path) -> list[Found]:
@@ -102,6 +102,11 @@ async def resolve(target: str, project: Path) -> list[Found]:
     raise NoNeovim(_why_not(address), START_ONE)
 
 
+def belongs(cwd: Path, project: Path) -> bool:
+    """Return whether a Neovim that works in a folder works on our project."""
+    return _steps(cwd, project) is not None
+
+
 def plugin_folder() -> Path:
     """Return the folder for Neovim's `runtimepath`: in a wheel inside the package, else the checkout."""
     package = Path(__file__).parents[1]
@@ -109,8 +114,7 @@ def plugin_folder() -> Path:
     return packed if packed.is_dir() else package.parents[1]
 
 
-def steps(cwd: Path, project: Path) -> int | None:
-    """Return how many folders lie between a Neovim and our project; None: it is another project."""
+def _steps(cwd: Path, project: Path) -> int | None:
     return steps_between(cwd.resolve(), project.resolve())
 
 

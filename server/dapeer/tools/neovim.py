@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -50,8 +50,8 @@ class Targets(TypedDict):
 @tool("List Neovims", read_only=True, output=Targets)
 async def nvim_targets(call: Call) -> Reply:
     """List the running Neovims of this user: address, process, working directory, and which are attached. Those of this project come first."""
-    rows = [_row(found, call.peers) for found in await discovery.find(call.debugger.project)]
-    rows += _elsewhere(call, {row.get("pid") for row in rows})
+    found = await discovery.find(call.debugger.project)
+    rows = [_row(each, call) for each in [*found, *await _elsewhere(call, found)]]
     none = f"No Neovim was found. {discovery.START_ONE}"
     return Reply("\n".join(map(_line, rows)) or none, {"neovims": rows})
 
@@ -84,7 +84,7 @@ async def nvim_disconnect(
 
 async def _attach(found: Found, peers: Peers) -> Peer:
     """Attach, unless we are under another of its addresses."""
-    peer = _peer_of(found.pid, peers)
+    peer = _peer_of(found, peers)
     return peer or await peers.connect(found.address)
 
 
@@ -103,19 +103,24 @@ def _means(target: str, peer: Peer) -> bool:
     return target == str(peer.pid) or normal(target) == normal(peer.target)
 
 
-def _peer_of(pid: int | None, peers: Peers) -> Peer | None:
-    return next((peer for peer in peers.attached.values() if peer.pid == pid), None)
+def _peer_of(found: Found, peers: Peers) -> Peer | None:
+    """Return the attached one that this is; one that is busy may not tell its process."""
+    for peer in peers.attached.values():
+        if found.pid == peer.pid or found.address == peer.target:
+            return peer
+    return None
 
 
-def _row(found: Found, peers: Peers) -> dict[str, Any]:
-    peer = _peer_of(found.pid, peers)
+def _row(found: Found, call: Call) -> dict[str, Any]:
+    peer = _peer_of(found, call.peers)
+    cwd = found.cwd or (peer and Path(peer.cwd))
     facts = {
         "target": peer.target if peer else found.address,
         "state": "attached" if peer else found.state,
         "neovim_id": peer and peer.id,
-        "pid": found.pid,
-        "cwd": found.cwd and str(found.cwd),
-        "same_project": found.steps is not None,
+        "pid": found.pid or (peer and peer.pid),
+        "cwd": cwd and str(cwd),
+        "same_project": cwd is not None and discovery.belongs(cwd, call.debugger.project),
         "version": found.version or None,
         "dap": found.dap if found.state == "free" else None,
         "plugin": found.plugin,
@@ -125,18 +130,12 @@ def _row(found: Found, peers: Peers) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _elsewhere(call: Call, shown: set[int | None]) -> list[dict[str, Any]]:
-    """Return the attached Neovims that listen where nobody looks, such as a port."""
-    project = call.debugger.project
-    return [
-        _peer_row(peer)
-        | {
-            "same_project": discovery.steps(Path(peer.cwd), project) is not None,
-            "state": "attached",
-        }
-        for peer in call.peers.attached.values()
-        if peer.pid not in shown
-    ]
+async def _elsewhere(call: Call, found: Sequence[Found]) -> list[Found]:
+    """Look at the attached Neovims that listen where nobody searches, such as a port."""
+    shown = {peer.id for each in found if (peer := _peer_of(each, call.peers))}
+    targets = [peer.target for peer in call.peers.attached.values() if peer.id not in shown]
+    looks = [await discovery.look_at(target, call.debugger.project) for target in targets]
+    return [each for each in looks if each is not None]
 
 
 def _peer_row(peer: Peer) -> dict[str, Any]:
