@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from mcp import Client
 
@@ -15,6 +14,7 @@ from dapeer.tools import TOOLS
 from tests.harness import Json, ask
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.person import Person
+from tests.neovim.wire import Value
 from tests.programs import ROOT
 
 
@@ -39,7 +39,7 @@ async def attached(editor: Editor, project: Path = ROOT) -> AsyncGenerator[tuple
 
 @asynccontextmanager
 async def together(
-    tmp_path: Path, setup: Mapping[str, object], **options: Any
+    tmp_path: Path, setup: Mapping[str, object], **options: Value
 ) -> AsyncGenerator[tuple[Client, Person]]:
     """Start a Neovim, as `neovim` does, with a person and an assistant."""
     async with neovim(tmp_path, setup=setup, **options) as editor, attached(editor) as (c, _):

@@ -55,6 +55,11 @@ class Person:
         """Call a function of nvim-dap, such as `step_over`, `continue` or `terminate`."""
         await self.editor.lua("require('dap')[...]()", action)
 
+    async def evaluates(self, expression: str) -> str:
+        """Evaluate an expression in nvim-dap's current frame; return its result."""
+        await self._do("evaluate", expression)
+        return str((await self.editor.notified("evaluated"))[0])
+
     # -- what the person sees
 
     async def sees_stop(self, line: int) -> None:

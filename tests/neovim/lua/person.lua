@@ -10,9 +10,11 @@ end
 function M.adapters(python)
   local dap = require('dap')
   dap.adapters.python = { type = 'executable', command = python, args = { '-m', 'debugpy.adapter' } }
-  dap.listeners.after.scopes.person = function(session)
-    -- nvim-dap asks for the scopes when it has jumped and placed its sign.
-    if session.stopped_thread_id and session.current_frame then
+  dap.listeners.after.scopes.person = function(session, _, response)
+    -- nvim-dap asks for the scopes when it has jumped and placed its sign. Others ask, too; it keeps
+    -- only what it has asked for.
+    local frame = session.stopped_thread_id and session.current_frame
+    if frame and response and frame.scopes == response.scopes then
       tell('stopped', session.id, session.current_frame.line)
     end
   end
@@ -48,6 +50,14 @@ end
 function M.toggle(path, line)
   M.open(path, line)
   require('dap').toggle_breakpoint()
+end
+
+function M.evaluate(expression)
+  local session = require('dap').session()
+  local arguments = { expression = expression, context = 'repl', frameId = session.current_frame.id }
+  session:request('evaluate', arguments, function(err, response)
+    tell('evaluated', err and tostring(err) or response.result)
+  end)
 end
 
 --- nvim-dap's own breakpoints, with their conditions.

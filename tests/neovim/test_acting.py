@@ -1,0 +1,201 @@
+"""The assistant acts on the person's session, and the person on it, and both stay in step."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from tests.harness import Json, ask, evaluate, printed, refusal
+from tests.neovim.editor import needs_nvim_dap
+from tests.neovim.joint import only_session, together
+from tests.neovim.person import Person
+from tests.processes import process_gone
+from tests.programs import Program, program
+
+pytestmark = needs_nvim_dap
+
+
+async def stopped(c: Client, person: Person, at: Program, marker: str = "inner") -> int:
+    """Let the person start a program and stop at a marked line; return the line."""
+    line = at.line(marker)
+    await person.breaks_at(at.source, line)
+    await person.run(at)
+    await person.sees_stop(line)
+    assert (await ask(c, "dap_wait_until_paused"))["line"] == line
+    return line
+
+
+async def shows(person: Person, at: Program, line: int) -> None:
+    """Assert that nvim-dap shows its only session as stopped at a line, by state and by sign."""
+    await person.sees_stop(line)
+    session = await person.session()
+    assert (session["stopped"], session["line"], session["focused"]) == (True, line, True)
+    assert session["signs"] == [[str(at.source), line, "DapStopped"]]
+
+
+async def test_nvim_dap_follows_every_step_of_the_assistant(tmp_path: Path, setup: Json) -> None:
+    steps = program("steps.py")
+    async with together(tmp_path, setup) as (c, person):
+        await stopped(c, person, steps, "call")
+        for tool, marker in [
+            ("dap_step_into", "twice"),
+            ("dap_step_over", "twice_next"),
+            ("dap_step_into", "add"),
+            ("dap_step_out", "twice_next"),
+        ]:
+            assert (await ask(c, tool))["line"] == steps.line(marker)
+            await shows(person, steps, steps.line(marker))
+        target = steps.line("print")
+        stop = await ask(c, "dap_run_to", filename=str(steps.source), line=target)
+        assert stop["line"] == target
+        await shows(person, steps, target)
+        assert await person.breakpoints() == {("steps.py", steps.line("call"), "DapBreakpoint")}
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"], end["output"]) == ("ended", 0, "42\n")
+        await person.sees_end()
+        assert await person.sessions() == []
+
+
+async def test_looking_and_stepping_leave_the_persons_desk_alone(
+    tmp_path: Path, setup: Json
+) -> None:
+    """The program is shown in one window; the person works in another."""
+    loop, other = program("loop.py"), program("steps.py")
+    async with together(tmp_path, setup, ui=True) as (c, person):
+        await stopped(c, person, loop)
+        await person.editor.lua("vim.cmd.vsplit()")
+        await person.opens(other.source, 5)
+        await person.editor.keys('"ayyvj')
+        before = await person.desk()
+        assert before["mode"] == "v"
+        for tool in ("dap_snapshot", "dap_stacktrace", "dap_variables", "dap_threads"):
+            await ask(c, tool)
+        await evaluate(c, "value + 1")
+        await ask(c, "dap_set_variable", path="value", value="20")
+        await ask(c, "dap_set_breakpoint", filename=str(loop.source), line=loop.line("call"))
+        await ask(c, "dap_remove_breakpoint", filename=str(loop.source), line=loop.line("call"))
+        assert await person.desk() == before
+        # At a stop nvim-dap itself shows the place, as it does when the person steps.
+        await person.editor.keys("<Esc>")
+        await ask(c, "dap_step_over")
+        await person.sees_stop(loop.line("inner_return"))
+        by_assistant = await person.desk()
+        await person.does("step_out")
+        await person.sees_stop(loop.line("middle"))
+        by_person = await person.desk()
+        assert by_assistant["registers"] == by_person["registers"] == before["registers"]
+        assert len(by_assistant["windows"]) == len(before["windows"])
+        assert by_assistant["window"] == by_person["window"]
+        assert by_assistant["mode"] == by_person["mode"] == "n"
+
+
+async def test_what_the_assistant_changes_is_changed_for_both(tmp_path: Path, setup: Json) -> None:
+    loop = program("loop.py")
+    async with together(tmp_path, setup) as (c, person):
+        await stopped(c, person, loop)
+        await ask(c, "dap_set_variable", path="value", value="20")
+        assert await evaluate(c, "value") == "20"
+        await person.does("step_over")
+        assert await person.evaluates("doubled") == "40"
+        stop = await ask(c, "dap_wait_until_paused")
+        assert stop["locals"] == {"value": "20", "doubled": "40"}
+
+
+async def test_a_wait_of_the_assistant_ends_when_the_person_steps(
+    tmp_path: Path, setup: Json
+) -> None:
+    endless = program("endless_loop.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.run(endless)
+        await printed(c, "started")
+        assert (await only_session(c))["state"] == "running"
+        waits = asyncio.create_task(ask(c, "dap_wait_until_paused"))
+        await person.breaks_at(endless.source, endless.line("turn"))
+        assert (await waits)["line"] == endless.line("turn")
+        await person.sees_stop(endless.line("turn"))
+        # Removed, or the next stop could be this line again before anybody looks.
+        await person.toggles(endless.source, endless.line("turn"))
+        resumed = asyncio.create_task(ask(c, "dap_continue"))
+        await person.breaks_at(endless.source, endless.line("turn"))
+        assert (await resumed)["line"] == endless.line("turn")
+        first = int(await evaluate(c, "turns"))
+        await person.sees_stop(endless.line("turn"))
+        await person.does("continue")
+        await person.sees_stop(endless.line("turn"))
+        assert int(await evaluate(c, "turns")) == first + 1
+
+
+async def test_both_step_at_once_and_agree_where_that_has_led(tmp_path: Path, setup: Json) -> None:
+    path = tmp_path / "slow.py"
+    # So slow that both have asked before it is over.
+    path.write_text("import time\ntime.sleep(1)  # @slow\na = 1\nb = 2  # @both\nc = 3\n")
+    slow = Program(path, path)
+    async with together(tmp_path, setup) as (c, person):
+        line = await stopped(c, person, slow, "slow")
+        by_assistant = asyncio.create_task(ask(c, "dap_step_over"))
+        await person.does("step_over")
+        assert (await by_assistant)["line"] in (line + 1, line + 2)
+        # debugpy keeps a step for which the thread has no time yet, and makes both.
+        await shows(person, slow, slow.line("both"))
+        assert (await ask(c, "dap_wait_until_paused"))["line"] == slow.line("both")
+        assert (await ask(c, "dap_step_over"))["line"] == slow.line("both") + 1
+        await shows(person, slow, slow.line("both") + 1)
+
+
+async def test_a_program_that_runs_is_paused_and_goes_on(tmp_path: Path, setup: Json) -> None:
+    endless = program("endless_loop.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.run(endless)
+        await printed(c, "started")
+        assert "running" in await refusal(c, "dap_step_over")
+        pause = await ask(c, "dap_pause")
+        assert pause["state"] == "stopped"
+        await person.sees_stop(pause["line"])
+        await ask(c, "dap_continue", wait_until_paused=False)
+        assert not (await person.session())["stopped"]
+        assert (await person.session())["signs"] == []
+        assert (await only_session(c))["state"] == "running"
+        await ask(c, "dap_pause")
+        await ask(c, "dap_evaluate", expression="globals().update(running=False)")
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+        await person.sees_end()
+
+
+async def test_the_assistant_ends_the_program_and_starts_it_again_in_neovim(
+    tmp_path: Path, setup: Json, feed: str
+) -> None:
+    loop = program("loop.py")
+    async with together(tmp_path, setup) as (c, person):
+        line = await stopped(c, person, loop)
+        pid = int(await evaluate(c, "__import__('os').getpid()"))
+        again = await ask(c, "dap_restart")
+        await process_gone(pid)
+        assert (again["line"], again["locals"], again["output"]) == (
+            line,
+            {"value": "0"},
+            "round 0\n",
+        )
+        await shows(person, loop, line)
+        rows = (await ask(c, "dap_status"))["sessions"]
+        assert [(row["state"], row["feed"]) for row in rows] == [("ended", feed), ("stopped", feed)]
+        await ask(c, "dap_terminate")
+        assert await person.sees_end()
+        assert await person.sessions() == []
+        assert "ended" in await refusal(c, "dap_step_over")
+
+
+@pytest.mark.parametrize("way", ["terminate", "disconnect", "close"])
+async def test_a_wait_ends_when_the_person_ends_the_session(
+    tmp_path: Path, setup: Json, way: str
+) -> None:
+    endless = program("endless_loop.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.run(endless)
+        await printed(c, "started")
+        waits = asyncio.create_task(ask(c, "dap_wait_until_paused"))
+        await person.does(way)
+        end = await waits
+        assert end["state"] == "ended"
+        assert (await only_session(c))["state"] == "ended"
+        assert "started" in (await ask(c, "dap_program_output"))["text"]
