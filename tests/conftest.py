@@ -27,6 +27,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     """Return the folder of this test's settings, empty at first; the user's own are not read."""
     folder = tmp_path_factory.mktemp("settings")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    monkeypatch.delenv("NVIM", raising=False)
     # A server that a developer runs for this checkout is none of a test's business.
     for variable in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, str(tmp_path_factory.mktemp(variable.lower())))

@@ -57,7 +57,6 @@ local function buffer_of(path)
     vim.o.shortmess = before .. 'AF'
     pcall(vim.fn.bufload, buffer)
     vim.o.shortmess = before
-    vim.bo[buffer].buflisted = true
   end
   return buffer
 end

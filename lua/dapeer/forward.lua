@@ -110,34 +110,36 @@ function M.follow(session)
   end
 end
 
----Return whether a session goes this road; one that is seen first is announced.
+---Return the cores that a session reaches by this road; to them, one that is seen first is announced.
 ---@param session dap.Session
----@return boolean
-local function ours(session)
-  if require('dapeer.tap').has(session.id) then
-    return false
+---@return dapeer.Core[]
+local function listening(session)
+  local tapped = require('dapeer.tap').has(session.id)
+  local cores = vim.tbl_filter(function(core)
+    return not (tapped and core.tap)
+  end, require('dapeer.rpc').attached())
+  if forwarded[session.id] then
+    return cores
+  elseif session.closed or #cores == 0 then
+    return {}
   end
-  if session.closed and not forwarded[session.id] then
-    return false
+  M.follow(session)
+  local facts = require('dapeer.sessions').facts(session)
+  for _, core in ipairs(cores) do
+    require('dapeer.rpc').tell(core, 'session', facts)
   end
-  if not forwarded[session.id] then
-    M.follow(session)
-    require('dapeer.rpc').notify('session', require('dapeer.sessions').facts(session))
-  end
-  return true
+  return cores
 end
 
 ---@param name string
 ---@param session dap.Session
 ---@param body any
 local function on_event(name, session, body)
-  if not ours(session) then
-    return
-  end
-  if name == 'stopped' then
+  local cores = listening(session)
+  if name == 'stopped' and forwarded[session.id] then
     forwarded[session.id].stop_seq = tonumber(session.seq)
   end
-  for _, core in ipairs(require('dapeer.rpc').attached()) do
+  for _, core in ipairs(cores) do
     tell(core, session, 'i', 0, { type = 'event', event = name, body = body })
   end
 end
@@ -159,7 +161,8 @@ end
 ---@param arguments any
 ---@param seq integer
 local function on_response(command, session, err, response, arguments, seq)
-  if not ours(session) or is_late(command, session, arguments, seq) then
+  local cores = listening(session)
+  if #cores == 0 or is_late(command, session, arguments, seq) then
     return
   end
   local mine = type(arguments) == 'table' and asked[arguments] or nil
@@ -178,7 +181,7 @@ local function on_response(command, session, err, response, arguments, seq)
     message = err and err.message or nil,
     body = err and err.body or response,
   }
-  for _, core in ipairs(require('dapeer.rpc').attached()) do
+  for _, core in ipairs(cores) do
     tell(core, session, 'o', mine and mine.core == core and mine.number or 0, vim.tbl_extend('force', {}, request))
     tell(core, session, 'i', 0, answer)
   end

@@ -32,6 +32,10 @@ end
 local function arguments(given)
   local options = require('dapeer.config').get()
   local address = given.nvim_socket or vim.v.servername
+  -- `--listen ./here` leaves a name that means something else in every folder.
+  if address:find('/', 1, true) then
+    address = vim.fn.fnamemodify(address, ':p')
+  end
   if address == '' then
     address = vim.fn.serverstart()
   end

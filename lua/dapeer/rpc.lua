@@ -18,7 +18,9 @@ local cores = {}
 ---@return table facts
 function M.attach(channel, opts)
   require('dapeer.hook').install()
-  cores[channel] = { channel = channel, tap = opts.tap, secret = opts.secret }
+  -- A core on another machine has its socket there.
+  local reachable = opts.tap and vim.uv.fs_stat(opts.tap) ~= nil
+  cores[channel] = { channel = channel, tap = reachable and opts.tap or nil, secret = opts.secret }
   local dap = package.loaded['dap']
   return {
     sessions = dap and require('dapeer.sessions').tell(cores[channel]) or {},

@@ -21,4 +21,3 @@ def setup(feed: str) -> dict[str, object]:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what dapeer itself looks up beside Neovim's files apart from the user's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg" / "cache"))
-    monkeypatch.delenv("NVIM", raising=False)

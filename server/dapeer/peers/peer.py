@@ -268,7 +268,15 @@ class Peer:
     # -- sessions
 
     async def _live(self, hello: Hello, feed: Feed) -> None:
-        """Live the life of one session of nvim-dap."""
+        """Live the life of one session of nvim-dap; a fault in one leaves the others alone."""
+        try:
+            await self._hold(self._joined(hello, feed))
+        except Exception:
+            log.exception("session %s of Neovim at %s", hello.session, self.target)
+        finally:
+            self.sessions.pop(hello.session, None)
+
+    def _joined(self, hello: Hello, feed: Feed) -> Joined:
         joined = Joined(
             self._debugger.next_id(),
             hello,
@@ -281,17 +289,20 @@ class Peer:
         joined.session.parent = parent.session.id if parent else None
         self.sessions[hello.session] = joined
         self._arrival.set()
+        return joined
+
+    async def _hold(self, joined: Joined) -> None:
+        launch = joined.hello.launch
         restart = functools.partial(self.again, joined)
         with self._debugger.holding(joined, restart):
             running = asyncio.create_task(joined.session.run())
-            if hello.launch is not None:
-                _settle(self._start(hello.launch), joined)
+            if launch is not None:
+                _settle(self._start(launch), joined)
             try:
                 await joined.live()
             finally:
                 running.cancel()
                 await asyncio.wait({running})
-        del self.sessions[hello.session]
 
     def _why_over(self) -> str:
         gone = self.neovim.closed.is_set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from types import TracebackType
@@ -11,7 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.debugger import Debugger
-from dapeer.errors import NoNeovim
+from dapeer.errors import NeovimBusy, NoNeovim
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.taps import Taps
 from dapeer.peers.peer import Peer
@@ -27,6 +28,8 @@ class Peers:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self._debugger = debugger
+        self._arriving: dict[str, asyncio.Task[Peer]] = {}
+        """By target: who is about to be attached."""
         self._ids = itertools.count(1)
         self._taps = Taps()
         self._tasks: TaskGroup = anyio.create_task_group()
@@ -44,6 +47,9 @@ class Peers:
     ) -> bool | None:
         """Hang up; what runs in the Neovims runs on."""
         with anyio.CancelScope(shield=True):
+            for arriving in list(self._arriving.values()):
+                arriving.cancel()
+                await asyncio.wait({arriving})
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()
@@ -75,8 +81,24 @@ class Peers:
         for peer in self.attached.values():
             if peer.target == target:
                 return peer
-        peer = Peer(next(self._ids), self._debugger, self._tasks, self._taps)
-        await peer.attach(target, seconds)
+        if target not in self._arriving:
+            self._arriving[target] = asyncio.create_task(self._arrive(target, seconds))
+        try:
+            async with asyncio.timeout(seconds):
+                # Shared: who gives up takes nobody else's hope.
+                return await asyncio.shield(self._arriving[target])
+        except TimeoutError as error:
+            raise NeovimBusy(
+                f"The Neovim at {target} has not let us in within {seconds:g} s.",
+                "It does when it goes on; nvim_targets tells.",
+            ) from error
+
+    async def _arrive(self, target: str, seconds: float) -> Peer:
+        try:
+            peer = Peer(next(self._ids), self._debugger, self._tasks, self._taps)
+            await peer.attach(target, seconds)
+        finally:
+            del self._arriving[target]
         self.attached[peer.id] = peer
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
