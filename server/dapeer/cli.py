@@ -109,12 +109,12 @@ def _rtp(_arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _demo(_arguments: argparse.Namespace) -> int:
+def _demo(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from dapeer.mcp.demo import run
+    from dapeer.mcp import demo, demo_nvim
 
-    return asyncio.run(run())
+    return asyncio.run(demo_nvim.run() if arguments.nvim else demo.run())
 
 
 def _doctor(_arguments: argparse.Namespace) -> int:
@@ -143,8 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     ).add_parser
     _add_stdio(add_parser)
     _add_serve(add_parser)
+    _add_demo(add_parser)
     for name, command, summary in (
-        ("demo", _demo, "watch an assistant find a bug, with a real debugger"),
         ("doctor", _doctor, "what is installed, what is missing, and how to get it"),
         ("adapters", _adapters, "the debug adapters that are known, and whether they are ready"),
         ("rtp", _rtp, "the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
@@ -185,6 +185,14 @@ def _add_serve(add_parser: AddParser) -> None:
     _add_neovim(parser, default=NONE, said=NONE)
     _add_selection(parser)
     parser.set_defaults(command=_serve)
+
+
+def _add_demo(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "demo", "watch an assistant find a bug, with a real debugger")
+    parser.add_argument(
+        "--nvim", action="store_true", help="together with a person, in a Neovim with nvim-dap"
+    )
+    parser.set_defaults(command=_demo)
 
 
 def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:

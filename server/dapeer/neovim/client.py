@@ -105,6 +105,16 @@ class Neovim:
                 "Try again when the person has finished there; debug sessions go on meanwhile.",
             ) from error
 
+    async def request(self, function: str, *arguments: object) -> Any:  # noqa: ANN401 - any value
+        """Call a function of Neovim's API, such as `nvim_input`, and return what it returns.
+
+        Raises:
+            TimeoutError: It does not answer.
+            NeovimFailed: It refused.
+            NeovimGone: The connection has ended.
+        """
+        return await self._ask(lambda nvim: nvim.request(function, *arguments), SECONDS_TO_ANSWER)
+
     def send(self, code: str, *arguments: object) -> None:
         """Run Lua there, some time, in order with the calls; nobody hears of its result."""
         if not self.closed.is_set():
