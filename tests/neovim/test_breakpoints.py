@@ -1,0 +1,158 @@
+"""Breakpoints are one set: the person's signs and the assistant's."""
+
+import asyncio
+from pathlib import Path
+
+from mcp import Client
+
+from tests.harness import Json, ask, printed
+from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.neovim.joint import attached, together
+from tests.neovim.person import Person
+from tests.programs import program
+
+pytestmark = needs_nvim_dap
+
+LOOP = program("loop.py")
+
+
+async def heard(c: Client) -> None:
+    """Wait until the core and Neovim have heard all that they have told each other by now."""
+    # Asked and answered over the same channel, hence later.
+    await ask(c, "dap_configurations")
+
+
+async def signs(c: Client, person: Person) -> set[tuple[str, int, str]]:
+    """Return the signs that the person sees, those that the assistant has just set included."""
+    await heard(c)
+    return await person.breakpoints()
+
+
+async def known(c: Client) -> dict[int, Json]:
+    """Return the assistant's list by line, once it has heard all that Neovim has told by now."""
+    await heard(c)
+    rows = (await ask(c, "dap_breakpoints"))["breakpoints"]
+    return {row["line"]: row for row in rows}
+
+
+async def test_each_sees_the_others_with_their_conditions(tmp_path: Path) -> None:
+    inner, middle, call = (LOOP.line(name) for name in ("inner", "middle", "call"))
+    async with neovim(tmp_path, setup={}) as editor:
+        person = Person(editor)
+        await person.breaks_at(LOOP.source, inner, "value == 3")
+        async with attached(editor) as (c, _):
+            assert (await known(c))[inner]["condition"] == "value == 3"
+            await person.breaks_at(LOOP.source, middle)
+            assert set(await known(c)) == {inner, middle}
+            where = {"filename": str(LOOP.source)}
+            await ask(c, "dap_set_breakpoint", **where, line=call, condition="i == 2")
+            await ask(c, "dap_set_breakpoint", **where, line=call + 1, log_message="at {i}")
+            assert await signs(c, person) == {
+                ("loop.py", inner, "DapBreakpointCondition"),
+                ("loop.py", middle, "DapBreakpoint"),
+                ("loop.py", call, "DapBreakpointCondition"),
+                ("loop.py", call + 1, "DapLogPoint"),
+            }
+            assert (await person.conditions())[call]["condition"] == "i == 2"
+            # Each takes away one of the other's.
+            await ask(c, "dap_remove_breakpoint", **where, line=middle)
+            await person.toggles(LOOP.source, call + 1)
+            assert {line for _, line, _ in await signs(c, person)} == {inner, call}
+            assert set(await known(c)) == {inner, call}
+            await ask(c, "dap_clear_breakpoints")
+            assert await signs(c, person) == set()
+
+
+async def test_a_file_that_the_person_has_not_opened_gets_its_sign_without_being_shown(
+    tmp_path: Path, setup: Json
+) -> None:
+    async with together(tmp_path, setup, ui=True) as (c, person):
+        before = await person.desk()
+        await ask(c, "dap_set_breakpoint", filename=str(LOOP.source), line=LOOP.line("inner"))
+        assert await signs(c, person) == {("loop.py", LOOP.line("inner"), "DapBreakpoint")}
+        after = await person.desk()
+        assert after["windows"] == before["windows"]
+        assert (after["registers"], after["mode"]) == (before["registers"], before["mode"])
+
+
+async def test_a_running_program_stops_at_what_either_of_them_sets(
+    tmp_path: Path, setup: Json
+) -> None:
+    inner, middle, back = (LOOP.line(name) for name in ("inner", "middle", "middle_return"))
+    async with together(tmp_path, setup) as (c, person):
+        await person.breaks_at(LOOP.source, inner, "value == 1")
+        await person.run(LOOP)
+        await person.sees_stop(inner)
+        stop = await ask(c, "dap_wait_until_paused")
+        assert stop["locals"] == {"value": "1"}
+        rows = await known(c)
+        assert (rows[inner]["state"], rows[inner]["actual_line"]) == ("verified", inner)
+        # The assistant's, at once.
+        told = await ask(
+            c, "dap_set_breakpoint", filename=str(LOOP.source), line=back, condition="result == 3"
+        )
+        assert told["state"] == "verified"
+        assert ("loop.py", back, "DapBreakpointCondition") in await signs(c, person)
+        assert (await ask(c, "dap_continue"))["line"] == back
+        await person.sees_stop(back)
+        # The person's, at once; and what both had is still there.
+        await person.breaks_at(LOOP.source, middle)
+        assert set(await known(c)) == {inner, middle, back}
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["locals"]) == (middle, {"value": "2"})
+        # The person takes the assistant's away: it does not stop there any more.
+        await person.toggles(LOOP.source, middle)
+        await person.toggles(LOOP.source, back)
+        assert set(await known(c)) == {inner}
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_both_set_breakpoints_at_the_same_time_and_none_is_lost(
+    tmp_path: Path, setup: Json
+) -> None:
+    endless = program("endless_loop.py")
+    turn = endless.line("turn")
+    async with together(tmp_path, setup) as (c, person):
+        await person.run(endless)
+        await printed(c, "started")
+        where = {"filename": str(endless.source), "condition": "False"}
+        await asyncio.gather(
+            *(ask(c, "dap_set_breakpoint", **where, line=line) for line in range(3, 6)),
+            person.breaks_at(endless.source, turn, "turns < 0"),
+            person.breaks_at(endless.source, turn + 1, "turns < 0"),
+        )
+        wanted = {3, 4, 5, turn, turn + 1}
+        assert {line for _, line, _ in await signs(c, person)} == wanted
+        assert set(await known(c)) == wanted
+        await ask(c, "dap_set_breakpoint", filename=str(endless.source), line=turn)
+        stop = await ask(c, "dap_wait_until_paused")
+        assert stop["line"] == turn
+
+
+async def test_sessions_of_both_share_the_set(tmp_path: Path, setup: Json) -> None:
+    """A session of the core's own stops where the person has set a sign."""
+    inner = LOOP.line("inner")
+    async with together(tmp_path, setup) as (c, person):
+        await person.breaks_at(LOOP.source, inner)
+        assert inner in await known(c)
+        stop = await ask(c, "dap_run", program=str(LOOP), where="direct")
+        assert stop["line"] == inner
+        assert await person.sessions() == []
+        await person.toggles(LOOP.source, inner)
+        assert await known(c) == {}
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_breakpoints_of_before_are_united_and_stay_when_the_core_goes(
+    tmp_path: Path,
+) -> None:
+    inner, middle = LOOP.line("inner"), LOOP.line("middle")
+    async with neovim(tmp_path, setup={}) as editor:
+        person = Person(editor)
+        await person.breaks_at(LOOP.source, inner)
+        async with attached(editor) as (c, _):
+            await ask(c, "dap_set_breakpoint", filename=str(LOOP.source), line=middle)
+            await heard(c)
+        assert {line for _, line, _ in await person.breakpoints()} == {inner, middle}
+        async with attached(editor) as (c, _):
+            assert set(await known(c)) == {inner, middle}
