@@ -5,6 +5,9 @@
 local M = {}
 
 local told ---@type table?
+---The number of the latest change that each core has asked for, by channel.
+---@type table<integer, integer>
+local applied = {}
 local pending = false
 
 ---All breakpoints of nvim-dap: by path, a list of DAP `SourceBreakpoint`s.
@@ -32,7 +35,10 @@ local function push()
   local now = M.snapshot()
   if not vim.deep_equal(now, told) then
     told = now
-    require('dapeer.rpc').notify('breakpoints', now)
+    local rpc = require('dapeer.rpc')
+    for _, core in ipairs(rpc.attached()) do
+      rpc.tell(core, 'breakpoints', now, applied[core.channel] or 0)
+    end
   end
 end
 
@@ -61,24 +67,35 @@ local function buffer_of(path)
   return buffer
 end
 
+---@param breakpoints table nvim-dap's own
+---@param buffer integer
+---@param change { line: integer, wanted?: table }
+local function place(breakpoints, buffer, change)
+  local wanted = change.wanted
+  if wanted then
+    breakpoints.set({
+      condition = wanted.condition,
+      hit_condition = wanted.hitCondition,
+      log_message = wanted.logMessage,
+    }, buffer, change.line)
+  else
+    breakpoints.remove(buffer, change.line)
+  end
+end
+
 ---Apply a core's changes: set the breakpoint on a line, or remove it where `wanted` is missing.
 ---@param changes { path: string, line: integer, wanted?: table }[]
-function M.apply(changes)
+---@param channel integer the core's
+---@param number integer the core's own for this change; its next picture tells that it was made
+function M.apply(changes, channel, number)
+  applied[channel] = number
   local breakpoints = require('dap.breakpoints')
   local touched = {}
   for _, change in ipairs(changes) do
     local buffer = buffer_of(change.path)
-    local wanted = change.wanted
-    if wanted then
-      breakpoints.set({
-        condition = wanted.condition,
-        hit_condition = wanted.hitCondition,
-        log_message = wanted.logMessage,
-      }, buffer, change.line)
-    else
-      breakpoints.remove(buffer, change.line)
-    end
     touched[buffer] = true
+    -- A line that the file no longer has is no reason to leave out the others.
+    pcall(place, breakpoints, buffer, change)
   end
   for buffer in pairs(touched) do
     local now = breakpoints.get(buffer)[buffer] or {}

@@ -18,11 +18,6 @@ pytestmark = needs_nvim_dap
 
 STEPS = program("steps.py")
 
-told_too_late = pytest.mark.xfail(
-    reason="a failure that nvim-dap tells after its session was announced is lost in Peer",
-    strict=False,  # Which of two roads is faster decides.
-)
-
 ASKING = """
 local dap = require('dap')
 dap.configurations.python = {
@@ -149,7 +144,6 @@ async def test_exception_filters_are_heeded_by_the_one_session_that_asked_for_th
         assert stop["state"] == "ended"
 
 
-@told_too_late
 async def test_an_exception_filter_that_the_adapter_lacks_is_refused(
     tmp_path: Path, setup: dict[str, object]
 ) -> None:
@@ -167,7 +161,7 @@ async def test_an_exception_filter_that_the_adapter_lacks_is_refused(
     [
         ("gone", "`/no/such/adapter`"),
         ("made", "`/no/such/made`"),
-        pytest.param("dies", "exited with 1", marks=told_too_late),
+        ("dies", "exited with 1"),
         ("refuses", "Couldn't connect to 127.0.0.1:1"),
         ("throws", "boom"),
         ("odd", "Invalid adapter type carrier pigeon"),

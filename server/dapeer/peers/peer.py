@@ -14,12 +14,12 @@ from anyio.abc import TaskGroup
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy
 from dapeer.joined import Joined
-from dapeer.mirror import Phase
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery import plugin_folder
 from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.taps import Taps
 from dapeer.peers.shared import SharedBreakpoints
+from dapeer.peers.starts import Starts
 from dapeer.peers.witness import Witness
 from dapeer.session import Session
 
@@ -52,7 +52,7 @@ class Peer:
         self._tasks = tasks
         self._taps = taps
         self._listeners: dict[int, Listeners] = {}
-        self._starts: dict[int, asyncio.Future[Joined]] = {}
+        self._starts = Starts()
         self._arrival = anyio.Event()
         self._secret = ""
         self._early: list[tuple[str, list[Any]]] | None = []
@@ -141,8 +141,7 @@ class Peer:
         self._witness.gone()
         for joined in list(self.sessions.values()):
             await joined.part()
-        for start in self._starts.values():
-            _fail(start, "its Neovim has ended")
+        self._starts.gone()
 
     # -- what a person could ask of their Neovim
 
@@ -183,14 +182,9 @@ class Peer:
                 str(refused.get("error") or "nvim-dap could not start this."),
                 "dap_configurations lists what can be started; where='direct' does without Neovim.",
             )
-        start = self._start(launch)
         try:
             async with asyncio.timeout(SECONDS_TO_START):
-                joined = await start
-                session = joined.session
-                await session.wait_for(
-                    lambda: session.over or session.mirror.phase is not Phase.STARTING, None
-                )
+                return await self._starts.session_of(launch)
         except TimeoutError as error:
             state = await self.state()
             told = f": it {state}" if state else ""
@@ -198,19 +192,6 @@ class Peer:
                 f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
                 "dap_status tells whether it does later.",
             ) from error
-        finally:
-            del self._starts[launch]
-        if joined.failure is not None:
-            raise AdapterFailed(
-                f"The adapter {session.adapter} {joined.failure}", "Check program, cwd and config."
-            )
-        return session
-
-    def _start(self, launch: int) -> asyncio.Future[Joined]:
-        """Return what a start of ours comes to; who asks and what happens may come in either order."""
-        if launch not in self._starts:
-            self._starts[launch] = asyncio.get_running_loop().create_future()
-        return self._starts[launch]
 
     # -- what Neovim tells
 
@@ -243,8 +224,8 @@ class Peer:
         if session in self._listeners:
             self._listeners.pop(session).ended()
 
-    def _breakpoints(self, told: object) -> None:
-        self._push(self._shared.take(told))
+    def _breakpoints(self, told: object, applied: int) -> None:
+        self._push(self._shared.take(told, applied))
 
     def _push(self, paths: list[str]) -> None:
         for path in paths:
@@ -257,7 +238,7 @@ class Peer:
             log.warning("breakpoints of %s: %s", path, error)
 
     def _launch_failed(self, launch: int, message: str) -> None:
-        _fail(self._start(launch), message)
+        self._starts.failed(launch, message)
 
     def _consent(self, number: int, allowed: object, why: object = None) -> None:
         self._witness.answered(number, allowed, why)
@@ -297,7 +278,7 @@ class Peer:
         with self._debugger.holding(joined, restart):
             running = asyncio.create_task(joined.session.run())
             if launch is not None:
-                _settle(self._start(launch), joined)
+                self._starts.joined(launch, joined)
             try:
                 await joined.live()
             finally:
@@ -307,19 +288,6 @@ class Peer:
     def _why_over(self) -> str:
         gone = self.neovim.closed.is_set()
         return "its Neovim has ended" if gone else "nvim-dap has closed the session"
-
-
-def _settle(start: asyncio.Future[Joined], joined: Joined) -> None:
-    if not start.done():
-        start.set_result(joined)
-
-
-def _fail(start: asyncio.Future[Joined], why: str) -> None:
-    if not start.done():
-        start.set_exception(
-            AdapterFailed(f"nvim-dap could not start this: {why}", "See :messages in Neovim.")
-        )
-        start.exception()  # nobody may be waiting
 
 
 def _ignore(*_: object) -> None:

@@ -11,7 +11,7 @@ from dapeer.neovim.client import Neovim
 
 APPLY = "require('dapeer.breakpoints').apply(...)"
 
-Picture = Mapping[str, Mapping[int, SourceBreakpoint]]
+Picture = dict[str, dict[int, SourceBreakpoint]]
 """By path and line."""
 
 
@@ -20,13 +20,16 @@ class SharedBreakpoints:
 
     Each side tells the other what has changed, never what it has: so nobody erases what the other
     has set a moment ago. The Neovim sends its whole picture; what has changed is what differs from
-    its picture before.
+    its picture before. Where it does not know yet what was done here, what was done here counts.
     """
 
     def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
         self._breakpoints = breakpoints
         self._neovim = neovim
         self._picture: Picture = {}
+        self._sent = 0
+        self._unknown: dict[tuple[str, int], int] = {}
+        """By path and line: the number of our latest change there, until Neovim has done it."""
         self._listening = True
         breakpoints.listeners.append(self._wanted)
 
@@ -37,19 +40,25 @@ class SharedBreakpoints:
     def join(self, told: object) -> list[str]:
         """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
         picture = read(told)
-        mine = [
-            _change(path, line, wanted)
-            for path, lines in self._breakpoints.by_path.items()
-            for line, wanted in lines.items()
-            if line not in picture.get(path, {})
-        ]
-        if mine:
-            self._neovim.send(APPLY, mine)
-        return self.take(told)
+        for path, lines in self._breakpoints.by_path.items():
+            for line, wanted in lines.items():
+                if line not in picture.get(path, {}):
+                    self._wanted(path, line, wanted)
+        return self.take(told, 0)
 
-    def take(self, told: object) -> list[str]:
-        """Take in Neovim's picture; return the files in which something has changed."""
+    def take(self, told: object, applied: int) -> list[str]:
+        """Take in Neovim's picture; return the files in which something has changed.
+
+        `applied` is the number of our latest change that the picture shows.
+        """
         before, now = self._picture, read(told)
+        self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
+        for path, line in self._unknown:
+            wanted = self._breakpoints.by_path.get(path, {}).get(line)
+            lines = now.setdefault(path, {})
+            lines.pop(line, None)
+            if wanted is not None:
+                lines[line] = wanted
         self._picture = now
         changed: set[str] = set()
         self._listening = False
@@ -78,13 +87,14 @@ class SharedBreakpoints:
 
     def _wanted(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
         """Make a breakpoint that is wanted here a sign there, or remove it."""
-        if self._listening:
-            self._neovim.send(APPLY, [_change(path, line, wanted)])
-
-
-def _change(path: str, line: int, wanted: SourceBreakpoint | None) -> dict[str, Any]:
-    change: dict[str, Any] = {"path": path, "line": line}
-    return change if wanted is None else {**change, "wanted": dict(wanted)}
+        if not self._listening:
+            return
+        self._sent += 1
+        self._unknown[path, line] = self._sent
+        change: dict[str, Any] = {"path": path, "line": line}
+        if wanted is not None:
+            change["wanted"] = dict(wanted)
+        self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
 
 def read(told: object) -> Picture:

@@ -1,0 +1,97 @@
+"""What nvim-dap was asked to start, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+
+from dapeer.errors import AdapterFailed
+from dapeer.joined import Joined
+from dapeer.mirror import Phase
+from dapeer.session import Session
+
+LAST_WORDS = 0.5
+"""Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
+
+
+def _future() -> asyncio.Future[object]:
+    return asyncio.get_running_loop().create_future()
+
+
+@dataclass(slots=True)
+class _Start:
+    joined: Joined | None = None
+    """The session that came of it."""
+    failure: str | None = None
+    """Why none did, or why it ended before it ran, in nvim-dap's words."""
+    began: asyncio.Future[object] = field(default_factory=_future)
+    failed: asyncio.Future[object] = field(default_factory=_future)
+
+
+class Starts:
+    """Pairs each start with its session or its failure, which may be told before anybody waits."""
+
+    def __init__(self) -> None:
+        self._starts: dict[int, _Start] = {}
+
+    def joined(self, launch: int, joined: Joined) -> None:
+        """Take note of the session that a start has become."""
+        start = self._start(launch)
+        start.joined = joined
+        _done(start.began)
+
+    def failed(self, launch: int, why: str) -> None:
+        """Take note of why it has become none."""
+        start = self._start(launch)
+        start.failure = start.failure or why
+        _done(start.began)
+        _done(start.failed)
+
+    def gone(self) -> None:
+        """Take note that nothing more will come of any of them."""
+        for launch in list(self._starts):
+            self.failed(launch, "its Neovim has ended")
+
+    async def session_of(self, launch: int) -> Session:
+        """Return the session of a start once its debuggee runs.
+
+        Raises:
+            AdapterFailed: There is none; in nvim-dap's words, or its adapter's.
+        """
+        start = self._start(launch)
+        try:
+            await start.began
+            if start.joined is not None:
+                await _running(start.joined, start)
+        finally:
+            del self._starts[launch]
+        joined = start.joined
+        if start.failure is not None:
+            raise AdapterFailed(
+                f"nvim-dap could not start this: {start.failure}", "See :messages in Neovim."
+            )
+        assert joined is not None  # noqa: S101 - it began, and did not fail
+        if joined.failure is not None:
+            raise AdapterFailed(
+                f"The adapter {joined.session.adapter} {joined.failure}",
+                "Check program, cwd and config.",
+            )
+        return joined.session
+
+    def _start(self, launch: int) -> _Start:
+        return self._starts.setdefault(launch, _Start())
+
+
+async def _running(joined: Joined, start: _Start) -> None:
+    session = joined.session
+    await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
+    if session.over and not session.initialized.is_set() and joined.failure is None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS):
+                await asyncio.shield(start.failed)
+
+
+def _done(future: asyncio.Future[object]) -> None:
+    if not future.done():
+        future.set_result(None)
