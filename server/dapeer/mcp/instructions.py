@@ -8,9 +8,11 @@ from typing import Final
 INSTRUCTIONS: Final = """\
 dapeer debugs real programs through real debug adapters (debugpy, gdb, …).
 
+0. A person may be debugging already: dap_status also lists the sessions of their Neovim. Join those: \
+breakpoints and steps are shared.
 1. Start: ONE dap_run(program=…, breakpoints=[{"filename": …, "line": …}]) launches the program and \
-waits until it stops. The result already holds the place, the source around it, the stack, the locals \
-and new output; there is no need to ask for them again.
+waits until it stops. The result holds place, source, stack, locals and output; do not ask for \
+them again.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
 waits for the next stop and returns the same snapshot, with what changed since the stop before.
 3. Look closer: dap_evaluate(expression), dap_variables(path="order.items[3]"), dap_stacktrace, \
@@ -20,9 +22,9 @@ dap_exception_info. Ids (frame, variables_reference) die with their stop: take n
 dap_history shows earlier stops, also after the end.
 6. End: dap_terminate.
 
-"Still running" is no error: the program has not stopped within timeout_ms. Call \
-dap_wait_until_paused to wait on, or dap_pause to see where it is; nothing is lost meanwhile.
+"Still running" is no error: nothing stopped it within timeout_ms. dap_wait_until_paused waits on, \
+dap_pause shows where it is; nothing is lost.
 "Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
-sessions pass session_id; the default is the last one used. When unsure: dap_status.
+sessions pass session_id; the default is the last one used. Unsure: dap_status.
 """
