@@ -11,6 +11,8 @@ from dapeer.joined import Joined
 from dapeer.mirror import Phase
 from dapeer.session import Session
 
+KEPT = 20
+"""Starts that are under way, or were told of before anybody waited."""
 LAST_WORDS = 0.5
 """Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
 
@@ -65,7 +67,7 @@ class Starts:
             if start.joined is not None:
                 await _running(start.joined, start)
         finally:
-            del self._starts[launch]
+            self._starts.pop(launch, None)
         joined = start.joined
         if start.failure is not None:
             raise AdapterFailed(
@@ -80,7 +82,11 @@ class Starts:
         return joined.session
 
     def _start(self, launch: int) -> _Start:
-        return self._starts.setdefault(launch, _Start())
+        start = self._starts.setdefault(launch, _Start())
+        if len(self._starts) > KEPT:
+            # What another core of this Neovim has started is told here, too, and never asked for.
+            del self._starts[next(iter(self._starts))]
+        return start
 
 
 async def _running(joined: Joined, start: _Start) -> None:

@@ -82,7 +82,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     cause = f": {row['cause']}" if "cause" in row else ""
     stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
-    where = f", Neovim's, by {row['feed']}" if "feed" in row else ""
+    where = f", in Neovim, by {row['feed']}" if "feed" in row else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {row['state']}"
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
