@@ -84,19 +84,24 @@ function M.breakpoints()
   return signs_of('dap_breakpoints')
 end
 
---- The sessions that nvim-dap lists, with the line that it shows as stopped.
+--- The sessions of nvim-dap, children included, with the line that it shows as stopped.
 function M.sessions()
   local found = {}
-  for _, session in pairs(require('dap').sessions()) do
-    table.insert(found, {
-      id = session.id,
-      name = session.config.name,
-      stopped = session.stopped_thread_id ~= nil,
-      line = session.stopped_thread_id and (session.current_frame or {}).line,
-      signs = signs_of(session.sign_group),
-      focused = session == require('dap').session(),
-    })
+  local function add(sessions)
+    for _, session in pairs(sessions) do
+      table.insert(found, {
+        id = session.id,
+        name = session.config.name,
+        parent = session.parent and session.parent.id,
+        stopped = session.stopped_thread_id ~= nil,
+        line = session.stopped_thread_id and (session.current_frame or {}).line,
+        signs = signs_of(session.sign_group),
+        focused = session == require('dap').session(),
+      })
+      add(session.children)
+    end
   end
+  add(require('dap').sessions())
   table.sort(found, function(a, b)
     return a.id < b.id
   end)
