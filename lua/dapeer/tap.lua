@@ -10,7 +10,8 @@
 --- A core gets one connection per session. On it: one line of JSON that says which session this is, then frames
 --- `KIND NUMBER LENGTH\n` and so many bytes of DAP as they are:
 ---   i  from the adapter;  o  to the adapter, NUMBER is the core's own if the core asked for it, else 0;
----   x  the core's request NUMBER could not be sent, the bytes say why.
+---   x  the core's request NUMBER could not be sent, the bytes say why;
+---   e  nvim-dap has closed the session. A connection that ends without it was cut.
 --- In the other direction come the core's requests: `NUMBER LENGTH\n{"command":…,"arguments":…}`.
 local M = {}
 
@@ -241,6 +242,7 @@ local function closed(tap)
   taps[tap.session.id] = nil
   for pipe in pairs(tap.sinks) do
     if not pipe:is_closing() then
+      pipe:write(frame('e', 0, ''))
       pipe:shutdown(function()
         if not pipe:is_closing() then
           pipe:close()

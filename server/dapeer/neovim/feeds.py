@@ -31,7 +31,7 @@ class Frame(NamedTuple):
     """A message that has passed nvim-dap."""
 
     kind: str
-    """i: from the adapter, o: to the adapter, x: a request of ours that could not be sent."""
+    """i: from the adapter, o: to the adapter, x: a request of ours that could not be sent, e: the end."""
     number: int
     """Of an outgoing one: our own number for it, 0 when the person asked."""
     message: Message | str | None
@@ -42,6 +42,8 @@ class Feed(Protocol):
     """Carries requests to nvim-dap, and frames back."""
 
     name: FeedName
+    closed: bool
+    """Whether nvim-dap has closed the session; what ends without that was cut."""
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request; its frame will carry this number.
@@ -75,6 +77,7 @@ class Tap:
         self._writer = writer
         self._buffer = bytearray()
         self._frames: deque[Frame] = deque()
+        self.closed = False
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request."""
@@ -98,7 +101,11 @@ class Tap:
                 raise anyio.EndOfStream
             self._buffer += data
             self._frames.extend(_cut(self._buffer))
-        return self._frames.popleft()
+        frame = self._frames.popleft()
+        if frame.kind == "e":
+            self.closed = True
+            raise anyio.EndOfStream
+        return frame
 
     async def aclose(self) -> None:
         """Close the socket."""
@@ -129,6 +136,7 @@ class Listeners:
         self._neovim = neovim
         self._session = session
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
+        self.closed = False
 
     def forwarded(self, kind: str, number: int, message: object) -> None:
         """Take in what Lua has told."""
@@ -136,6 +144,7 @@ class Listeners:
 
     def ended(self) -> None:
         """Take note that the session, or its Neovim, has ended."""
+        self.closed = True
         self._frames.put_nowait(None)
 
     async def send(self, number: int, command: str, arguments: Body) -> None:

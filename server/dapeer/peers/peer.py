@@ -264,7 +264,7 @@ class Peer:
             feed,
             project=self._debugger.project,
             changed=self._debugger.observe,
-            why_over=self._why_over,
+            why_over=functools.partial(self._why_over, feed),
         )
         parent = self.sessions.get(hello.parent or 0)
         joined.session.parent = parent.session.id if parent else None
@@ -285,9 +285,12 @@ class Peer:
                 running.cancel()
                 await asyncio.wait({running})
 
-    def _why_over(self) -> str:
-        gone = self.neovim.closed.is_set()
-        return "its Neovim has ended" if gone else "nvim-dap has closed the session"
+    def _why_over(self, feed: Feed) -> str:
+        if self.neovim.closed.is_set():
+            return "its Neovim has ended"
+        # A Neovim that dies takes several connections along, and this one may be noticed first.
+        cut = "the connection to its Neovim has ended"
+        return "nvim-dap has closed the session" if feed.closed else cut
 
 
 def _ignore(*_: object) -> None:
