@@ -81,10 +81,12 @@ vim.g.loaded_python3_provider = 0
 require('dapeer').setup({})
 local dap = require('dap')
 dap.adapters.python = { type = 'executable', command = python, args = { '-m', 'debugpy.adapter' } }
--- nvim-dap asks for the scopes when it has moved the cursor to a stop.
-dap.listeners.after.scopes.person = function(session)
-  if session.stopped_thread_id and session.current_frame then
-    tell('stopped', session.current_frame.line)
+-- nvim-dap asks for the scopes when it has moved the cursor to a stop. Others ask, too; it keeps only
+-- what it has asked for.
+dap.listeners.after.scopes.person = function(session, _, response)
+  local frame = session.stopped_thread_id and session.current_frame
+  if frame and response and frame.scopes == response.scopes then
+    tell('stopped', frame.line)
   end
 end
 dap.listeners.after.event_initialized.person = function(session)
