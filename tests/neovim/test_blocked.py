@@ -103,11 +103,7 @@ async def test_a_tapped_session_answers_while_neovim_does_not(
         # Nothing is left over: both ways work as before.
         await person.does("step_over")
         assert (await ask(c, "dap_wait_until_paused"))["stop"] >= 3
-        await person.toggles(loop.source, inner)
-        await person.toggles(loop.source, middle)
-        stop = await ask(c, "dap_run", program=quick, type="python", where="nvim")
-        assert (stop["state"], stop["reason"]) == ("stopped", "exception")
-        assert len(await person.sessions()) == 2
+        assert "problem" not in await ask(c, "dap_configurations")
 
 
 async def test_a_session_without_a_tap_says_that_it_may_be_old_and_catches_up(
@@ -125,11 +121,18 @@ async def test_a_session_without_a_tap_says_that_it_may_be_old_and_catches_up(
         assert (await ask(c, "dap_variables"))["variables"][0]["name"] == "value"
         assert "waits for a key" in await read(c, "dap_status")
         assert "waits for a key" in await refusal(c, "dap_evaluate", expression="value")
+        exits: Json = {"program": str(program("exit3.py")), "type": "python", "where": "nvim"}
+        assert "waits for a key" in await refusal(c, "dap_run", **exits)
         await person.editor.keys("<Esc>")
         assert await evaluate(c, "value") == "0"
         assert (await ask(c, "dap_step_over"))["line"] == after
         await person.sees_stop(after)
         assert (await only_session(c))["line"] == after
+        # What was refused has not been started later, and can be started now.
+        assert len(await person.sessions()) == 1
+        stop = await ask(c, "dap_run", **exits)
+        assert (stop["state"], stop["reason"]) == ("stopped", "exception")
+        assert len(await person.sessions()) == 2
 
 
 @pytest.mark.parametrize("feed", ["tap"])
