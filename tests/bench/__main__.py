@@ -4,15 +4,24 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tests.bench import reading, rows, stopped, table, whole
+from tests.bench import neovim, reading, rows, stopped, table, whole
 from tests.bench.statistics import Measured
 from tests.bench.subjects import FULL, QUICK, Size
+from tests.neovim.editor import NVIM_DAP
 
 LEGEND = """\
 Median (10th to 90th percentile); one run, everybody in turn. raw DAP: a bare client on the adapter as
 dapeer starts it; stock: on `python -m debugpy.adapter`. no-op tool: a server like ours, one tool,
 over the same stdio client. Looks and steps of ours are tool calls: JSON-RPC both ways included."""
+
+NEOVIM_LEGEND = """\
+A session of nvim-dap, and a server that is attached to its Neovim. Mirrored: by the tap; by listeners: by
+nvim-dap's own; waits for a key: by the tap, after `f`. Main thread: for how long Neovim's ran, all in all; alone:
+nvim-dap without dapeer, the person doing the same. A key's effect: from the key to its mapping's function; alone: in
+another Neovim at the same time, on the same busy machine."""
+WITHOUT_NVIM_DAP = "The rows of Neovim are left out: they need nvim-dap (see README, or name it in $DAPEER_NVIM_DAP)."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,17 +32,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     size = QUICK if options.quick else FULL
     found = asyncio.run(run(size))
-    text = table.markdown(found) if options.markdown else table.plain(found)
-    sys.stdout.write(f"{text}\n\n{LEGEND}\n")
+    show = table.markdown if options.markdown else table.plain
+    sys.stdout.write(f"{show(found.general)}\n\n{LEGEND}\n\n")
+    told = f"{show(found.neovim)}\n\n{NEOVIM_LEGEND}" if found.neovim else WITHOUT_NVIM_DAP
+    sys.stdout.write(f"{told}\n")
     return 0
 
 
-async def run(size: Size) -> list[rows.Row]:
+@dataclass(frozen=True)
+class Found:
+    """The rows of both tables."""
+
+    general: list[rows.Row]
+    neovim: list[rows.Row]
+    """Empty without nvim-dap."""
+
+
+async def run(size: Size) -> Found:
     """Measure everything and return the rows."""
     measured = Measured()
     await stopped.measure(measured, size)
     await whole.measure(measured, size)
-    return rows.rows(measured, await reading.read(), size)
+    if NVIM_DAP is not None:
+        await neovim.measure(measured, size)
+    return Found(
+        rows.rows(measured, await reading.read(), size),
+        rows.neovim(measured) if NVIM_DAP is not None else [],
+    )
 
 
 if __name__ == "__main__":

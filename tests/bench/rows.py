@@ -6,17 +6,27 @@ from dataclasses import dataclass
 from tests.bench.reading import Reading
 from tests.bench.statistics import Measured, Samples
 from tests.bench.subjects import (
+    ALONE,
     DRAIN,
     EVALUATE,
     IDLE_EVALUATE,
     IDLE_STEP_AND_LOOK,
+    KEY_BUSY,
+    KEY_QUIET,
+    LISTENERS,
     LOCALS,
     LOCATION,
+    MAIN_EVALUATE,
+    MAIN_LOOK,
+    MAIN_STEP,
+    MAIN_STOP,
+    MAIN_STOP_HEARD,
     MEMORY_DRAIN,
     MEMORY_IDLE,
     MEMORY_STORY,
     NOOP,
     OURS,
+    PENDING,
     RAW,
     SERVER_START,
     SNAPSHOT,
@@ -24,13 +34,19 @@ from tests.bench.subjects import (
     START,
     STEP,
     STEP_AND_LOOK,
+    TAP,
     Size,
+    named,
 )
 
 LOOK = 1.2
 """A look at what the server holds may take so many times a no-op tool."""
 WHOLE = 1.1
 """A start, or a drain, may take so many times the raw client's."""
+TAKEN = 3
+"""Milliseconds that we may take from Neovim's main thread at a stop, or at a call."""
+LATER = 1
+"""Milliseconds that a key's effect may come later."""
 STEP_LIMIT = 10
 """Milliseconds for a step with everything that there is to see after it."""
 
@@ -68,8 +84,48 @@ class Row:
 
 
 def rows(measured: Measured, reading: Reading, size: Size) -> list[Row]:
-    """Return all rows."""
+    """Return the rows of a server by itself."""
     return [*_looks(measured), *_actions(measured), *_whole(measured, size), *_reading(reading)]
+
+
+def neovim(measured: Measured) -> list[Row]:
+    """Return the rows of a Neovim whose session is mirrored."""
+    situations = {TAP: "mirrored", LISTENERS: "by listeners", PENDING: "waits for a key"}
+    return [
+        *(row for what, title in situations.items() for row in _mirrored(measured, what, title)),
+        *_taken(measured),
+    ]
+
+
+def _mirrored(measured: Measured, situation: str, title: str) -> list[Row]:
+    looks = {"dap_variables": LOCALS, "dap_snapshot": SNAPSHOT}
+    actions = {"dap_evaluate": EVALUATE, "step + stack + locals": STEP_AND_LOOK}
+    return [
+        *(_look(f"{title}: {n}", measured.of(named(situation, w))) for n, w in looks.items()),
+        *(
+            _action(f"{title}: {n}", "", measured.of(named(situation, w)))
+            for n, w in actions.items()
+        ),
+    ]
+
+
+def _taken(measured: Measured) -> list[Row]:
+    main_thread = {
+        "main thread: the person steps": MAIN_STOP,
+        "main thread: the person steps, by listeners": MAIN_STOP_HEARD,
+        "main thread: dap_step_over": MAIN_STEP,
+        "main thread: dap_evaluate": MAIN_EVALUATE,
+        "main thread: dap_snapshot": MAIN_LOOK,
+    }
+    keys = {"a key's effect": KEY_QUIET, "a key's effect, tools called in a loop": KEY_BUSY}
+    return [
+        *(_as_alone(name, measured.of(what), TAKEN) for name, what in main_thread.items()),
+        *(_as_alone(name, measured.of(what), LATER) for name, what in keys.items()),
+    ]
+
+
+def _as_alone(name: str, values: Mapping[str, Samples], more: int) -> Row:
+    return Row(name, "ms", values, (Aim(f"≤ alone + {more} ms", values[ALONE].median + more),))
 
 
 def _looks(measured: Measured) -> list[Row]:

@@ -22,7 +22,9 @@ Json = dict[str, Any]
 
 MARK = "DAPEER_BENCH"
 
-DAPEER = ("dapeer", "stdio")
+STDIO = ("dapeer", "stdio", "--no-bridge")
+DAPEER = (*STDIO, "--nvim", "none")
+"""Also where a person has a Neovim in this folder."""
 NOTHING = ("tests.bench.noop",)
 
 

@@ -80,7 +80,7 @@ class Stopped:
 
     async def start(self) -> None:
         """Bring all to the same stop, with no breakpoint left in their way."""
-        await asyncio.gather(_start_ours(self.ours), _start(self.raw), _start(self.stock))
+        await asyncio.gather(_start_ours(self.ours), start_raw(self.raw), start_raw(self.stock))
 
     def of(self, operation: Operation) -> dict[str, Callable[[], Awaitable[object]]]:
         """Return what each does for an operation."""
@@ -101,7 +101,8 @@ async def _start_ours(server: Served) -> None:
     await server.call("dap_clear_breakpoints")
 
 
-async def _start(dap: RawDap) -> None:
+async def start_raw(dap: RawDap) -> None:
+    """Bring a raw client to the first stop, with no breakpoint left in its way."""
     await dap.start(adapter.launch(STEPS), str(STEPS), [STEPS.line("inner")])
     await dap.set_breakpoints(str(STEPS), [])
     await dap.look()

@@ -8,6 +8,12 @@ RAW = "raw DAP"
 STOCK = "raw DAP, stock"
 """On `python -m debugpy.adapter`."""
 NOOP = "no-op tool"
+ALONE = "Neovim alone"
+"""The same with nvim-dap and without dapeer."""
+
+TAP = "mirrored"
+LISTENERS = "mirrored by listeners"
+PENDING = "Neovim waits for a key"
 
 STACK = "stack"
 LOCALS = "locals"
@@ -24,6 +30,19 @@ SERVER_START = "server start"
 MEMORY_IDLE = "memory when idle"
 MEMORY_STORY = "memory after a story"
 MEMORY_DRAIN = "memory after a drain"
+
+MAIN_STOP = "main thread at a stop"
+MAIN_STOP_HEARD = "main thread at a stop, listeners"
+MAIN_STEP = "main thread at a step of ours"
+MAIN_EVALUATE = "main thread at an evaluation of ours"
+MAIN_LOOK = "main thread at a look of ours"
+KEY_QUIET = "key"
+KEY_BUSY = "key under load"
+
+
+def named(situation: str, what: str) -> str:
+    """Return the name of something that is measured in a situation of its own."""
+    return f"{situation}: {what}"
 
 
 @dataclass(frozen=True)
@@ -42,7 +61,13 @@ class Size:
     """Starts of a session in each of these."""
     lines: int
     """Lines that a program prints."""
+    neovim: int
+    """Rounds in a mirrored session."""
+    keys: int
+    """Keys that are pressed in a Neovim."""
 
 
-FULL = Size(stopped=120, stock_every=12, idle=10, whole=4, starts=2, lines=100_000)
-QUICK = Size(stopped=1, stock_every=1, idle=1, whole=1, starts=1, lines=1000)
+FULL = Size(
+    stopped=120, stock_every=12, idle=10, whole=4, starts=2, lines=100_000, neovim=20, keys=100
+)
+QUICK = Size(stopped=1, stock_every=1, idle=1, whole=1, starts=1, lines=1000, neovim=1, keys=3)

@@ -4,44 +4,56 @@ from collections.abc import Iterable, Sequence
 
 from tests.bench.rows import Aim, Row
 from tests.bench.statistics import Samples
-from tests.bench.subjects import NOOP, OURS, RAW, STOCK
+from tests.bench.subjects import ALONE, NOOP, OURS, RAW, STOCK
 
-HEAD = ("", "unit", OURS, RAW, STOCK, NOOP, "/ raw", "/ no-op", "aim")
-SUBJECTS = (OURS, RAW, STOCK, NOOP)
-TEXT_COLUMNS = (0, 1, len(HEAD) - 1)
-"""Aligned to the left."""
+SUBJECTS = (OURS, RAW, STOCK, NOOP, ALONE)
+RATIOS = {RAW: "/ raw", NOOP: "/ no-op", ALONE: "/ alone"}
 
 
 def plain(rows: Iterable[Row]) -> str:
     """Return the table for a terminal."""
-    lines = [HEAD, *map(_cells, rows)]
+    lines = _lines(rows)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(_aligned(line, widths) for line in lines)
 
 
 def markdown(rows: Iterable[Row]) -> str:
     """Return the table for the README."""
-    rule = ["---" if column in TEXT_COLUMNS else "---:" for column in range(len(HEAD))]
-    lines = [HEAD, rule, *map(_cells, rows)]
+    head, *lines = _lines(rows)
+    rule = ["---" if _is_text(column, head) else "---:" for column in range(len(head))]
+    lines = [head, rule, *lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = [
-        cell.ljust(width) if column in TEXT_COLUMNS else cell.rjust(width)
+        cell.ljust(width) if _is_text(column, cells) else cell.rjust(width)
         for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return "  ".join(padded).rstrip()
 
 
-def _cells(row: Row) -> list[str]:
-    values = [row.values.get(name) for name in SUBJECTS]
-    ratios = [row.ratio(name) for name in (RAW, NOOP)]
+def _is_text(column: int, line: Sequence[str]) -> bool:
+    """Return whether a column is aligned to the left: name, unit, aim."""
+    return column in {0, 1, len(line) - 1}
+
+
+def _lines(rows: Iterable[Row]) -> list[list[str]]:
+    """Return the head and the rows; who takes part in no row has no column."""
+    rows = list(rows)
+    subjects = [name for name in SUBJECTS if any(name in row.values for row in rows)]
+    ratios = {name: title for name, title in RATIOS.items() if name in subjects}
+    head = ["", "unit", *subjects, *ratios.values(), "aim"]
+    return [head, *(_cells(row, subjects, ratios) for row in rows)]
+
+
+def _cells(row: Row, subjects: Iterable[str], ratios: Iterable[str]) -> list[str]:
+    values = [row.values.get(name) for name in subjects]
     return [
         row.name,
         row.unit,
         *("" if samples is None else _samples(samples) for samples in values),
-        *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+        *("" if ratio is None else f"{ratio:.2f}" for ratio in map(row.ratio, ratios)),
         _aims(row),
     ]
 

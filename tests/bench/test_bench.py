@@ -6,8 +6,9 @@ from tests.bench.__main__ import run
 from tests.bench.reading import Reading, read
 from tests.bench.rows import Aim, Row
 from tests.bench.statistics import Samples
-from tests.bench.subjects import NOOP, OURS, QUICK, RAW, STOCK
+from tests.bench.subjects import ALONE, NOOP, OURS, QUICK, RAW, STOCK
 from tests.bench.table import markdown, plain
+from tests.neovim.editor import NVIM_DAP
 from tests.processes import LIMIT
 
 EVERYBODY = {OURS, RAW, STOCK, NOOP}
@@ -36,6 +37,19 @@ MEASURED: Mapping[str, set[str]] = {
     "calls from nothing to stack and locals": {OURS},
     "DAP requests of the four looks": {OURS},
 }
+MIRRORED = ("dap_variables", "dap_snapshot", "dap_evaluate", "step + stack + locals")
+MEASURED_IN_NEOVIM: Mapping[str, set[str]] = {
+    **{f"mirrored: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
+    **{f"by listeners: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
+    **{f"waits for a key: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
+    "main thread: the person steps": {OURS, ALONE},
+    "main thread: the person steps, by listeners": {OURS, ALONE},
+    "main thread: dap_step_over": {OURS, ALONE},
+    "main thread: dap_evaluate": {OURS, ALONE},
+    "main thread: dap_snapshot": {OURS, ALONE},
+    "a key's effect": {OURS, ALONE},
+    "a key's effect, tools called in a loop": {OURS, ALONE},
+}
 
 
 @cache
@@ -46,13 +60,20 @@ def reading() -> Reading:
 
 async def test_a_quick_benchmark_fills_every_row() -> None:
     async with asyncio.timeout(2 * LIMIT):
-        rows = {row.name: row for row in await run(QUICK)}
-    assert {name: set(row.values) for name, row in rows.items()} == MEASURED
-    assert all(
-        row.ours > 0 for name, row in rows.items() if name != "DAP requests of the four looks"
-    )
-    for text in (plain(rows.values()), markdown(rows.values())):
-        assert [name for name in MEASURED if name not in text] == []
+        found = await run(QUICK)
+    rows = [*found.general, *found.neovim]
+    measured = {**MEASURED, **(MEASURED_IN_NEOVIM if NVIM_DAP else {})}
+    assert {row.name: set(row.values) for row in rows} == measured
+    assert [row.name for row in rows if row.ours <= 0] == ["DAP requests of the four looks"]
+    for text in (plain(rows), markdown(rows)):
+        assert [name for name in measured if name not in text] == []
+
+
+def test_who_takes_part_in_no_row_has_no_column() -> None:
+    alone = Row("a key's effect", "ms", {OURS: Samples([2]), ALONE: Samples([1])})
+    head, _, line = markdown([alone]).splitlines()
+    assert head == "|  | unit | dapeer | Neovim alone | / alone | aim |"
+    assert line == "| a key's effect | ms | 2 | 1 | 2.00 |  |"
 
 
 def test_an_aim_is_met_up_to_its_limit() -> None:
