@@ -1,7 +1,7 @@
 """What every test gets: a place for settings of its own, and a look for forgotten processes."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,15 @@ from tests.processes import MARK, left_behind
 
 GRACE = 5
 """Seconds that a process may need to end after its test has."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Count the tests that are skipped for one reason in one line of the summary."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple):
+        report.longrepr = ("tests", 0, report.longrepr[2])
+    return report
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ def _nvim_dap() -> Path | None:
     """Return the folder of nvim-dap."""
     named = os.environ.get("DAPEER_NVIM_DAP")
     if named:
-        return Path(named).resolve()
+        return Path(named).resolve() if Path(named).is_dir() else None
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return next(iter(sorted(data.glob("nvim/site/pack/*/start/nvim-dap"))), None)
 
