@@ -16,7 +16,7 @@ them again.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
 waits for the next stop and returns the same snapshot, with what changed since the stop before.
 3. Look closer: dap_evaluate(expression), dap_variables(path="order.items[3]"), dap_stacktrace, \
-dap_exception_info. Ids (frame, variables_reference) die with their stop: take new ones after a move.
+dap_exception_info. Ids (frame, variables_reference) die with their stop: take new ones then.
 4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time, also before dap_run.
 5. Output: dap_program_output(since=cursor), also while the program runs and after its end. \
 dap_history shows earlier stops, also after the end.
