@@ -89,6 +89,8 @@ end
 ---@param number integer the core's own for this change; its next picture tells that it was made
 function M.apply(changes, channel, number)
   applied[channel] = number
+  -- It defines the signs, and with it comes what watches them.
+  require('dap')
   local breakpoints = require('dap.breakpoints')
   local touched = {}
   for _, change in ipairs(changes) do
@@ -97,6 +99,9 @@ function M.apply(changes, channel, number)
     -- A line that the file no longer has is no reason to leave out the others.
     pcall(place, breakpoints, buffer, change)
   end
+  -- Who asked is told also when nothing is different.
+  told = nil
+  M.changed()
   for buffer in pairs(touched) do
     local now = breakpoints.get(buffer)[buffer] or {}
     for _, session in ipairs(require('dapeer.sessions').all()) do

@@ -153,6 +153,12 @@ class Listeners:
         text = _request(command, arguments)
         neovim = self._neovim
         try:
+            mode = await neovim.mode()
+            if mode is not None and mode.blocking:
+                raise NeovimBusy(
+                    f"This session is only known by nvim-dap's listeners, and Neovim {mode}.",
+                    "Try again when the person has gone on there.",
+                )
             done = await neovim.call(REQUEST, neovim.channel, self._session, number, text, latest)
         except NeovimGone as error:
             raise anyio.BrokenResourceError from error

@@ -25,6 +25,8 @@ from dapeer.session import Session
 
 log = logging.getLogger(__name__)
 
+SECONDS_TO_SHOW = 0.3
+"""What signs may take, unless Neovim is held up."""
 SECONDS_TO_REPLAY = 2.0
 """What the sessions that run already may need to tell their past."""
 SECONDS_TO_START = 20.0
@@ -144,6 +146,10 @@ class Peer:
         self._starts.gone()
 
     # -- what a person could ask of their Neovim
+
+    async def shown(self) -> None:
+        """Wait until the signs are what is wanted; a Neovim that is held up shows them later."""
+        await self._shared.shown(SECONDS_TO_SHOW)
 
     async def types(self) -> list[str]:
         """Return the adapter types that nvim-dap knows; none without nvim-dap."""

@@ -121,6 +121,11 @@ class Peers:
             log.info("Neovim at %s has ended", peer.target)
             await peer.gone()
 
+    async def shown(self) -> None:
+        """Wait until every Neovim shows the breakpoints that are wanted, if it can at once."""
+        for peer in list(self.attached.values()):
+            await peer.shown()
+
     async def stale(self) -> dict[int, str]:
         """Return the sessions of which nothing new can be told now, by id, and why.
 

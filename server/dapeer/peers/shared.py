@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import anyio
+
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.neovim.client import Neovim
@@ -30,12 +32,20 @@ class SharedBreakpoints:
         self._sent = 0
         self._unknown: dict[tuple[str, int], int] = {}
         """By path and line: the number of our latest change there, until Neovim has done it."""
+        self._news = anyio.Event()
+        """Replaced with each picture."""
         self._listening = True
         breakpoints.listeners.append(self._wanted)
 
     def close(self) -> None:
         """Share no longer; both sides keep what they have."""
         self._breakpoints.listeners.remove(self._wanted)
+
+    async def shown(self, seconds: float) -> None:
+        """Wait until Neovim shows all that was done here, but not longer than `seconds`."""
+        with anyio.move_on_after(seconds):
+            while self._unknown:
+                await self._news.wait()
 
     def join(self, told: object) -> list[str]:
         """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
@@ -60,6 +70,8 @@ class SharedBreakpoints:
             if wanted is not None:
                 lines[line] = wanted
         self._picture = now
+        self._news.set()
+        self._news = anyio.Event()
         changed: set[str] = set()
         self._listening = False
         try:

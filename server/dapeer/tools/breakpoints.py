@@ -42,6 +42,7 @@ async def dap_set_breakpoint(
     check_line(path, line)
     wanted = source_breakpoint(line, condition, hit_condition, log_message)
     debugger.breakpoints.add(path, wanted)
+    await call.peers.shown()
     await debugger.push(path)
     rows = [row for row in _rows(debugger, path) if row.wanted == wanted]
     return Reply("\n".join(row.text(debugger) for row in rows), rows[0].data())
@@ -57,6 +58,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
     removed = debugger.breakpoints.remove(path, line, mirrors)
     if removed is None:
         return Reply(f"No breakpoint at {place}; nothing changed.", {"removed": False})
+    await call.peers.shown()
     await debugger.push(path)
     return Reply(f"Removed the breakpoint at {place}.", {"removed": True})
 
@@ -70,8 +72,10 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
         len(lines) for of, lines in debugger.breakpoints.by_path.items() if path in (None, of)
     )
     functions = 0 if path else len(debugger.breakpoints.functions)
-    for cleared in debugger.breakpoints.clear(path):
-        await debugger.push(cleared)
+    cleared = debugger.breakpoints.clear(path)
+    await call.peers.shown()
+    for each in cleared:
+        await debugger.push(each)
     if functions:
         await debugger.push_functions()
     return Reply(
