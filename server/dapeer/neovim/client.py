@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import anyio
 import pynvim
-from anyio import to_thread
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim
 
@@ -78,6 +78,7 @@ class Neovim:
             async with asyncio.timeout(SECONDS_TO_CONNECT):
                 self._nvim = await asyncio.shield(self._connected)
         except TimeoutError as error:
+            self._connected.add_done_callback(_hang_up)
             raise NeovimBusy(
                 f"What listens at {target} does not answer.", "Look whether that Neovim is stuck."
             ) from error
@@ -118,7 +119,8 @@ class Neovim:
     def send(self, code: str, *arguments: object) -> None:
         """Run Lua there, some time, in order with the calls; nobody hears of its result."""
         if not self.closed.is_set():
-            self._nvim.async_call(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
+            with contextlib.suppress(RuntimeError):  # its loop is closed: it has ended this moment
+                self._nvim.async_call(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
     async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
         """Return what Neovim is doing; None when it does not even answer that."""
@@ -168,8 +170,18 @@ class Neovim:
     # -- the worker thread
 
     async def _live(self) -> None:
+        ended: asyncio.Future[None] = self._loop.create_future()
+
+        def work() -> None:
+            try:
+                self._work()
+            finally:
+                self._post(_settle, ended, None, None)
+
+        # A daemon: what never answers must not keep our process from ending.
+        threading.Thread(target=work, name=f"Neovim at {self.target}", daemon=True).start()
         try:
-            await to_thread.run_sync(self._work, abandon_on_cancel=True)
+            await ended
         finally:
             self.closed.set()
             for future in self._pending:
@@ -212,6 +224,13 @@ def _close(nvim: pynvim.Nvim) -> None:
         loop.call_soon(loop.stop)
         loop.run_forever()
     nvim.close()
+
+
+def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
+    """Hang up on a Neovim that has answered after nobody waited for it any longer."""
+    if not connected.cancelled() and connected.exception() is None:
+        nvim = connected.result()
+        nvim.async_call(nvim.stop_loop)
 
 
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
