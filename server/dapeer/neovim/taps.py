@@ -15,6 +15,8 @@ from pathlib import Path
 from dapeer.neovim.feeds import Hello, Tap
 
 SECONDS_FOR_HELLO = 2.0
+LONGEST_FOLDER = 80
+"""Bytes; the path of a socket has some hundred at most, on some systems."""
 
 Joined = Callable[[Hello, Tap], None]
 
@@ -30,7 +32,7 @@ class Taps:
     async def open(self) -> None:
         """Begin to listen; a second time changes nothing."""
         if self._server is None:
-            folder = tempfile.mkdtemp(prefix="dapeer-", dir=os.environ.get("XDG_RUNTIME_DIR"))
+            folder = tempfile.mkdtemp(prefix="dapeer-", dir=_runtime_folder())
             self.path = str(Path(folder) / "tap")
             self._server = await asyncio.start_unix_server(self._call, self.path)
 
@@ -57,3 +59,10 @@ class Taps:
             self._expected[str(facts["secret"])](Hello.read(facts), Tap(reader, writer))
             return
         writer.close()
+
+
+def _runtime_folder() -> str | None:
+    """Return the folder of this login for sockets; None: it is of no use, as after `su`, or in a container."""
+    folder = os.environ.get("XDG_RUNTIME_DIR") or ""
+    usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
+    return folder if usable else None
