@@ -103,7 +103,11 @@ async def _attach_all(peers: Peers, project: Path) -> None:
 
 async def _attach_patiently(peers: Peers, target: str) -> None:
     with contextlib.suppress(NeovimError):
-        await peers.connect(target, seconds=A_DAY)
+        while True:
+            # The first attempt may be under way still, and is about to give up.
+            with contextlib.suppress(NeovimBusy):
+                await peers.connect(target, seconds=A_DAY)
+                return
 
 
 @contextmanager
