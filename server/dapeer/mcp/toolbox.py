@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import logging
 from collections.abc import Iterable, Mapping
@@ -63,7 +64,11 @@ class Toolbox:
         except DapeerError as error:
             self._tell(tool, arguments, str(error), ok=False)
             return _failed(str(error))
+        except asyncio.CancelledError:
+            self._tell(tool, arguments, "The assistant did not wait for the outcome.", ok=False)
+            raise
         except Exception as error:
+            self._tell(tool, arguments, "It failed by a fault of dapeer's.", ok=False)
             log.exception("%s failed", tool.name)
             return _failed(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
