@@ -62,10 +62,13 @@ end
 function M.tell(core)
   local ids = {}
   for _, session in ipairs(M.all()) do
-    ids[#ids + 1] = session.id
-    local tapped = require('dapeer.tap').tell(core, session)
-    if not tapped then
-      require('dapeer.forward').tell(core, session)
+    -- One that has not said anything yet, because its adapter is still coming up, is told of when it does.
+    if session.seq > 1 then
+      ids[#ids + 1] = session.id
+      local tapped = require('dapeer.tap').tell(core, session)
+      if not tapped then
+        require('dapeer.forward').tell(core, session)
+      end
     end
   end
   return ids
