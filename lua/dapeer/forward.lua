@@ -166,7 +166,7 @@ local function on_response(command, session, err, response, arguments, seq)
     return
   end
   local mine = type(arguments) == 'table' and asked[arguments] or nil
-  local private = command == 'launch' or command == 'attach' or type(arguments) ~= 'table'
+  local private = command == 'launch' or command == 'attach' or command == 'restart' or type(arguments) ~= 'table'
   local request = {
     type = 'request',
     seq = seq,

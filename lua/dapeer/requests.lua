@@ -4,7 +4,8 @@
 --- for a key. What needs the main thread is scheduled, and so catches up when the key has come.
 local M = {}
 
-local RESUMES = {
+---Requests after which the program runs.
+M.RESUMES = {
   ['continue'] = true,
   next = true,
   stepIn = true,
@@ -67,10 +68,15 @@ end
 ---@param command string
 ---@param arguments table
 function M.send(session, command, arguments)
-  local undo = RESUMES[command] and mark_running(session, arguments.threadId)
+  local tap = require('dapeer.tap')
+  local stop = tap.stop(session.id)
+  local undo = M.RESUMES[command] and mark_running(session, arguments.threadId)
   session:request(command, arguments, function(err)
     if err and undo then
       undo()
+    elseif undo and stop and tap.stop(session.id) == stop then
+      -- Where Neovim was held up, nvim-dap has come to the stop only now; adapters need not tell that it is over.
+      mark_running(session, arguments.threadId)
     elseif command == 'disconnect' and not session.closed then
       session:close()
     end

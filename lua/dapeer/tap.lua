@@ -28,6 +28,7 @@ local WAITING = 64 * 1024 * 1024
 ---@field journal dapeer.Entry[]
 ---@field bytes integer in the journal
 ---@field stopped? dapeer.Entry the latest stop
+---@field resumed? dapeer.Entry what ended a stop last: without it a program that runs would seem to be stopped
 
 ---@class dapeer.Entry
 ---@field frame string
@@ -73,12 +74,15 @@ local KEEP = {
   terminated = true,
 }
 
+-- Requests whose arguments are the person's own configuration, environment included.
+local PRIVATE = { launch = true, attach = true, restart = true }
+
 ---@param tap dapeer.Tap
 local function forget(tap)
   local kept, bytes = {}, 0
   local room = tap.bytes - JOURNAL / 2
   for _, entry in ipairs(tap.journal) do
-    if room > 0 and not entry.keep and entry ~= tap.stopped then
+    if room > 0 and not entry.keep and entry ~= tap.stopped and entry ~= tap.resumed then
       room = room - #entry.frame
     else
       kept[#kept + 1] = entry
@@ -106,6 +110,8 @@ local function remember(tap, name, text)
   tap.bytes = tap.bytes + #text
   if name == 'stopped' then
     tap.stopped = entry
+  elseif name == 'continued' or (text:sub(1, 1) == 'o' and require('dapeer.requests').RESUMES[name]) then
+    tap.resumed = entry
   end
   if tap.bytes > JOURNAL then
     forget(tap)
@@ -158,8 +164,8 @@ end
 local function outgoing(tap, text)
   local body = text:match('^.-\r\n\r\n(.*)$') or text
   local message = vim.json.decode(body)
-  if message.command == 'launch' or message.command == 'attach' then
-    -- The person's own configuration, environment included: it is nobody else's business.
+  if PRIVATE[message.command] then
+    -- They are nobody else's business.
     message.arguments = vim.empty_dict()
     body = vim.json.encode(message)
   end
@@ -291,6 +297,13 @@ end
 ---@return boolean
 function M.has(id)
   return taps[id] ~= nil
+end
+
+---The latest stop of a session; to be compared, nothing else.
+---@param id integer
+---@return table?
+function M.stop(id)
+  return taps[id] and taps[id].stopped
 end
 
 ---Connect a session that runs already to a core that has just joined. False when it has no tap.
