@@ -22,12 +22,6 @@ async def heard(c: Client) -> None:
     await ask(c, "dap_configurations")
 
 
-async def signs(c: Client, person: Person) -> set[tuple[str, int, str]]:
-    """Return the signs that the person sees, those that the assistant has just set included."""
-    await heard(c)
-    return await person.breakpoints()
-
-
 async def known(c: Client) -> dict[int, Json]:
     """Return the assistant's list by line, once it has heard all that Neovim has told by now."""
     await heard(c)
@@ -47,7 +41,7 @@ async def test_each_sees_the_others_with_their_conditions(tmp_path: Path) -> Non
             where = {"filename": str(LOOP.source)}
             await ask(c, "dap_set_breakpoint", **where, line=call, condition="i == 2")
             await ask(c, "dap_set_breakpoint", **where, line=call + 1, log_message="at {i}")
-            assert await signs(c, person) == {
+            assert await person.breakpoints() == {
                 ("loop.py", inner, "DapBreakpointCondition"),
                 ("loop.py", middle, "DapBreakpoint"),
                 ("loop.py", call, "DapBreakpointCondition"),
@@ -57,10 +51,10 @@ async def test_each_sees_the_others_with_their_conditions(tmp_path: Path) -> Non
             # Each takes away one of the other's.
             await ask(c, "dap_remove_breakpoint", **where, line=middle)
             await person.toggles(LOOP.source, call + 1)
-            assert {line for _, line, _ in await signs(c, person)} == {inner, call}
+            assert {line for _, line, _ in await person.breakpoints()} == {inner, call}
             assert set(await known(c)) == {inner, call}
             await ask(c, "dap_clear_breakpoints")
-            assert await signs(c, person) == set()
+            assert await person.breakpoints() == set()
 
 
 async def test_a_file_that_the_person_has_not_opened_gets_its_sign_without_being_shown(
@@ -69,7 +63,7 @@ async def test_a_file_that_the_person_has_not_opened_gets_its_sign_without_being
     async with together(tmp_path, setup, ui=True) as (c, person):
         before = await person.desk()
         await ask(c, "dap_set_breakpoint", filename=str(LOOP.source), line=LOOP.line("inner"))
-        assert await signs(c, person) == {("loop.py", LOOP.line("inner"), "DapBreakpoint")}
+        assert await person.breakpoints() == {("loop.py", LOOP.line("inner"), "DapBreakpoint")}
         after = await person.desk()
         assert after["windows"] == before["windows"]
         assert (after["registers"], after["mode"]) == (before["registers"], before["mode"])
@@ -92,7 +86,7 @@ async def test_a_running_program_stops_at_what_either_of_them_sets(
             c, "dap_set_breakpoint", filename=str(LOOP.source), line=back, condition="result == 3"
         )
         assert told["state"] == "verified"
-        assert ("loop.py", back, "DapBreakpointCondition") in await signs(c, person)
+        assert ("loop.py", back, "DapBreakpointCondition") in await person.breakpoints()
         assert (await ask(c, "dap_continue"))["line"] == back
         await person.sees_stop(back)
         # The person's, at once; and what both had is still there.
@@ -122,7 +116,7 @@ async def test_both_set_breakpoints_at_the_same_time_and_none_is_lost(
             person.breaks_at(endless.source, turn + 1, "turns < 0"),
         )
         wanted = {3, 4, 5, turn, turn + 1}
-        assert {line for _, line, _ in await signs(c, person)} == wanted
+        assert {line for _, line, _ in await person.breakpoints()} == wanted
         assert set(await known(c)) == wanted
         await ask(c, "dap_set_breakpoint", filename=str(endless.source), line=turn)
         stop = await ask(c, "dap_wait_until_paused")
