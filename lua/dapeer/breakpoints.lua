@@ -90,7 +90,9 @@ end
 function M.apply(changes, channel, number)
   applied[channel] = number
   -- It defines the signs, and with it comes what watches them.
-  require('dap')
+  if not pcall(require, 'dap') then
+    return require('dapeer.rpc').tell({ channel = channel }, 'not_applied', number)
+  end
   local breakpoints = require('dap.breakpoints')
   local touched = {}
   for _, change in ipairs(changes) do
@@ -125,12 +127,15 @@ function M.install()
   -- Signs move with the text; a file that was written is what the debugger reads.
   vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufUnload' }, {
     group = vim.api.nvim_create_augroup('dapeer.breakpoints', {}),
-    callback = function()
-      if next(require('dapeer.rpc').attached()) then
+    callback = function(event)
+      local placed = vim.fn.sign_getplaced(event.buf, { group = 'dap_breakpoints' })[1]
+      if placed and #placed.signs > 0 and next(require('dapeer.rpc').attached()) then
         M.changed()
       end
     end,
   })
+  -- For cores that were there before nvim-dap.
+  require('dapeer.rpc').notify('breakpoints_joined', M.snapshot())
 end
 
 return M

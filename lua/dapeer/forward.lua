@@ -195,8 +195,7 @@ end
 ---@param latest number Unix seconds after which nobody waits for it any longer
 ---@return boolean? done nil: there is no such session any more
 function M.request(channel, id, number, text, latest)
-  local seconds, micros = vim.uv.gettimeofday()
-  if seconds + micros / 1e6 > latest then
+  if require('dapeer.rpc').now() > latest then
     return false
   end
   local session = require('dapeer.sessions').find(id)

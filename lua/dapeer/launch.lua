@@ -135,6 +135,7 @@ end
 ---@field filetype? string under which it stands there
 ---@field overrides? table keys that replace those of the configuration
 ---@field exception_filters? string[]
+---@field latest? number Unix seconds after which nobody waits for it any longer
 
 ---@param opts dapeer.LaunchOptions
 ---@return table? config, string? why there is none
@@ -188,6 +189,9 @@ end
 ---@param opts dapeer.LaunchOptions
 ---@return integer|{ error: string } id
 function M.run(opts)
+  if opts.latest and require('dapeer.rpc').now() > opts.latest then
+    return { error = 'Neovim came to it too late.' }
+  end
   local dap = nvim_dap()
   if not dap then
     return { error = 'There is no nvim-dap in this Neovim.' }

@@ -12,6 +12,13 @@ M.VERSION = 1
 ---@type table<integer, dapeer.Core>
 local cores = {}
 
+---Unix seconds.
+---@return number
+function M.now()
+  local seconds, micros = vim.uv.gettimeofday()
+  return seconds + micros / 1e6
+end
+
 ---A core joins. Returns the facts that it needs, and tells it every session that runs.
 ---@param channel integer
 ---@param opts { tap?: string, secret?: string }
@@ -26,6 +33,7 @@ function M.attach(channel, opts)
     sessions = dap and require('dapeer.sessions').tell(cores[channel]) or {},
     protocol = M.VERSION,
     pid = vim.uv.os_getpid(),
+    clock = M.now(),
     cwd = vim.fn.getcwd(),
     version = tostring(vim.version()),
     breakpoints = dap and require('dapeer.breakpoints').snapshot() or vim.empty_dict(),

@@ -191,9 +191,16 @@ class Debugger:
         return next(self._ids)
 
     @contextlib.contextmanager
-    def holding(self, live: Life, restart: Restart) -> Generator[None]:
-        """Count a session among ours while the body runs: one that somebody else has started."""
+    def holding(self, live: Life, restart: Restart, *, focus: bool) -> Generator[None]:
+        """Count a session among ours while the body runs: one that another client holds.
+
+        Unless it gets the `focus`, it does not take it from a session that lives: who works on that
+        one has not asked for another.
+        """
+        held = self.focused
         self._add(live, restart)
+        if not focus and held is not None and held.id in self._live:
+            self.focused = held
         try:
             yield
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -38,14 +38,16 @@ class Joined:
         project: Path,
         changed: Callable[[Life, Message], None],
         why_over: Callable[[], str],
+        names: Mapping[str, str],
     ) -> None:
+        """`names`: what files are called here, by their paths in Neovim where these differ."""
         self.hello = hello
         self.run_to: str | None = None
         self.failure: str | None = None
         """Why nvim-dap could not start its debuggee, in the adapter's words."""
         self.replayed = anyio.Event()
         """All that had happened before we came has been told."""
-        self._transport = NvimTransport(feed)
+        self._transport = NvimTransport(feed, names)
         self.session = Session(
             number,
             hello.name or hello.type,

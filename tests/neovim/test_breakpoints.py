@@ -9,7 +9,7 @@ from tests.harness import Json, ask, printed
 from tests.neovim.editor import needs_nvim_dap, neovim
 from tests.neovim.joint import attached, together
 from tests.neovim.person import Person
-from tests.programs import program
+from tests.programs import copied, program
 
 pytestmark = needs_nvim_dap
 
@@ -150,3 +150,36 @@ async def test_breakpoints_of_before_are_united_and_stay_when_the_core_goes(
         assert {line for _, line, _ in await person.breakpoints()} == {inner, middle}
         async with attached(editor) as (c, _):
             assert set(await known(c)) == {inner, middle}
+
+
+async def test_a_file_that_is_reached_by_a_link_is_one_file(tmp_path: Path, setup: Json) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    loop = copied("loop.py", real)
+    link = tmp_path / "link"
+    link.symlink_to(real)
+    there, line = str(link / "loop.py"), loop.line("inner")
+    async with together(tmp_path, setup) as (c, person):
+        await ask(c, "dap_set_breakpoint", filename=there, line=line)
+        assert await person.breakpoints() == {("loop.py", line, "DapBreakpoint")}
+        assert [row["filename"] for row in (await known(c)).values()] == [there]
+        await person.run(loop)
+        await person.sees_stop(line)
+        (row,) = (await ask(c, "dap_breakpoints"))["breakpoints"]
+        assert (row["filename"], row["state"]) == (there, "verified")
+        await person.toggles(real / "loop.py", line)
+        assert await known(c) == {}
+        await ask(c, "dap_continue")
+        await person.sees_end()
+
+
+async def test_without_nvim_dap_the_assistant_has_its_breakpoints_for_itself(
+    tmp_path: Path,
+) -> None:
+    async with neovim(tmp_path, dap=False, setup={}) as editor, attached(editor) as (c, _):
+        for line in (LOOP.line("inner"), LOOP.line("middle")):
+            await ask(c, "dap_set_breakpoint", filename=str(LOOP.source), line=line)
+        await ask(c, "dap_remove_breakpoint", filename=str(LOOP.source), line=LOOP.line("middle"))
+        assert set(await known(c)) == {LOOP.line("inner")}
+        stop = await ask(c, "dap_run", program=str(LOOP))
+        assert stop["line"] == LOOP.line("inner")

@@ -11,7 +11,7 @@ from tests.programs import ROOT
 
 FACTS = (
     # The session that the person has started is the assistant's, too.
-    "→ dap_status()\n  1 shop.py (python, Neovim's, by tap) stopped (breakpoint) at shop.py:36",
+    "→ dap_status()\n  1 shop.py (python, in Neovim, by tap) stopped (breakpoint) at shop.py:36",
     # Its breakpoint is a sign beside theirs.
     "Neovim shows:\n"
     "  C    26              total += item.cost(self.discount)  # @add\n"

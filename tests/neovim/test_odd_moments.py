@@ -52,9 +52,11 @@ async def test_a_neovim_that_waits_for_a_key_when_the_server_starts_is_attached_
                     state = row["state"]
 
 
-async def test_what_never_answers_keeps_no_process_from_ending(tmp_path: Path) -> None:
+async def test_what_never_answers_keeps_no_process_from_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
-        os.chdir(tmp_path)
+        monkeypatch.chdir(tmp_path)
         listener.bind("mute")
         listener.listen()
         process = await asyncio.create_subprocess_exec(

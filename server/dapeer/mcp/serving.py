@@ -99,6 +99,9 @@ async def _attach_all(peers: Peers, project: Path) -> None:
             await peers.connect(found.address)
         except NeovimError as error:
             log.warning("%s", error)
+        except Exception:
+            # Nobody has asked for this one by name: it must not keep anybody from debugging.
+            log.exception("cannot attach the Neovim at %s", found.address)
 
 
 async def _attach_patiently(peers: Peers, target: str) -> None:

@@ -65,7 +65,12 @@ class Neovim:
         self._life: asyncio.Task[None]
 
     @classmethod
-    async def connect(cls, target: str, notified: Notified | None = None) -> Self:
+    async def connect(
+        cls,
+        target: str,
+        notified: Notified | None = None,
+        seconds: float = SECONDS_TO_CONNECT,
+    ) -> Self:
         """Connect to a socket's path or to `host:port`. `notified` gets name and arguments of what Neovim tells.
 
         Raises:
@@ -75,7 +80,7 @@ class Neovim:
         self = cls(target, notified or _ignore)
         self._life = asyncio.create_task(self._live())
         try:
-            async with asyncio.timeout(SECONDS_TO_CONNECT):
+            async with asyncio.timeout(seconds):
                 self._nvim = await asyncio.shield(self._connected)
         except TimeoutError as error:
             self._connected.add_done_callback(_hang_up)

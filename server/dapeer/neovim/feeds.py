@@ -132,8 +132,10 @@ class Listeners:
 
     name: FeedName = "listeners"
 
-    def __init__(self, neovim: Neovim, session: int) -> None:
+    def __init__(self, neovim: Neovim, session: int, ahead: float = 0.0) -> None:
+        """`ahead`: seconds by which Neovim's clock is ahead of ours."""
         self._neovim = neovim
+        self._ahead = ahead
         self._session = session
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
         self.closed = False
@@ -149,7 +151,7 @@ class Listeners:
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request, if its main thread gets to it in time."""
-        latest = time.time() + SECONDS_TO_ANSWER
+        latest = time.time() + self._ahead + SECONDS_TO_ANSWER
         text = _request(command, arguments)
         neovim = self._neovim
         try:

@@ -53,7 +53,7 @@ class Taps:
             shutil.rmtree(Path(self.path).parent, ignore_errors=True)
 
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(TimeoutError, ValueError, KeyError, ConnectionError):
+        with contextlib.suppress(TimeoutError, ValueError, KeyError, TypeError, ConnectionError):
             async with asyncio.timeout(SECONDS_FOR_HELLO):
                 facts = json.loads(await reader.readline())
             self._expected[str(facts["secret"])](Hello.read(facts), Tap(reader, writer))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import anyio
 
-from dapeer.dap.messages import Message, Request, Response
+from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.neovim.feeds import Feed, Frame
 
 UNANSWERED = 1000
@@ -22,8 +25,10 @@ class NvimTransport:
     watches learns of a step when it is sent, and knows what was asked when it is answered.
     """
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, names: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`names`: what files with breakpoints are called here, by their paths in Neovim where these differ."""
         self._feed = feed
+        self._names = names
         self._asked: OrderedDict[int, Request] = OrderedDict()
         """By nvim-dap's number: the request, with ours."""
         self._closed = False
@@ -77,6 +82,8 @@ class NvimTransport:
     def _outgoing(self, number: int, request: Request) -> Message | None:
         mine = number > 0
         known = replace(request, seq=number if mine else -request.seq)
+        if request.command == "setBreakpoints":
+            known = replace(known, arguments=_renamed(request.arguments, self._names))
         self._asked[request.seq] = known
         if len(self._asked) > UNANSWERED:
             self._asked.popitem(last=False)
@@ -89,3 +96,10 @@ class NvimTransport:
         return replace(
             response, request_seq=asked.seq, command=asked.command, arguments=asked.arguments
         )
+
+
+def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
+    """Return the arguments of `setBreakpoints` with the file as it is called here."""
+    source: Mapping[str, Any] = arguments.get("source") or {}
+    name = names.get(str(source.get("path")))
+    return arguments if name is None else {**arguments, "source": {**source, "path": name}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from anyio.abc import TaskGroup
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy
 from dapeer.joined import Joined
-from dapeer.neovim.client import Neovim
+from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
 from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.taps import Taps
@@ -55,6 +56,10 @@ class Peer:
         self._taps = taps
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
+        self._ahead = 0.0
+        """Seconds by which Neovim's clock is ahead of ours."""
+        self._names: dict[str, str] = {}
+        """By the path that Neovim, which follows links, gives a file: what it is called here."""
         self._arrival = anyio.Event()
         self._secret = ""
         self._early: list[tuple[str, list[Any]]] | None = []
@@ -66,6 +71,8 @@ class Peer:
             "dap": self._forwarded,
             "closed": self._closed,
             "breakpoints": self._breakpoints,
+            "breakpoints_joined": self._breakpoints_joined,
+            "not_applied": self._not_applied,
             "launch_failed": self._launch_failed,
             "consent": self._consent,
             "approve": self._approve,
@@ -99,8 +106,8 @@ class Peer:
         Raises:
             NeovimError: There is no Neovim, or it does not answer.
         """
-        self.neovim = await Neovim.connect(target, self._notified)
         await self._taps.open()
+        self.neovim = await Neovim.connect(target, self._notified, seconds)
         self._secret = self._taps.expect(self._tapped)
         options = {"tap": self._taps.path, "secret": self._secret}
         neovim = self.neovim
@@ -113,8 +120,9 @@ class Peer:
             await neovim.aclose()
             raise
         self.facts = cast("Mapping[str, Any]", facts)
+        self._ahead = float(facts.get("clock") or time.time()) - time.time()
         self._witness = Witness(neovim, facts.get("approve"))
-        self._shared = SharedBreakpoints(self._debugger.breakpoints, neovim)
+        self._shared = SharedBreakpoints(self._debugger.breakpoints, neovim, self._names)
         self._push(self._shared.join(facts.get("breakpoints")))
         early, self._early = self._early or [], None
         for kind, arguments in early:
@@ -166,7 +174,9 @@ class Peer:
             AdapterFailed: nvim-dap, or its adapter, could not; in their words.
             NeovimError: Neovim does not answer, or refused.
         """
-        return await self._started(await self._call("launch').run(...)", dict(options)))
+        latest = time.time() + self._ahead + SECONDS_TO_ANSWER
+        told = {**options, "latest": latest}
+        return await self._started(await self._call("launch').run(...)", told))
 
     async def again(self, joined: Joined) -> Session:
         """End a session, if it has not ended, and start the same in nvim-dap again."""
@@ -219,7 +229,7 @@ class Peer:
 
     def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
         hello = Hello.read(facts)
-        feed = self._listeners[hello.session] = Listeners(self.neovim, hello.session)
+        feed = self._listeners[hello.session] = Listeners(self.neovim, hello.session, self._ahead)
         self._tasks.start_soon(self._live, hello, feed)
 
     def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:
@@ -232,6 +242,13 @@ class Peer:
 
     def _breakpoints(self, told: object, applied: int) -> None:
         self._push(self._shared.take(told, applied))
+
+    def _breakpoints_joined(self, told: object) -> None:
+        """Nvim-dap has just been loaded: now what is wanted can be signs."""
+        self._push(self._shared.join(told))
+
+    def _not_applied(self, number: int) -> None:
+        self._shared.not_applied(number)
 
     def _push(self, paths: list[str]) -> None:
         for path in paths:
@@ -270,6 +287,7 @@ class Peer:
             feed,
             project=self._debugger.project,
             changed=self._debugger.observe,
+            names=self._names,
             why_over=functools.partial(self._why_over, feed),
         )
         parent = self.sessions.get(hello.parent or 0)
@@ -281,7 +299,8 @@ class Peer:
     async def _hold(self, joined: Joined) -> None:
         launch = joined.hello.launch
         restart = functools.partial(self.again, joined)
-        with self._debugger.holding(joined, restart):
+        child = joined.session.parent is not None
+        with self._debugger.holding(joined, restart, focus=launch is not None or child):
             running = asyncio.create_task(joined.session.run())
             if launch is not None:
                 self._starts.joined(launch, joined)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -25,13 +26,15 @@ class SharedBreakpoints:
     its picture before. Where it does not know yet what was done here, what was done here counts.
     """
 
-    def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
+    def __init__(self, breakpoints: Breakpoints, neovim: Neovim, names: dict[str, str]) -> None:
+        """`names` is kept up: by the path that Neovim gives a file, what it is called here."""
         self._breakpoints = breakpoints
         self._neovim = neovim
         self._picture: Picture = {}
         self._sent = 0
         self._unknown: dict[tuple[str, int], int] = {}
         """By path and line: the number of our latest change there, until Neovim has done it."""
+        self._names = names
         self._news = anyio.Event()
         """Replaced with each picture."""
         self._listening = True
@@ -49,19 +52,27 @@ class SharedBreakpoints:
 
     def join(self, told: object) -> list[str]:
         """Unite both sets at the beginning; on a line that both have, the person's stays. Returns the files that changed here."""
-        picture = read(told)
+        picture = self._read(told)
         for path, lines in self._breakpoints.by_path.items():
             for line, wanted in lines.items():
                 if line not in picture.get(path, {}):
                     self._wanted(path, line, wanted)
         return self.take(told, 0)
 
+    def not_applied(self, number: int) -> None:
+        """Take note that Neovim, which has no nvim-dap, did not do our changes up to this one."""
+        for (path, line), sent in list(self._unknown.items()):
+            if sent <= number:
+                del self._unknown[path, line]
+                self._picture.get(path, {}).pop(line, None)
+        self._tell_news()
+
     def take(self, told: object, applied: int) -> list[str]:
         """Take in Neovim's picture; return the files in which something has changed.
 
         `applied` is the number of our latest change that the picture shows.
         """
-        before, now = self._picture, read(told)
+        before, now = self._picture, self._read(told)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
         for path, line in self._unknown:
             wanted = self._breakpoints.by_path.get(path, {}).get(line)
@@ -70,8 +81,7 @@ class SharedBreakpoints:
             if wanted is not None:
                 lines[line] = wanted
         self._picture = now
-        self._news.set()
-        self._news = anyio.Event()
+        self._tell_news()
         changed: set[str] = set()
         self._listening = False
         try:
@@ -81,6 +91,10 @@ class SharedBreakpoints:
         finally:
             self._listening = True
         return sorted(changed)
+
+    def _tell_news(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
 
     def _merge(
         self,
@@ -103,13 +117,23 @@ class SharedBreakpoints:
             return
         self._sent += 1
         self._unknown[path, line] = self._sent
+        self._names[_real(path)] = path
         change: dict[str, Any] = {"path": path, "line": line}
         if wanted is not None:
             change["wanted"] = dict(wanted)
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
+    def _read(self, told: object) -> Picture:
+        """Read what Lua has told of its breakpoints; an empty table arrives as a list."""
+        files = cast(
+            "Mapping[str, Sequence[SourceBreakpoint]]", told if isinstance(told, dict) else {}
+        )
+        return {
+            self._names.get(path, path): {each["line"]: each for each in lines}
+            for path, lines in files.items()
+        }
 
-def read(told: object) -> Picture:
-    """Read what Lua has told of its breakpoints; an empty table arrives as a list."""
-    files = cast("Mapping[str, Sequence[SourceBreakpoint]]", told if isinstance(told, dict) else {})
-    return {path: {each["line"]: each for each in lines} for path, lines in files.items()}
+
+def _real(path: str) -> str:
+    """Return what Neovim calls a file: links in its folder are followed, one that it is itself is not."""
+    return str(Path(path).parent.resolve() / Path(path).name)

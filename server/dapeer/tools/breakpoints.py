@@ -45,6 +45,10 @@ async def dap_set_breakpoint(
     await call.peers.shown()
     await debugger.push(path)
     rows = [row for row in _rows(debugger, path) if row.wanted == wanted]
+    if not rows:
+        return Reply(
+            f"Set, and changed by somebody else since: {relative(path, debugger.project)}:{line}."
+        )
     return Reply("\n".join(row.text(debugger) for row in rows), rows[0].data())
 
 

@@ -71,7 +71,7 @@ async def nvim_connect(
     return Reply("\n".join(lines), {"attached": [_peer_row(peer) for peer in peers]})
 
 
-@tool("Detach from Neovim", idempotent=True)
+@tool("Detach from Neovim", idempotent=True, action="run")
 async def nvim_disconnect(
     call: Call,
     target: Annotated[Target | None, Field(description="neovim_id, address or pid")] = None,
