@@ -15,6 +15,7 @@ from tests.harness import Json, ask
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.person import Person
 from tests.neovim.wire import Value
+from tests.processes import LIMIT
 from tests.programs import ROOT
 
 
@@ -50,3 +51,12 @@ async def only_session(c: Client) -> Json:
     """Return what dap_status tells of the only session."""
     (only,) = (await ask(c, "dap_status"))["sessions"]
     return only
+
+
+async def hears_of_the_end(c: Client, **session: int) -> None:
+    """Wait until the core knows that a session has ended; the person may know it sooner."""
+    cursor, ended = 0, False
+    while not ended:
+        arguments = {"since": cursor, "wait_ms": LIMIT * 1000, **session}
+        more = await ask(c, "dap_program_output", **arguments)
+        cursor, ended = more["cursor"], more["ended"]

@@ -12,7 +12,7 @@ from mcp import Client
 
 from tests.harness import Json, ask, call, evaluate, printed, read, refusal, text
 from tests.neovim.editor import Editor, copy_of_nvim_dap, needs_nvim_dap
-from tests.neovim.joint import only_session, together
+from tests.neovim.joint import hears_of_the_end, only_session, together
 from tests.neovim.person import Person
 from tests.processes import command_line, descendants, process_gone
 from tests.programs import program
@@ -90,6 +90,7 @@ async def test_an_adapter_is_killed(tmp_path: Path, setup: Json) -> None:
         ]
         os.kill(adapter, signal.SIGKILL)
         await person.sees_end()
+        await hears_of_the_end(c)
         end = await ask(c, "dap_wait_until_paused")
         assert end["state"] == "ended"
         assert await person.sessions() == []
