@@ -16,7 +16,7 @@ from dapeer.launch_json import Ask
 
 Json = dict[str, Any]
 
-PROJECT = Path("/work/shop")
+PROJECT = Path("/srv/shop")
 
 
 def made(*asks: Ask, **values: object) -> Configuration:
@@ -95,7 +95,7 @@ def test_what_neovim_tells_is_filled_in_and_says_what_it_asks() -> None:
     one, two = in_neovim([sent, computed], PROJECT)
     assert one.values == {
         "program": "${file}",
-        "cwd": "/work/shop",
+        "cwd": "/srv/shop",
         "env": {},
     }
     assert [str(ask) for ask in one.asks] == ["args: a function", "program: ${file}"]

@@ -7,7 +7,7 @@ import pytest
 
 from dapeer.launch_json import Malformed, Surroundings, lifted, parse, resolved
 
-HERE = Surroundings("/work/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
+HERE = Surroundings("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 
 COMMENTED = rb"""// Made by hand.
 {
@@ -105,11 +105,11 @@ def test_the_keys_of_the_platform_win_and_those_of_others_vanish(
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("${workspaceFolder}/a.py", "/work/shop/a.py"),
-        ("${workspaceFolder:shop}", "/work/shop"),
-        ("${workspaceRoot}", "/work/shop"),
+        ("${workspaceFolder}/a.py", "/srv/shop/a.py"),
+        ("${workspaceFolder:shop}", "/srv/shop"),
+        ("${workspaceRoot}", "/srv/shop"),
         ("${workspaceFolderBasename}", "shop"),
-        ("${cwd}", "/work/shop"),
+        ("${cwd}", "/srv/shop"),
         ("${userHome}${pathSeparator}x${/}y", "/home/ada/x/y"),
         ("${env:TOKEN}-${env:NOBODY}", "secret-"),
         ("$HOME ${ ${}", "$HOME ${ ${}"),
@@ -129,7 +129,7 @@ def test_the_separator_is_that_of_the_platform() -> None:
 def test_variables_are_found_at_any_depth_and_other_values_stay() -> None:
     written = {"env": {"A": "${env:TOKEN}"}, "args": ["${cwd}", 1, True, None], "port": 5678}
     values, asks = resolved(written, HERE, {})
-    assert values == {"env": {"A": "secret"}, "args": ["/work/shop", 1, True, None], "port": 5678}
+    assert values == {"env": {"A": "secret"}, "args": ["/srv/shop", 1, True, None], "port": 5678}
     assert asks == ()
 
 
