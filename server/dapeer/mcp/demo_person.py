@@ -52,6 +52,8 @@ function M.starts(program)
   local name = vim.fs.basename(program)
   require('dap').run({
     type = 'python', request = 'launch', name = name, program = program, console = 'internalConsole',
+    -- In a wheel the program lies among the interpreter's libraries, where debugpy would not stop.
+    justMyCode = false,
   })
 end
 

@@ -23,12 +23,17 @@ class Evidence(Exception):
 
 async def played(story: Callable[[], Awaitable[None]]) -> int:
     """Play a story and return the exit code: 1 where it did not go as it is told."""
+    code = 0
     try:
         await story()
-    except Evidence as missing:
-        say(f"The demo went wrong: {missing}")
-        return 1
-    return 0
+    except* Evidence as missing:
+        # The client's task groups have wrapped it, each once.
+        error: BaseException = missing
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        say(f"The demo went wrong: {error}")
+        code = 1
+    return code
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
