@@ -25,13 +25,12 @@ local COMMANDS = vim.split(
 )
 
 -- What was asked before the latest stop says nothing about it.
-local OF_ONE_STOP = {}
-for _, command in ipairs(vim.split(
-  'continue next stepIn stepOut stepBack reverseContinue goto restartFrame stackTrace scopes variables exceptionInfo',
-  ' '
-)) do
-  OF_ONE_STOP[command] = true
-end
+local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.requests').RESUMES, {
+  stackTrace = true,
+  scopes = true,
+  variables = true,
+  exceptionInfo = true,
+})
 
 ---@class dapeer.Forwarded
 ---@field stop_seq integer? number of the next request when the session stopped last

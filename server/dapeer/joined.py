@@ -11,17 +11,13 @@ import anyio
 from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ChannelError, NeovimBusy
-from dapeer.live import Life
+from dapeer.live import LAST_OUTPUT, POLITE, Life
 from dapeer.neovim.feeds import Feed, Hello
 from dapeer.neovim.transport import NvimTransport
 from dapeer.session import Deadlines, Session
 
 LAST_WORDS = 0.5
 """Seconds that nvim-dap has to close a session whose debuggee has ended; it may be waiting for a key."""
-LAST_OUTPUT = 0.05
-"""Seconds without output after which an ended program's output counts as complete."""
-POLITE = 2.0
-"""Seconds in which a debuggee may end by itself when it is asked to."""
 SIGNS = 0.3
 """Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
 
@@ -120,12 +116,7 @@ class Joined:
     async def terminate(self) -> None:
         """End the debuggee and the session, as nvim-dap does: politely first."""
         session = self.session
-        session.cause = "ended by dap_terminate"
-        with contextlib.suppress(ChannelError):
-            if session.supports("terminate"):
-                await session.request("terminate", {"restart": False}, seconds=POLITE)
-                await session.wait_for(lambda: session.mirror.ended, POLITE)
-        if not session.mirror.ended:
+        if not await session.terminate(POLITE):
             with contextlib.suppress(ChannelError):
                 await session.request("disconnect", {"terminateDebuggee": True}, seconds=POLITE)
         await session.wait_for(lambda: session.over, POLITE)

@@ -270,13 +270,7 @@ class Live:
 
     async def terminate(self) -> None:
         """End the debuggee and the session; politely first, then by force."""
-        session = self.session
-        session.cause = "ended by dap_terminate"
-        with contextlib.suppress(ChannelError):
-            if session.supports("terminate"):
-                await session.request("terminate", {"restart": False}, seconds=POLITE)
-                await session.wait_for(lambda: session.mirror.ended, POLITE)
-        if not session.mirror.ended:
+        if not await self.session.terminate(POLITE):
             await self.leave(POLITE, terminate=True)
         await self.gone()
 

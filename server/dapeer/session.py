@@ -25,6 +25,7 @@ from dapeer.dap.types import (
 from dapeer.errors import (
     ArgumentError,
     ChannelClosed,
+    ChannelError,
     RequestFailed,
     RequestTimeout,
     Unsupported,
@@ -194,6 +195,15 @@ class Session:
         if thread_id is None:
             thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
         await self.request("pause", {"threadId": thread_id})
+
+    async def terminate(self, seconds: float) -> bool:
+        """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
+        self.cause = "ended by dap_terminate"
+        with contextlib.suppress(ChannelError):
+            if self.supports("terminate"):
+                await self.request("terminate", {"restart": False}, seconds=seconds)
+                await self.wait_for(lambda: self.mirror.ended, seconds)
+        return self.mirror.ended
 
     # -- single requests
 

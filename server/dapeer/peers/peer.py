@@ -73,7 +73,7 @@ class Peer:
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
-            "launch_failed": self._launch_failed,
+            "launch_failed": self._starts.failed,
             "consent": self._consent,
             "approve": self._approve,
         }
@@ -259,9 +259,6 @@ class Peer:
             await self._debugger.push(path)
         except DapeerError as error:
             log.warning("breakpoints of %s: %s", path, error)
-
-    def _launch_failed(self, launch: int, message: str) -> None:
-        self._starts.failed(launch, message)
 
     def _consent(self, number: int, allowed: object, why: object = None) -> None:
         self._witness.answered(number, allowed, why)
