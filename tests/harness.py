@@ -15,6 +15,7 @@ from mcp.types import CallToolResult, TextContent
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.mcp.server import make_server
+from dapeer.peers import Peers
 from dapeer.tools import TOOLS
 from tests.processes import LIMIT, command_line, descendants
 from tests.programs import PROGRAMS, ROOT
@@ -28,14 +29,22 @@ FAKE_PROGRAM = str(PROGRAMS / "ten.fake")
 @asynccontextmanager
 async def client(project: Path = ROOT) -> AsyncGenerator[Client]:
     """Serve a debugger of its own to a client in this process; end all its sessions afterwards."""
+    async with served(project) as (connected, _):
+        yield connected
+
+
+@asynccontextmanager
+async def served(project: Path) -> AsyncGenerator[tuple[Client, Peers]]:
+    """Do as `client` does, and give the Neovims that are attached, too: none at first."""
     definitions = load_all(shipped(), user_folder())
     failure: Exception | None = None
     async with (
         Debugger(definitions, project) as debugger,
-        Client(make_server(debugger, TOOLS)) as connected,
+        Peers(debugger) as peers,
+        Client(make_server(debugger, TOOLS, peers=peers)) as connected,
     ):
         try:
-            yield connected
+            yield connected, peers
         except (AssertionError, LookupError) as error:
             # Kept back, or the task groups would wrap it in a group of groups.
             failure = error

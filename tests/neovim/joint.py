@@ -6,36 +6,34 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.adapters.definition import load_all, shipped, user_folder
-from dapeer.debugger import Debugger
-from dapeer.mcp.server import make_server
-from dapeer.peers import Peers
-from dapeer.tools import TOOLS
-from tests.harness import Json, ask
+from tests.harness import Json, ask, served
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.person import Person
 from tests.neovim.wire import Value
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
+LOOKS: dict[str, Json] = {
+    "dap_wait_until_paused": {},
+    "dap_snapshot": {},
+    "dap_current_location": {},
+    "dap_threads": {},
+    "dap_stacktrace": {},
+    "dap_scopes": {},
+    "dap_variables": {},
+    "dap_breakpoints": {},
+    "dap_history": {},
+    "dap_program_output": {"category": "stdout"},
+}
+"""Every tool that looks at a stopped program, and its arguments."""
+
 
 @asynccontextmanager
 async def attached(editor: Editor, project: Path = ROOT) -> AsyncGenerator[tuple[Client, Editor]]:
     """Attach a core of its own, in this process, to a Neovim, and serve it to a client."""
-    failure: Exception | None = None
-    async with (
-        Debugger(load_all(shipped(), user_folder()), project) as debugger,
-        Peers(debugger) as peers,
-        Client(make_server(debugger, TOOLS, peers=peers)) as client,
-    ):
-        try:
-            await peers.connect(editor.socket)
-            yield client, editor
-        except (AssertionError, LookupError) as error:
-            # Kept back, or the task groups would wrap it in a group of groups.
-            failure = error
-    if failure is not None:
-        raise failure
+    async with served(project) as (client, peers):
+        await peers.connect(editor.socket)
+        yield client, editor
 
 
 @asynccontextmanager

@@ -10,22 +10,14 @@ import pytest
 
 from tests.harness import Json, ask, evaluate, read, refusal
 from tests.neovim.editor import Editor, needs_nvim_dap
-from tests.neovim.joint import only_session, together
+from tests.neovim.joint import LOOKS, only_session, together
 from tests.processes import LIMIT
 from tests.programs import program
 
 pytestmark = needs_nvim_dap
 
-LOOKS: dict[str, Json] = {
-    "dap_wait_until_paused": {},
-    "dap_snapshot": {},
-    "dap_current_location": {},
-    "dap_threads": {},
-    "dap_stacktrace": {},
-    "dap_scopes": {},
-    "dap_variables": {},
-    "dap_breakpoints": {},
-    "dap_history": {},
+EVERY_LOOK: dict[str, Json] = {
+    **LOOKS,
     "dap_program_output": {},
     "dap_source": {"filename": "fixtures/programs/loop.py"},
     "dap_status": {},
@@ -85,7 +77,7 @@ async def test_a_tapped_session_answers_while_neovim_does_not(
         await person.run(loop)
         await person.sees_stop(inner)
         async with blocked(person.editor, tmp_path):
-            for tool, arguments in LOOKS.items():
+            for tool, arguments in EVERY_LOOK.items():
                 await read(c, tool, **arguments)
             assert await evaluate(c, "value + 41") == "41"
             step = await ask(c, "dap_step_over")

@@ -8,26 +8,12 @@ from mcp import Client
 
 from tests.harness import Json, ask, call, client, data, read, text
 from tests.neovim.editor import needs_nvim_dap, neovim
-from tests.neovim.joint import attached, only_session, together
+from tests.neovim.joint import LOOKS, attached, only_session, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT
 from tests.programs import program
 
 pytestmark = needs_nvim_dap
-
-LOOKS: dict[str, Json] = {
-    "dap_wait_until_paused": {},
-    "dap_snapshot": {},
-    "dap_current_location": {},
-    "dap_threads": {},
-    "dap_stacktrace": {},
-    "dap_scopes": {},
-    "dap_variables": {},
-    "dap_breakpoints": {},
-    "dap_history": {},
-    "dap_program_output": {"category": "stdout"},
-}
-"""Every tool that looks at a stopped program, and its arguments."""
 
 
 async def looks(c: Client) -> dict[str, Any]:

@@ -5,21 +5,15 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 
-from dapeer.adapters.definition import load_all, shipped, user_folder
-from dapeer.debugger import Debugger
 from dapeer.mcp.announcement import file_of, file_of_neovim
-from dapeer.mcp.server import make_server
-from dapeer.peers import Peers
-from dapeer.tools import TOOLS
 from tests.harness import Json, ask, read, refusal
+from tests.harness import client as core
 from tests.mcp.wire import Wire, call, opening, request, serving, started
 from tests.neovim.editor import Editor, neovim
 from tests.programs import program
@@ -40,24 +34,6 @@ def project(tmp_path: Path) -> Path:
     (folder / "src").mkdir(parents=True)
     (folder / ".git").mkdir()
     return folder
-
-
-@asynccontextmanager
-async def core(project: Path) -> AsyncGenerator[Client]:
-    """Serve a core that is attached to nothing to a client in this process."""
-    failure: Exception | None = None
-    async with (
-        Debugger(load_all(shipped(), user_folder()), project) as debugger,
-        Peers(debugger) as peers,
-        Client(make_server(debugger, TOOLS, peers=peers)) as client,
-    ):
-        try:
-            yield client
-        except (AssertionError, LookupError) as error:
-            # Kept back, or the task groups would wrap it in a group of groups.
-            failure = error
-    if failure is not None:
-        raise failure
 
 
 async def listen(editor: Editor, *where: str) -> str:
