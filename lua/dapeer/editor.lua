@@ -1,0 +1,352 @@
+-- The person's windows and files, as the tools see them: where the person works, which buffer is
+-- meant, and which files are nobody's business. Nothing here moves a window, a cursor or a mode.
+local M = {}
+
+---A larger file is not loaded by a tool: Neovim would stand still meanwhile. Bytes.
+M.LARGEST = 32 * 1024 * 1024
+
+local VISITED = 'dapeer_visited' -- a window's variable: when the person was there
+
+-- File types of what stands beside a person's text. Patterns of Lua, from the first letter on.
+local BESIDE = {
+  '^opencode', -- the assistants' chats
+  '^codecompanion',
+  '^claudecode',
+  '^claude%-code',
+  '^[Aa]vante',
+  '^copilot%-chat',
+  '^copilot%-panel',
+  '^mcphub',
+  '^sidekick',
+  '^gp%.?chat',
+  '^aider',
+  '^dapui_', -- nvim-dap and its interfaces
+  '^dap%-repl',
+  '^dap%-float',
+  '^dap%-view',
+  '^NvimTree', -- trees and lists
+  '^neo%-tree',
+  '^oil$',
+  '^netrw',
+  '^minifiles',
+  '^fern$',
+  '^aerial$',
+  '^Outline',
+  '^undotree$',
+  '^qf$',
+  '^help$',
+  '^man$',
+  '^TelescopePrompt',
+  '^snacks_',
+}
+
+---Whether a buffer holds a text of the person's: no chat, list, tree, terminal or help.
+---@param bufnr integer
+---@return boolean
+function M.real(bufnr)
+  if not vim.api.nvim_buf_is_valid(bufnr) or vim.b[bufnr].dapeer_diff ~= nil then
+    return false
+  end
+  local kind = vim.bo[bufnr].buftype
+  if kind ~= '' and kind ~= 'acwrite' then
+    return false
+  end
+  local filetype = vim.bo[bufnr].filetype
+  return not vim.iter(BESIDE):any(function(pattern)
+    return filetype:match(pattern)
+  end)
+end
+
+---Whether a window is one in which the person edits.
+---@param window integer
+---@return boolean
+function M.editing(window)
+  return vim.api.nvim_win_is_valid(window)
+    and vim.api.nvim_win_get_config(window).relative == ''
+    and not vim.wo[window].previewwindow
+    and M.real(vim.api.nvim_win_get_buf(window))
+end
+
+---Note from now on where the person works; may be called again.
+function M.watch()
+  vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter' }, {
+    group = vim.api.nvim_create_augroup('dapeer_editor', { clear = true }),
+    desc = 'dapeer: the window in which the person works',
+    callback = function()
+      -- Looked at only when it is asked for: a chat often gets its file type after its window.
+      vim.w[VISITED] = vim.uv.hrtime()
+    end,
+  })
+end
+
+---The window in which the person edits, or did last.
+---@return integer?
+function M.window()
+  local here = vim.api.nvim_get_current_win()
+  if M.editing(here) then
+    return here
+  end
+  local found, newest = nil, -1
+  -- Those of the current tab page first: for windows that nobody has seen the person in.
+  local windows = vim.api.nvim_tabpage_list_wins(0)
+  for _, window in ipairs(vim.list_extend(windows, vim.api.nvim_list_wins())) do
+    local visited = vim.w[window][VISITED] or 0
+    if visited > newest and M.editing(window) then
+      found, newest = window, visited
+    end
+  end
+  return found
+end
+
+---The buffer that the person edits, or did last.
+---@return integer?
+function M.current()
+  local window = M.window()
+  return window and vim.api.nvim_win_get_buf(window)
+end
+
+---@param path string
+---@return string
+local function real_path(path)
+  return vim.uv.fs_realpath(path) or path
+end
+
+---@type table<string, any>  compiled globs
+local compiled = {}
+
+---@param glob string
+local function pattern(glob)
+  if compiled[glob] == nil then
+    local ok, made = pcall(vim.glob.to_lpeg, glob:lower())
+    compiled[glob] = ok and made or vim.lpeg.P(glob:lower()) * -1
+  end
+  return compiled[glob]
+end
+
+local function matches(path, globs)
+  path = path:lower()
+  local name = vim.fs.basename(path)
+  return vim.iter(globs):any(function(glob)
+    if glob:find('/', 1, true) then
+      return pattern(glob):match(path) or pattern('**/' .. glob):match(path)
+    end
+    return pattern(glob):match(name)
+  end)
+end
+
+-- Until the option is there.
+local SECRETS = {
+  '.env',
+  '.env.*',
+  '*.pem',
+  '*.key',
+  '*.p12',
+  '*.pfx',
+  'id_rsa*',
+  'id_ed25519*',
+  'id_ecdsa*',
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  '.pgpass',
+  '.git-credentials',
+  'credentials',
+  'secrets.*',
+  '*.kdbx',
+}
+
+---Whether no tool may look into a file: `setup{ secrets = … }`.
+---@param path string
+---@return boolean
+function M.secret(path)
+  local globs = require('dapeer.config').get().secrets or SECRETS
+  return path ~= '' and (matches(path, globs) or matches(real_path(path), globs))
+end
+
+---The file of a buffer, absolute; '' when it has none.
+---@param bufnr integer
+---@return string
+function M.path(bufnr)
+  return vim.api.nvim_buf_get_name(bufnr)
+end
+
+---What a text calls a buffer: its path from the working directory, or its number.
+---@param bufnr integer
+---@return string
+function M.name(bufnr)
+  local path = M.path(bufnr)
+  return path == '' and ('buffer %d'):format(bufnr) or vim.fn.fnamemodify(path, ':.')
+end
+
+---A path as Neovim names files: absolute, without `~` and `.`.
+---@param filename string  absolute, or relative to the working directory; or a file:// URI
+---@return string
+function M.absolute(filename)
+  if vim.startswith(filename, 'file://') then
+    filename = vim.uri_to_fname(filename)
+  elseif filename:match('^%a[%w+.-]+://') then
+    return filename
+  elseif not filename:match('^[~/\\]') and not filename:match('^%a:[/\\]') then
+    filename = vim.fs.joinpath(vim.fn.getcwd(), filename)
+  end
+  return vim.fs.normalize(filename, { expand_env = false })
+end
+
+---@param path string
+---@return integer?
+local function of_name(path)
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    if M.path(bufnr) == path then
+      return bufnr
+    end
+  end
+end
+
+-- Load a buffer without showing it. No question about a swap file, and no message: Neovim might
+-- wait for a key.
+local function load(bufnr)
+  local before = vim.o.shortmess
+  vim.cmd('noautocmd set shortmess+=AF')
+  -- A person's autocommand may fail; what counts is whether the text is there.
+  local ok, problem = pcall(vim.cmd, ('silent call bufload(%d)'):format(bufnr))
+  vim.cmd('noautocmd let &shortmess = ' .. vim.fn.string(before))
+  if not vim.api.nvim_buf_is_loaded(bufnr) then
+    return ('Neovim cannot load %s: %s'):format(M.name(bufnr), ok and 'no reason given' or problem)
+  end
+  if vim.bo[bufnr].filetype == '' then
+    -- Within an autocommand of somebody's the events that detect it are not sent.
+    vim.bo[bufnr].filetype = vim.filetype.match({ buf = bufnr }) or ''
+  end
+end
+
+---@return string? problem
+local function unfit(path)
+  local found = vim.uv.fs_stat(path)
+  if not found then
+    return ('There is no file %s. Give a path that is absolute or relative to %s.'):format(
+      path,
+      vim.fn.getcwd()
+    )
+  elseif found.type ~= 'file' then
+    return ('%s is a %s, not a file. Give the path of a file.'):format(path, found.type)
+  elseif found.size > M.LARGEST then
+    return ('%s has %d MiB, too much to load into Neovim. Read it with another tool.'):format(
+      path,
+      found.size / 1024 / 1024
+    )
+  end
+end
+
+---@param number integer
+local function of_number(number)
+  if vim.api.nvim_buf_is_valid(number) and number > 0 then
+    return number
+  end
+  return nil, ('There is no buffer %d. nvim_buffers_list shows which are open.'):format(number)
+end
+
+---@param filename string
+---@param create? boolean
+local function of_path(filename, create)
+  local path = M.absolute(filename)
+  local open = of_name(path) or of_name(filename)
+  if open then
+    return open
+  elseif M.secret(path) then
+    return nil, M.refusal(path)
+  end
+  local problem = unfit(path)
+  if problem and not (create and not vim.uv.fs_stat(path)) then
+    return nil, problem
+  end
+  -- Finds a buffer that knows the file by another name, too.
+  return vim.fn.bufadd(path)
+end
+
+---What is said of a file that is a secret.
+---@param path string
+---@return string
+function M.refusal(path)
+  return ('%s may hold secrets, so no tool may look into it. The person can change `secrets` in setup().'):format(
+    vim.fn.fnamemodify(path, ':.')
+  )
+end
+
+---The buffer that a tool's `filename` means, loaded, but not shown by this.
+---@param filename? string|integer  nil: where the person is; a buffer number; or a path
+---@param options? { create?: boolean }  create: a file that is not there yet will do
+---@return integer? bufnr
+---@return string? problem  a sentence for the assistant
+function M.buffer(filename, options)
+  local bufnr, problem
+  local number = tonumber(filename)
+  if filename == nil or filename == '' then
+    bufnr = M.current()
+    problem = 'The person has no file open in a window. Give `filename`.'
+  elseif number and (type(filename) == 'number' or filename:match('^%d+$')) then
+    bufnr, problem = of_number(number)
+  else
+    bufnr, problem = of_path(filename, (options or {}).create)
+  end
+  if not bufnr then
+    return nil, problem
+  elseif M.secret(M.path(bufnr)) then
+    return nil, M.refusal(M.path(bufnr))
+  elseif not vim.api.nvim_buf_is_loaded(bufnr) then
+    problem = load(bufnr)
+    if problem then
+      return nil, problem
+    end
+  end
+  return bufnr
+end
+
+---The lines of a buffer; of its file when it is not loaded.
+---@param bufnr integer
+---@param first integer  1-based
+---@param last? integer  default: first
+---@return string[]
+function M.lines(bufnr, first, last)
+  last = last or first
+  if vim.api.nvim_buf_is_loaded(bufnr) then
+    return vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false)
+  end
+  local ok, lines = pcall(vim.fn.readfile, M.path(bufnr), '', last)
+  return ok and vim.list_slice(lines, first, last) or {}
+end
+
+---A line of a buffer; '' when it has no such line.
+---@param bufnr integer
+---@param line integer  1-based
+---@return string
+function M.line(bufnr, line)
+  return M.lines(bufnr, line)[1] or ''
+end
+
+---The byte at which a column begins; the line's end for a column beyond it.
+---@param bufnr integer
+---@param line integer    1-based
+---@param column integer  1-based, in characters
+---@return integer        0-based, in bytes
+function M.byte(bufnr, line, column)
+  local text = M.line(bufnr, line)
+  local byte = vim.fn.byteidxcomp(text, math.max(column - 1, 0))
+  return byte < 0 and #text or byte
+end
+
+---The column of a byte.
+---@param bufnr integer
+---@param line integer     1-based
+---@param bytecol integer  0-based
+---@return integer         1-based, in characters
+function M.character(bufnr, line, bytecol)
+  local text = M.line(bufnr, line)
+  bytecol = math.min(bytecol, #text)
+  -- A byte within a character belongs to that character.
+  if bytecol < #text then
+    bytecol = bytecol + vim.str_utf_start(text, bytecol + 1)
+  end
+  return vim.fn.strchars(text:sub(1, bytecol)) + 1
+end
+
+return M
