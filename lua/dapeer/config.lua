@@ -23,15 +23,19 @@ local function whole(least, most)
   end
 end
 
+local function strings(value)
+  return type(value) == 'table'
+    and vim.islist(value)
+    and vim.iter(value):all(function(word)
+      return type(word) == 'string'
+    end)
+end
+
 local function command(value)
   if type(value) == 'string' then
     return value ~= ''
   end
-  return type(value) == 'table'
-    and #value > 0
-    and vim.iter(value):all(function(word)
-      return type(word) == 'string'
-    end)
+  return strings(value) and #value > 0
 end
 
 local flag = of('boolean')
@@ -49,8 +53,14 @@ local SCHEMA = {
   ['tools.diagnostics'] = flag,
   ['tools.lsp'] = flag,
   ['tools.undo'] = flag,
-  ['tools.test'] = flag,
+  ['tools.editor'] = flag,
+  ['tools.documents'] = flag,
+  ['tools.diff'] = flag,
   ['tools.interview'] = flag,
+  ['tools.exec'] = flag,
+  ['tools.test'] = flag,
+  ['custom_tools'] = of('table'),
+  ['secrets'] = { strings, 'a list of patterns: strings' },
   ['integrations.opencode'] = flag,
   ['integrations.ampcode'] = flag,
   ['bridge.command'] = { command, 'a command: a string or a list of strings' },
@@ -78,11 +88,38 @@ local SCHEMA = {
 local options = {
   tools = {
     dap = true,
-    diagnostics = false,
-    lsp = false,
-    undo = false,
+    diagnostics = true,
+    lsp = true,
+    undo = true,
+    editor = true,
+    documents = true,
+    diff = true,
+    interview = true,
+    -- Whoever may run any code needs no other tool; and these try out the road, nothing else.
+    exec = false,
     test = false,
-    interview = false,
+  },
+  secrets = {
+    '.env',
+    '.env.*',
+    '*.env',
+    '*.pem',
+    '*.key',
+    '*.p12',
+    '*.pfx',
+    '*.kdbx',
+    'id_rsa*',
+    'id_dsa*',
+    'id_ecdsa*',
+    'id_ed25519*',
+    '.netrc',
+    '.npmrc',
+    '.pypirc',
+    '.pgpass',
+    '.htpasswd',
+    'credentials',
+    'credentials.*',
+    'secrets.*',
   },
   integrations = { opencode = false, ampcode = false },
   bridge = { port = 0, log_level = 'warning', tool_timeout = 300000 },

@@ -1,7 +1,7 @@
 --- Notices when nvim-dap is loaded, however late, without loading it.
 local M = {}
 
-local installed = false
+local state = require('dapeer.kept').table('hook')
 
 ---What is done to nvim-dap once it is there. An error here is told once and breaks nothing of nvim-dap's.
 ---@param dap table the module `dap`
@@ -35,10 +35,10 @@ end
 
 ---Follow nvim-dap: at once when it is loaded, else in the moment in which somebody loads it.
 function M.install()
-  if installed then
+  if state.installed then
     return
   end
-  installed = true
+  state.installed = true
   if package.loaded['dap'] then
     return loaded(package.loaded['dap'])
   end
@@ -49,7 +49,7 @@ function M.install()
       -- It is not there (yet): whoever installs it later finds us waiting again. What `require` has
       -- put here meanwhile marks a module that is being loaded.
       package.loaded[name] = nil
-      installed = false
+      state.installed = false
       M.install()
       error(dap, 0)
     end

@@ -1,5 +1,13 @@
 -- The functions that a person's configuration calls. Each loads what it needs when it is called.
-local M = {}
+local M = setmetatable({}, {
+  __index = function(M, name)
+    -- Helpers for results of tools.
+    if name == 'MCP' then
+      M.MCP = require('dapeer.mcp')
+      return M.MCP
+    end
+  end,
+})
 
 ---Tell the plugin what you want of it; may be called again, and then changes only what it names.
 ---@param options? dapeer.Options
@@ -14,6 +22,12 @@ function M.setup(options)
   end
   if package.loaded['dapeer.actions'] and (options or {}).approve then
     require('dapeer.actions').reconsider()
+  end
+  -- Loaded only if somebody asks for tools; what it holds was made under the options of before.
+  if (options or {}).custom_tools then
+    require('dapeer.registry').customize(config.get().custom_tools)
+  elseif package.loaded['dapeer.registry'] then
+    require('dapeer.registry').changed()
   end
   if config.get().auto_start then
     M._start_with_neovim()

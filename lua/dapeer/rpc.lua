@@ -8,15 +8,37 @@ M.VERSION = 1
 ---@field channel integer the RPC channel of the core
 ---@field tap? string path of the socket that takes the sessions' messages
 ---@field secret? string what a connection to that socket must say first
+---@field line? uv.uv_pipe_t ends when the core does, in whatever way
 
----@type table<integer, dapeer.Core>
-local cores = {}
+---@type table<integer, dapeer.Core> by channel
+local cores = require('dapeer.kept').table('cores')
 
 ---Unix seconds.
 ---@return number
 function M.now()
   local seconds, micros = vim.uv.gettimeofday()
   return seconds + micros / 1e6
+end
+
+-- Nothing tells that an RPC channel has ended. So there is a connection to the core's socket on which nothing
+-- is ever said: its end is the core's.
+---@param core dapeer.Core
+local function watch(core)
+  local line = assert(vim.uv.new_pipe())
+  core.line = line
+  line:connect(core.tap, function(problem)
+    if problem or line:is_closing() then
+      return
+    end
+    line:write(vim.json.encode({ secret = core.secret, line = true }) .. '\n')
+    line:read_start(function(err, data)
+      if (err or not data) and cores[core.channel] == core then
+        vim.schedule(function()
+          M.detach(core.channel)
+        end)
+      end
+    end)
+  end)
 end
 
 ---A core joins. Returns the facts that it needs, and tells it every session that runs.
@@ -27,10 +49,14 @@ function M.attach(channel, opts)
   require('dapeer.hook').install()
   -- A core on another machine has its socket there.
   local reachable = opts.tap and vim.uv.fs_stat(opts.tap) ~= nil
-  cores[channel] = { channel = channel, tap = reachable and opts.tap or nil, secret = opts.secret }
+  local core = { channel = channel, tap = reachable and opts.tap or nil, secret = opts.secret }
+  cores[channel] = core
+  if reachable then
+    watch(core)
+  end
   local dap = package.loaded['dap']
   return {
-    sessions = dap and require('dapeer.sessions').tell(cores[channel]) or {},
+    sessions = dap and require('dapeer.sessions').tell(core) or {},
     protocol = M.VERSION,
     pid = vim.uv.os_getpid(),
     clock = M.now(),
@@ -38,13 +64,19 @@ function M.attach(channel, opts)
     version = tostring(vim.version()),
     breakpoints = dap and require('dapeer.breakpoints').snapshot() or vim.empty_dict(),
     approve = require('dapeer.actions').wants(),
+    tools = require('dapeer.registry').specs(),
   }
 end
 
 ---A core leaves.
 ---@param channel integer
 function M.detach(channel)
+  local core = cores[channel]
   cores[channel] = nil
+  if core and core.line and not core.line:is_closing() then
+    core.line:close()
+  end
+  require('dapeer.calls').abandon(channel)
 end
 
 ---@return dapeer.Core[]
@@ -58,7 +90,9 @@ end
 function M.tell(core, kind, ...)
   local ok, err = pcall(vim.rpcnotify, core.channel, 'dapeer', kind, ...)
   if not ok and tostring(err):find('Invalid channel', 1, true) then
-    cores[core.channel] = nil
+    vim.schedule(function()
+      M.detach(core.channel)
+    end)
     return true
   end
   return ok, err

@@ -39,7 +39,7 @@ local WAITING = 64 * 1024 * 1024
 ---@field ready boolean
 
 ---@type table<integer, dapeer.Tap> by session id
-local taps = {}
+local taps = require('dapeer.kept').table('taps')
 ---The read loop made last, until it is known whose it is.
 ---@type { tap?: dapeer.Tap, early: string[] }?
 local latest

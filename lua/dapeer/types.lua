@@ -5,7 +5,9 @@
 ---@alias dapeer.Rule boolean|'ask'|fun(action: dapeer.Action): boolean?  true and 'ask': ask; a function's nil: ask
 
 ---@class dapeer.Options  What `setup` takes; every field may be left out.
----@field tools? { dap?: boolean, diagnostics?: boolean, lsp?: boolean, undo?: boolean, test?: boolean, interview?: boolean }
+---@field tools? table<'dap'|'diagnostics'|'lsp'|'undo'|'editor'|'documents'|'diff'|'interview'|'exec'|'test', boolean>
+---@field custom_tools? table<string, { description: string, parameters?: table, handler: fun(params: table, ctx: dapeer.Context): any }>
+---@field secrets? string[]              patterns of files that no tool shows
 ---@field integrations? { opencode?: boolean, ampcode?: boolean }
 ---@field bridge? { command?: string|string[], port?: integer, log_level?: string, log_file?: string, tool_timeout?: integer }
 ---@field debug? boolean                  the core logs everything
@@ -33,9 +35,31 @@
 ---@field failure? string      why the core could not be kept alive
 ---@field stderr string[]      the last lines that the newest core has written there
 
----@class dapeer.Tool  A tool written in Lua.
+---@class dapeer.Arg  An argument of a tool: a JSON Schema, and whether it is needed.
+---@field type 'string'|'number'|'integer'|'boolean'|'object'|'array'
+---@field description? string
+---@field required? boolean
+---@field default? any
+---@field enum? any[]
+---@field items? table
+---@field properties? table<string, table>
+
+---@class dapeer.Context  What a handler gets besides its arguments.
+---@field progress fun(done: number|string, total?: number, message?: string)  a message alone, or how far it is
+---@field cancelled fun(): boolean          nobody waits for the answer: cancelled, timed out, or the core is gone
+---@field on_cancel fun(callback: fun())    called once then; at once when it has happened already
+---@field caller { client?: string, channel?: integer }
+
+---@class dapeer.Tool  A tool written in Lua; served as `nvim_` and its name.
 ---@field name string
+---@field title? string
 ---@field description string
----@field execute fun(cb: fun(result: any, err?: string), args: table)
----@field args? table<string, { type: string, description?: string, required?: boolean, default?: any }>
----@field timeout? integer     milliseconds
+---@field execute fun(cb: fun(result: any, err?: string), args: table, ctx: dapeer.Context)
+---@field args? table<string, dapeer.Arg>
+---@field parameters? table    JSON Schema of the arguments, instead of args
+---@field timeout? integer     milliseconds; 0: none; default `bridge.tool_timeout`
+---@field read_only? boolean   it changes nothing
+---@field destructive? boolean something may be lost
+---@field idempotent? boolean  calling it again changes nothing more
+---@field action? dapeer.Kind|false  what it counts as for `approve` and the log; default: run, unless it is read_only
+---@field group? string        of a built-in one
