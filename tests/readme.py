@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from dapeer.tools import TOOLS, breakpoints, execution, inspection, neovim, output, sessions
+from dapeer.tools import TOOLS, breakpoints, execution, inspection, lua, neovim, output, sessions
 from dapeer.tools.tool import Tool
 
 README = Path(__file__).parents[1] / "README.md"
@@ -13,7 +13,7 @@ GROUPS = (
     ("Stop", breakpoints.TOOLS),
     ("Look", inspection.TOOLS),
     ("What it printed, where it stopped", output.TOOLS),
-    ("Neovim", neovim.TOOLS),
+    ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),
 )
 
 

@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"session", "adapters", "neovim", "render", "configurations"}),
     frozenset({"launch_json"}),
     frozenset({"inspection"}),
-    frozenset({"snapshot", "sources", "waiters", "paths"}),
+    frozenset({"snapshot", "sources", "waiters", "paths", "schemas"}),
     frozenset({"mirror"}),
     frozenset({"history", "output"}),
     frozenset({"dap"}),
@@ -41,6 +41,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pydantic": ("tools/", "mcp/"),
     "typing_extensions": ("snapshot.py", "tools/"),
     "anyio": ("",),
+    "jsonschema": ("schemas.py",),
     "pynvim": ("neovim/client.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),

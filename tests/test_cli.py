@@ -314,7 +314,7 @@ async def test_a_log_goes_to_its_file_and_nowhere_else(tmp_path: Path) -> None:
     ("options", "wanted"),
     [
         (["--read-only"], {tool.name for tool in TOOLS if tool.read_only}),
-        (["--tools", "dap"], {tool.name for tool in TOOLS if tool.group == "dap"}),
+        (["--tools", "dap"], {tool.name for tool in TOOLS if "dap" in tool.groups}),
     ],
 )
 async def test_only_the_wanted_tools_are_served(options: list[str], wanted: set[str]) -> None:

@@ -24,8 +24,9 @@ from dapeer.debugger import Debugger
 from dapeer.errors import NotStopped
 from dapeer.mcp import http
 from dapeer.mcp.guard import rules_for
-from dapeer.mcp.server import HEARTBEAT, DapeerServer, make_server
+from dapeer.mcp.server import ALL, HEARTBEAT, DapeerServer, make_server
 from dapeer.mcp.serving import Offer, serve_stdio
+from dapeer.mcp.toolbox import Selection
 from dapeer.tools.tool import Call, Reply, Tool, tool
 from tests.programs import ROOT
 
@@ -119,11 +120,11 @@ def text(result: CallToolResult) -> str:
 
 @asynccontextmanager
 async def in_memory(
-    tools: Iterable[Tool] = SMALL, *, heartbeat: float = HEARTBEAT
+    tools: Iterable[Tool] = SMALL, *, heartbeat: float = HEARTBEAT, selection: Selection = ALL
 ) -> AsyncGenerator[DapeerServer]:
     """Give a server of a debugger of its own."""
     async with Debugger(load_all(shipped(), user_folder()), ROOT) as debugger:
-        yield make_server(debugger, tools, heartbeat=heartbeat)
+        yield make_server(debugger, tools, heartbeat=heartbeat, selection=selection)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from dapeer.errors import ArgumentError
-from dapeer.mcp.toolbox import select
+from dapeer.mcp.toolbox import Selection
 from dapeer.tools import TOOLS
 from dapeer.tools.tool import Call, Reply, tool
 from tests.mcp.small import SMALL, in_memory, text
@@ -97,20 +97,25 @@ async def test_a_bug_is_logged_with_its_traceback_and_told_without_it(
         assert "Traceback" in caplog.text
 
 
-def test_read_only_leaves_the_tools_that_only_read() -> None:
-    kept = {tool.name for tool in select(SMALL, read_only=True, groups=None)}
-    assert kept == {"small_add", "small_wait", "small_waiting", "small_cancelled"}
+async def listed(selection: Selection) -> set[str]:
+    """Return the tools that a client sees of a selection."""
+    async with in_memory((*SMALL, dap_status), selection=selection) as server, Client(server) as c:
+        return {tool.name for tool in (await c.list_tools()).tools}
 
 
-def test_groups_leave_the_tools_of_these_groups() -> None:
-    tools = (*SMALL, dap_status)
-    assert select(tools, read_only=False, groups=["dap"]) == [dap_status]
-    assert select(tools, read_only=False, groups=None) == [*tools]
+async def test_read_only_leaves_the_tools_that_only_read() -> None:
+    read = {"small_add", "small_wait", "small_waiting", "small_cancelled", "dap_status"}
+    assert await listed(Selection(read_only=True)) == read
+
+
+async def test_groups_leave_the_tools_of_these_groups() -> None:
+    assert await listed(Selection(groups=["dap"])) == {"dap_status"}
+    assert await listed(Selection()) == {tool.name for tool in (*SMALL, dap_status)}
 
 
 def test_an_unknown_group_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(ArgumentError, match=r"group `lsp`\. Groups: small\."):
-        select(SMALL, read_only=False, groups=["lsp"])
+    with pytest.raises(ArgumentError, match=r"group `smalls`\. Groups: .*\bcustom\b.*\bsmall\b"):
+        Selection(groups=["smalls"]).check(SMALL)
 
 
 async def test_our_own_tools_are_listed_with_schemas_that_clients_can_use() -> None:

@@ -81,7 +81,9 @@ async def refusal(**arguments: object) -> str:
 
 
 def a_call() -> Call:
-    async def progress(_: str) -> None: ...
+    async def progress(
+        text: str, done: float | None = None, total: float | None = None
+    ) -> None: ...
 
     debugger = Debugger({}, Path("/project"))
     return Call(debugger, progress, Peers(debugger))
@@ -91,7 +93,7 @@ def a_call() -> Call:
 
 
 def test_name_title_and_description_come_from_the_function() -> None:
-    assert (toy_brew.name, toy_brew.title, toy_brew.group) == ("toy_brew", "Brew", "toy")
+    assert (toy_brew.name, toy_brew.title, toy_brew.groups) == ("toy_brew", "Brew", ("toy",))
     assert toy_brew.description == "Brew something.\n\nIt takes a while."
 
 

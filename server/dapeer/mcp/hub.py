@@ -35,13 +35,17 @@ class Hub:
     """
 
     def __init__(self) -> None:
-        self._changes: dict[Change, None] = {}
+        self._changes: dict[Change | ServerEvent, None] = {}
         self._listeners: dict[object, Listener] = {}
         self._peers: dict[str, Peer] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def changed(self, change: Change) -> None:
         """Note a change of the debugger. Cheap, and never blocks."""
+        self.note(change)
+
+    def note(self, change: Change | ServerEvent) -> None:
+        """Note a change, to be announced with those that follow soon."""
         self._changes[change] = None
         if self._timer is None:
             # The first after a silence goes out at once; what follows within SPACING is gathered.
@@ -144,8 +148,10 @@ async def _send(connection: Connection, event: ServerEvent) -> None:
             await connection.send_prompt_list_changed()
 
 
-def events(change: Change) -> tuple[ServerEvent, ...]:
-    """Return what a change of the debugger means to a client. Pure."""
+def events(change: Change | ServerEvent) -> tuple[ServerEvent, ...]:
+    """Return what a change means to a client. Pure."""
+    if not isinstance(change, Change):
+        return (change,)
     match change.kind:
         case "sessions":
             return ResourcesListChanged(), ResourceUpdated(SESSIONS)

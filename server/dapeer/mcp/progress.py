@@ -10,6 +10,8 @@ from typing import Final, Self
 SPACING: Final = 0.1
 """Seconds between two notifications of one call, at least."""
 
+A_LITTLE: Final = 1e-6
+
 Send = Callable[[float, float | None, str | None], Awaitable[None]]
 """Progress so far, total if it is known, message."""
 
@@ -19,8 +21,8 @@ class Progress:
 
     A message goes out at once, or, when the one before has just left, as soon as `SPACING` has
     passed; then only the newest counts. After `beat` seconds of silence the newest message is sent
-    again: clients give up on calls that say nothing. The number only says that there is progress;
-    it must increase, and that is all that MCP asks of it.
+    again: clients give up on calls that say nothing. The number says how far the call is, where
+    it tells that; else only that there is progress. It must increase.
 
     A call without a client that listens costs one timer and no task.
     """
@@ -29,7 +31,10 @@ class Progress:
         self._send = send
         self._beat = beat
         self._text = title
-        self._number = 0
+        self._number = 0.0
+        self._done: float | None = None
+        self._total: float | None = None
+        self._unsent = False
         self._last = -math.inf
         self._sending: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -43,20 +48,37 @@ class Progress:
         if self._sending is not None:
             self._sending.cancel()
 
-    async def __call__(self, text: str) -> None:
-        """Tell the client `text`, now or very soon."""
-        self._text = text
+    async def __call__(
+        self, text: str, done: float | None = None, total: float | None = None
+    ) -> None:
+        """Tell the client `text`, and how far the call is, now or very soon."""
+        self._text = text or self._text
+        if done is not None:
+            self._done, self._total, self._unsent = done, total, True
         wait = self._last + SPACING - self._loop.time()
         if wait > 0:
             self._arm(wait)
         else:
             await self._report()
 
+    async def flush(self) -> None:
+        """Send how far the call has come, if that is still to be sent."""
+        if self._unsent:
+            await self._report()
+
     async def _report(self) -> None:
-        self._number += 1
+        self._number = self._next()
         self._last = self._loop.time()
+        self._unsent = False
         self._arm(self._beat)
-        await self._send(self._number, None, self._text)
+        await self._send(self._number, self._total, self._text)
+
+    def _next(self) -> float:
+        if self._done is None:
+            return self._number + 1
+        # What is repeated must not look like more than was done.
+        begun = self._last > -math.inf
+        return max(self._done, self._number + A_LITTLE) if begun else self._done
 
     def _arm(self, seconds: float) -> None:
         self._timer.cancel()

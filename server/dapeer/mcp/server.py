@@ -10,6 +10,7 @@ from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestCont
 from mcp.server.caching import CacheableMethod
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
+from mcp.shared.subscriptions import ToolsListChanged
 
 import dapeer
 from dapeer.debugger import Debugger
@@ -17,10 +18,11 @@ from dapeer.mcp.hub import Hub
 from dapeer.mcp.instructions import INSTRUCTIONS
 from dapeer.mcp.prompts import get_prompt, list_prompts
 from dapeer.mcp.resources import Resources, connection_of
-from dapeer.mcp.toolbox import Toolbox, select
+from dapeer.mcp.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
-from dapeer.tools.tool import Tool
+from dapeer.tools.tool import Served
 
+ALL: Final = Selection()
 HEARTBEAT: Final = 10.0
 """Seconds of silence after which a running call reports progress."""
 
@@ -29,12 +31,19 @@ class DapeerServer(Server[Any]):
     """Serves the tools, resources and prompts of one debugger, 2024-11-05 to 2026-07-28."""
 
     def __init__(
-        self, debugger: Debugger, peers: Peers, tools: Iterable[Tool], *, heartbeat: float
+        self,
+        debugger: Debugger,
+        peers: Peers,
+        tools: Iterable[Served],
+        selection: Selection,
+        *,
+        heartbeat: float,
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
         self._listen = ListenHandler(self.hub)
-        toolbox = Toolbox(debugger, peers, tools, heartbeat=heartbeat)
+        self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
+        toolbox = self._toolbox
         resources = Resources(debugger, self.hub)
         super().__init__(
             "dapeer",
@@ -60,6 +69,7 @@ class DapeerServer(Server[Any]):
         # The SDK traces every message with OpenTelemetry: 0.1 ms a call, and nobody looks at it.
         self.middleware.clear()
         debugger.subscribe(self.hub.changed)
+        peers.subscribe(self._tools_changed)
 
     def create_initialization_options(
         self,
@@ -76,6 +86,10 @@ class DapeerServer(Server[Any]):
         """End the change streams of 2026-07-28 clients, each with its proper result."""
         self._listen.close()
 
+    def _tools_changed(self) -> None:
+        if self._toolbox.refresh():
+            self.hub.note(ToolsListChanged())
+
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
     ) -> None:
@@ -84,22 +98,17 @@ class DapeerServer(Server[Any]):
 
 def make_server(
     debugger: Debugger,
-    tools: Iterable[Tool],
+    tools: Iterable[Served],
     *,
     peers: Peers | None = None,
-    read_only: bool = False,
-    groups: Iterable[str] | None = None,
+    selection: Selection = ALL,
     heartbeat: float = HEARTBEAT,
 ) -> DapeerServer:
-    """Return a server of `debugger`, with only the read-only tools and the groups that are wanted.
+    """Return a server of `debugger` with the tools that are wanted.
 
     Without `peers` no Neovim can be attached.
-
-    Raises:
-        ArgumentError: No tool belongs to one of the groups.
     """
-    chosen = select(tools, read_only=read_only, groups=groups)
-    return DapeerServer(debugger, peers or Peers(debugger), chosen, heartbeat=heartbeat)
+    return DapeerServer(debugger, peers or Peers(debugger), tools, selection, heartbeat=heartbeat)
 
 
 _ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)

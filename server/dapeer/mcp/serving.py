@@ -20,11 +20,11 @@ from dapeer.debugger import Debugger
 from dapeer.errors import NeovimBusy, NeovimError
 from dapeer.mcp import stdio
 from dapeer.mcp.server import DapeerServer, make_server
-from dapeer.mcp.toolbox import select
+from dapeer.mcp.toolbox import Selection
 from dapeer.neovim.discovery import AUTO, of_project
 from dapeer.peers import Peers
 from dapeer.tools import TOOLS
-from dapeer.tools.tool import Tool
+from dapeer.tools.tool import Served
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Offer:
     read_only: bool = False
     groups: tuple[str, ...] | None = None
     """None: all."""
-    tools: Iterable[Tool] = TOOLS
+    tools: Iterable[Served] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
 
@@ -67,7 +67,8 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
         NoNeovim: The Neovim to attach to is not there.
     """
     # A user's mistakes are found before anything is started.
-    tools = select(offer.tools, read_only=offer.read_only, groups=offer.groups)
+    selection = Selection(offer.read_only, offer.groups)
+    selection.check(offer.tools)
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with (
@@ -77,7 +78,7 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
         ):
             log.info("serving %s", debugger.project)
             await _attach(offer.nvim, peers, debugger.project, tasks)
-            yield make_server(debugger, tools, peers=peers), stop
+            yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop
             tasks.cancel_scope.cancel()
 
 

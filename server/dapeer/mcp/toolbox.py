@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp import MCPError
 from mcp import types as t
 from mcp.server import ServerRequestContext
+from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
 from dapeer.mcp.progress import Progress
-from dapeer.peers import Action, Peers
-from dapeer.tools.tool import Call, Reply, Tool
+from dapeer.peers import Peers
+from dapeer.tools.lua import GROUPS, neovim_tools
+from dapeer.tools.tool import Call, Reply, Served
 
 log = logging.getLogger(__name__)
 
@@ -26,22 +28,68 @@ OLD_PREFIX: Final = "nvim_dap_"
 """How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tools are wanted."""
+
+    read_only: bool = False
+    """Only those that change nothing."""
+    groups: Sequence[str] | None = None
+    """None: all."""
+
+    def allows(self, tool: Served) -> bool:
+        """Return whether a tool is wanted."""
+        wanted = self.groups is None or not set(self.groups).isdisjoint(tool.groups)
+        return wanted and (tool.read_only or not self.read_only)
+
+    def check(self, tools: Iterable[Served]) -> None:
+        """Look whether each group is one.
+
+        Raises:
+            ArgumentError: No tool belongs to one of the groups.
+        """
+        known = sorted({group for tool in tools for group in tool.groups}.union(GROUPS))
+        for group in self.groups or ():
+            if group not in known:
+                raise ArgumentError(
+                    f"No tools belong to the group `{group}`.", f"Groups: {', '.join(known)}."
+                )
+
+
 class Toolbox:
     """Answers `tools/list` and `tools/call` from memory."""
 
     def __init__(
-        self, debugger: Debugger, peers: Peers, tools: Iterable[Tool], *, heartbeat: float
+        self,
+        debugger: Debugger,
+        peers: Peers,
+        tools: Iterable[Served],
+        selection: Selection,
+        *,
+        heartbeat: float,
     ) -> None:
         self._debugger = debugger
         self._peers = peers
         self._heartbeat = heartbeat
+        self._selection = selection
+        self._own = {tool.name: tool for tool in tools}
+        self._tools: Mapping[str, Served] = {}
+        self._listing = t.ListToolsResult(tools=[])
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Take in what the Neovims offer now; return whether the list has changed."""
+        offered = [*self._own.values(), *neovim_tools(self._peers, taken=self._own)]
+        wanted = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
-        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
-        self._listing = t.ListToolsResult(tools=[_listed(tool) for tool in self._tools.values()])
+        self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
+        listing = t.ListToolsResult(tools=[_listed(tool) for tool in self._tools.values()])
+        changed, self._listing = listing != self._listing, listing
+        return changed
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return a tool's input schema; without this the SDK lists all tools for every call."""
-        tool = self._tools.get(_current(name))
+        tool = self._tools.get(self._current(name))
         return tool.input_schema if tool else None
 
     async def list(
@@ -57,61 +105,42 @@ class Toolbox:
             MCPError: There is no such tool.
         """
         tool = self._find(params.name)
-        arguments = params.arguments or {}
         try:
             with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
-                reply = await tool(Call(self._debugger, progress, self._peers), arguments)
+                call = Call(self._debugger, progress, self._peers, _client(context))
+                reply = await tool(call, params.arguments or {})
+                await progress.flush()
         except DapeerError as error:
-            self._tell(tool, arguments, str(error), ok=False)
             return _failed(str(error))
-        except asyncio.CancelledError:
-            self._tell(tool, arguments, "The assistant did not wait for the outcome.", ok=False)
-            raise
         except Exception as error:
-            self._tell(tool, arguments, "It failed by a fault of dapeer's.", ok=False)
             log.exception("%s failed", tool.name)
             return _failed(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        self._tell(tool, arguments, reply.text.partition("\n")[0], ok=True)
         return _result(reply)
 
-    def _tell(self, tool: Tool, arguments: Mapping[str, Any], outcome: str, *, ok: bool) -> None:
-        """Tell the people who debug along what the assistant has done."""
-        if tool.action is not None:
-            self._peers.told(Action(tool.name, tool.action, arguments), outcome, ok=ok)
-
-    def _find(self, name: str) -> Tool:
-        tool = self._tools.get(_current(name))
+    def _find(self, name: str) -> Served:
+        tool = self._tools.get(self._current(name))
         if tool is None:
             near = difflib.get_close_matches(name, self._tools, n=3)
             hint = f" Did you mean {' or '.join(near)}?" if near else " See tools/list."
             raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {name}.{hint}")
         return tool
 
-
-def _current(name: str) -> str:
-    return name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
-
-
-def select(tools: Iterable[Tool], *, read_only: bool, groups: Iterable[str] | None) -> list[Tool]:
-    """Keep the read-only tools, if only they are wanted, of the groups that are wanted.
-
-    Raises:
-        ArgumentError: No tool belongs to one of the groups.
-    """
-    tools = list(tools)
-    known = sorted({tool.group for tool in tools})
-    wanted = set(known if groups is None else groups)
-    for group in sorted(wanted.difference(known)):
-        raise ArgumentError(
-            f"No tools belong to the group `{group}`.", f"Groups: {', '.join(known)}."
-        )
-    return [tool for tool in tools if tool.group in wanted and (tool.read_only or not read_only)]
+    def _current(self, name: str) -> str:
+        """Return the name under which a tool is listed: old prompts, and models, leave a prefix out or add one."""
+        without = name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
+        return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
 
-def _listed(tool: Tool) -> t.Tool:
+def _client(context: Context) -> str:
+    params = context.session.client_params
+    info = params.client_info if params else None
+    return f"{info.name} {info.version}".strip() if info else ""
+
+
+def _listed(tool: Served) -> t.Tool:
     return t.Tool(
         name=tool.name,
         title=tool.title,
@@ -122,7 +151,7 @@ def _listed(tool: Tool) -> t.Tool:
     )
 
 
-def _annotations(tool: Tool) -> t.ToolAnnotations:
+def _annotations(tool: Served) -> t.ToolAnnotations:
     """Say what is true of a tool; `destructive` and `idempotent` mean nothing of one that only reads."""
     if tool.read_only:
         return t.ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -135,10 +164,19 @@ def _annotations(tool: Tool) -> t.ToolAnnotations:
 
 
 def _result(reply: Reply) -> t.CallToolResult:
-    return t.CallToolResult(
-        content=[t.TextContent(text=reply.text)],
-        structured_content=None if reply.data is None else dict(reply.data),
-    )
+    if reply.content is None:
+        return t.CallToolResult(
+            content=[t.TextContent(text=reply.text)],
+            structured_content=None if reply.data is None else dict(reply.data),
+            is_error=reply.failed,
+        )
+    result = {"content": reply.content, "structuredContent": reply.data, "isError": reply.failed}
+    try:
+        return t.CallToolResult.model_validate(result)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(str(part) for part in wrong["loc"])
+        return _failed(f"The tool gave a result that is none of MCP's: {where}: {wrong['msg']}.")
 
 
 def _failed(sentence: str) -> t.CallToolResult:

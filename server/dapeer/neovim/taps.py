@@ -28,6 +28,8 @@ class Taps:
         self.path = ""
         self._expected: dict[str, Joined] = {}
         self._server: asyncio.Server | None = None
+        self._lines: set[asyncio.StreamWriter] = set()
+        """Connections on which nothing is said: their end tells Neovim that we have ended."""
 
     async def open(self) -> None:
         """Begin to listen; a second time changes nothing."""
@@ -50,14 +52,21 @@ class Taps:
         """Stop listening."""
         if self._server is not None:
             self._server.close()
+            for line in self._lines:
+                line.close()
             shutil.rmtree(Path(self.path).parent, ignore_errors=True)
 
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(TimeoutError, ValueError, KeyError, TypeError, ConnectionError):
             async with asyncio.timeout(SECONDS_FOR_HELLO):
                 facts = json.loads(await reader.readline())
-            self._expected[str(facts["secret"])](Hello.read(facts), Tap(reader, writer))
-            return
+            joined = self._expected[str(facts["secret"])]
+            if not facts.get("line"):
+                joined(Hello.read(facts), Tap(reader, writer))
+                return
+            self._lines.add(writer)
+            await reader.read()
+        self._lines.discard(writer)
         writer.close()
 
 

@@ -19,6 +19,7 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
 from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.taps import Taps
+from dapeer.peers.lua_tools import LuaTool, LuaTools, Told
 from dapeer.peers.shared import SharedBreakpoints
 from dapeer.peers.starts import Starts
 from dapeer.peers.witness import Witness
@@ -44,7 +45,14 @@ return require('dapeer.rpc').attach(channel, opts)
 class Peer:
     """A Neovim and the person in it."""
 
-    def __init__(self, number: int, debugger: Debugger, tasks: TaskGroup, taps: Taps) -> None:
+    def __init__(
+        self,
+        number: int,
+        debugger: Debugger,
+        tasks: TaskGroup,
+        taps: Taps,
+        tools_changed: Callable[[], None],
+    ) -> None:
         self.id = number
         self.neovim: Neovim
         self.facts: Mapping[str, Any] = {}
@@ -54,6 +62,7 @@ class Peer:
         self._debugger = debugger
         self._tasks = tasks
         self._taps = taps
+        self._tools_changed = tools_changed
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
         self._ahead = 0.0
@@ -66,7 +75,8 @@ class Peer:
         """What Lua tells before it has returned the facts waits until they are taken in."""
         self._shared: SharedBreakpoints
         self._witness: Witness
-        self._told: Mapping[str, Callable[..., None]] = {
+        self._tools: LuaTools
+        self._told: dict[str, Callable[..., None]] = {
             "session": self._forwarded_session,
             "dap": self._forwarded,
             "closed": self._closed,
@@ -76,6 +86,7 @@ class Peer:
             "launch_failed": self._starts.failed,
             "consent": self._consent,
             "approve": self._approve,
+            "tools": self._take_tools,
         }
 
     @property
@@ -122,6 +133,9 @@ class Peer:
         self.facts = cast("Mapping[str, Any]", facts)
         self._ahead = float(facts.get("clock") or time.time()) - time.time()
         self._witness = Witness(neovim, facts.get("approve"))
+        self._tools = LuaTools(neovim, self._ahead)
+        self._tools.take(facts.get("tools") or "[]")
+        self._told |= self._tools.told
         self._shared = SharedBreakpoints(self._debugger.breakpoints, neovim, self._names)
         self._push(self._shared.join(facts.get("breakpoints")))
         early, self._early = self._early or [], None
@@ -149,6 +163,7 @@ class Peer:
         self._taps.forget(self._secret)
         self._shared.close()
         self._witness.gone()
+        self._tools.gone()
         for joined in list(self.sessions.values()):
             await joined.part()
         self._starts.gone()
@@ -183,6 +198,25 @@ class Peer:
         if not joined.session.over:
             await joined.terminate()
         return await self._started(await self._call("sessions').again(...)", joined.hello.session))
+
+    @property
+    def tools(self) -> Mapping[str, LuaTool]:
+        """The tools written in Lua that it offers, by name."""
+        return self._tools.by_name
+
+    def refuse_tool(self, name: str, why: str) -> None:
+        """Tell the person why a tool of theirs is not served."""
+        self._tools.refuse(name, why)
+
+    async def run_tool(
+        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Told
+    ) -> Any:  # noqa: ANN401 - any JSON value
+        """Run one of its tools and return what that answers.
+
+        Raises:
+            NeovimError: It does not answer, or the tool failed.
+        """
+        return await self._tools.run(one, arguments, client, progress)
 
     async def state(self) -> str | None:
         """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
@@ -259,6 +293,10 @@ class Peer:
             await self._debugger.push(path)
         except DapeerError as error:
             log.warning("breakpoints of %s: %s", path, error)
+
+    def _take_tools(self, told: object) -> None:
+        if self._tools.take(told):
+            self._tools_changed()
 
     def _consent(self, number: int, allowed: object, why: object = None) -> None:
         self._witness.answered(number, allowed, why)

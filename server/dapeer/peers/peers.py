@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -32,6 +33,7 @@ class Peers:
         """By target: who is about to be attached."""
         self._ids = itertools.count(1)
         self._taps = Taps()
+        self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
@@ -95,11 +97,14 @@ class Peers:
 
     async def _arrive(self, target: str, seconds: float) -> Peer:
         try:
-            peer = Peer(next(self._ids), self._debugger, self._tasks, self._taps)
+            peer = Peer(
+                next(self._ids), self._debugger, self._tasks, self._taps, self._tools_changed
+            )
             await peer.attach(target, seconds)
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
+        self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
         return peer
@@ -112,6 +117,7 @@ class Peers:
         """
         peer = self.peer(number)
         del self.attached[number]
+        self._tools_changed()
         await peer.detach()
 
     async def _watch(self, peer: Peer) -> None:
@@ -119,7 +125,16 @@ class Peers:
         await peer.neovim.closed.wait()
         if self.attached.pop(peer.id, None) is not None:
             log.info("Neovim at %s has ended", peer.target)
+            self._tools_changed()
             await peer.gone()
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` whenever the tools that the Neovims offer have changed."""
+        self._listeners.append(listener)
+
+    def _tools_changed(self) -> None:
+        for listener in self._listeners:
+            listener()
 
     async def shown(self) -> None:
         """Wait until every Neovim shows the breakpoints that are wanted, if it can at once."""

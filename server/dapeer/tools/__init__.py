@@ -1,7 +1,7 @@
 """The tools, one file per subject."""
 
-from dapeer.tools import breakpoints, execution, inspection, neovim, output, sessions
-from dapeer.tools.tool import Call, Reply, Tool
+from dapeer.tools import breakpoints, execution, inspection, lua, neovim, output, sessions
+from dapeer.tools.tool import Call, Reply, Served, Tool
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,
@@ -10,6 +10,7 @@ TOOLS: tuple[Tool, ...] = (
     *inspection.TOOLS,
     *output.TOOLS,
     *neovim.TOOLS,
+    *lua.TOOLS,
 )
 
-__all__ = ["TOOLS", "Call", "Reply", "Tool"]
+__all__ = ["TOOLS", "Call", "Reply", "Served", "Tool"]

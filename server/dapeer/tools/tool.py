@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast, get_type_hints
+from typing import Any, Protocol, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.debugger import Debugger
-from dapeer.errors import ArgumentError
+from dapeer.errors import ArgumentError, DapeerError
 from dapeer.peers import Action, ActionKind, Peers
+from dapeer.schemas import unpacked
 
 Json = Mapping[str, Any]
+
+
+class Progress(Protocol):
+    """Tells the client the newest of what happens while it waits, and how far it is if that is known."""
+
+    def __call__(
+        self, text: str, done: float | None = None, total: float | None = None
+    ) -> Awaitable[None]:
+        """Tell it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +33,11 @@ class Call:
     """One call of a tool: what it works on, and how it tells that it still works."""
 
     debugger: Debugger
-    progress: Callable[[str], Awaitable[None]]
-    """Tell the client the newest of what happens while it waits."""
+    progress: Progress
     peers: Peers
     """The Neovims of the people who debug along."""
+    client: str = ""
+    """Name and version of the program that calls, if it has told them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +46,76 @@ class Reply:
 
     text: str
     data: Json | None = None
+    content: Sequence[Json] | None = None
+    """MCP's content blocks, where text is not all."""
+    failed: bool = False
+    """It says what went wrong, in the words of somebody else's tool."""
+
+    @property
+    def outcome(self) -> str:
+        """Its first line."""
+        return self.text.partition("\n")[0]
 
 
 ToolFunction = Callable[..., Awaitable[Reply]]
 
 
+class Served(Protocol):
+    """A tool as a client sees it."""
+
+    @property
+    def name(self) -> str:
+        """By which it is called."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What people are shown."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What a model reads."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it changes nothing."""
+        ...
+
+    @property
+    def destructive(self) -> bool:
+        """Whether something may be lost."""
+        ...
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether calling it again changes nothing more."""
+        ...
+
+    @property
+    def input_schema(self) -> Json:
+        """Its arguments."""
+        ...
+
+    @property
+    def output_schema(self) -> Json | None:
+        """Its data; None: whatever it likes."""
+        ...
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """The names by which `--tools` picks it."""
+        ...
+
+    async def __call__(self, call: Call, arguments: Json) -> Reply:
+        """Check the arguments, have the person's consent where it is needed, and do what it does."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as a client sees it. Made by `@tool`."""
+    """A tool that is a function of ours. Made by `@tool`."""
 
     function: ToolFunction
     name: str
@@ -57,9 +131,9 @@ class Tool:
     output_schema: Json | None
 
     @property
-    def group(self) -> str:
+    def groups(self) -> Sequence[str]:
         """The part of the name before the first underscore: `dap`, `nvim`, `opencode`."""
-        return self.name.partition("_")[0]
+        return (self.name.partition("_")[0],)
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:
         """Check the arguments, then run the tool.
@@ -70,16 +144,52 @@ class Tool:
             DapeerError: Whatever the tool itself reports.
         """
         checked = self._checked(arguments)
-        if self.action is not None:
-            await call.peers.consent(Action(self.name, self.action, arguments))
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
-        return await self.function(call, **values)
+        action = self.action and Action(self.name, self.action, arguments)
+        return await witnessed(call.peers, action, lambda: self.function(call, **values))
 
     def _checked(self, arguments: Json) -> BaseModel:
         try:
-            return self.arguments.model_validate(_unpacked(arguments, self.input_schema))
+            return self.arguments.model_validate(unpacked(arguments, self.input_schema))
         except ValidationError as error:
             raise ArgumentError(_sentence(error, self.input_schema)) from error
+
+
+class People(Protocol):
+    """Who is asked before something is done, and told afterwards."""
+
+    async def consent(self, action: Action) -> None:
+        """Return when they allow it."""
+        ...
+
+    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+        """Tell them what was done."""
+        ...
+
+
+async def witnessed(
+    people: People, action: Action | None, work: Callable[[], Awaitable[Reply]]
+) -> Reply:
+    """Do something that the person wants to know of, and may want to be asked about before.
+
+    Raises:
+        Refused: The person did not allow it; nothing has happened.
+        DapeerError: Whatever the work reports.
+    """
+    if action is None:
+        return await work()
+    try:
+        await people.consent(action)
+        reply = await work()
+    except asyncio.CancelledError:
+        people.told(action, "The assistant did not wait for the outcome.", ok=False)
+        raise
+    except Exception as error:
+        fault = "It failed by a fault of dapeer's."
+        people.told(action, str(error) if isinstance(error, DapeerError) else fault, ok=False)
+        raise
+    people.told(action, reply.outcome, ok=not reply.failed)
+    return reply
 
 
 def tool(
@@ -168,23 +278,6 @@ def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
 def _properties(properties: Json, definitions: Json) -> Json:
     """Shorten each property; here `title` and `default` are names, not keywords."""
     return {name: _shortened(schema, definitions) for name, schema in properties.items()}
-
-
-def _unpacked(arguments: Json, schema: Json) -> Json:
-    """Take arguments as clients send them: null for left out, lists and objects as a JSON string."""
-    properties = cast("Mapping[str, Json]", schema.get("properties", {}))
-
-    def unpack(name: str, value: object) -> object:
-        kind = properties.get(name, {}).get("type")
-        if isinstance(value, str) and kind in {"array", "object"}:
-            try:
-                return json.loads(value)
-            except ValueError:
-                return value
-        return value
-
-    given = {name: value for name, value in arguments.items() if value is not None}
-    return {name: unpack(name, value) for name, value in given.items()}
 
 
 def _sentence(error: ValidationError, schema: Json) -> str:

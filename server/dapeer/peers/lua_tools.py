@@ -1,0 +1,252 @@
+"""The tools that one Neovim offers, and its calls of them that run."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, cast
+
+from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
+from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
+from dapeer.peers.witness import ActionKind
+from dapeer.schemas import flaw_of
+
+log = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+
+START: Final = "require('dapeer.calls').start(...)"
+STOP: Final = "require('dapeer.calls').stop(...)"
+REFUSE: Final = "require('dapeer.registry').refuse(...)"
+
+BUILT_ON: Final = "custom"
+"""The group of tools that are not the plugin's own: their schemas are anybody's."""
+
+
+class Told(Protocol):
+    """Takes what a running tool tells: a text, and how far it is."""
+
+    def __call__(
+        self, text: str, done: float | None = None, total: float | None = None
+    ) -> Awaitable[None]:
+        """Take it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LuaTool:
+    """A tool as a Neovim has described it."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: Json
+    group: str
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    action: ActionKind | None
+    seconds: float | None
+    """What a call may take; None: as long as it likes."""
+
+
+class LuaTools:
+    """One Neovim's tools, in our memory: nothing here asks Neovim what it has."""
+
+    def __init__(self, neovim: Neovim, ahead: float) -> None:
+        """`ahead`: seconds by which Neovim's clock is ahead of ours."""
+        self.by_name: Mapping[str, LuaTool] = {}
+        self._neovim = neovim
+        self._ahead = ahead
+        self._numbers = itertools.count(1)
+        self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
+
+    def take(self, told: object) -> bool:
+        """Take in which tools there are, as JSON from Lua; return whether that has changed.
+
+        A tool that cannot be served is left out, and its Neovim is told why.
+        """
+        found: dict[str, LuaTool] = {}
+        for spec in cast("list[dict[str, Any]]", json.loads(str(told))):
+            one = _tool(spec)
+            flaw = None if one.group != BUILT_ON else _flaw(one)
+            if flaw:
+                self.refuse(one.name, flaw)
+            else:
+                found[one.name] = one
+        changed = found != self.by_name
+        self.by_name = found
+        return changed
+
+    def refuse(self, name: str, why: str) -> None:
+        """Tell the person why a tool of theirs is not served."""
+        log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
+        self._neovim.send(REFUSE, name, why)
+
+    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Told) -> Any:  # noqa: ANN401 - any JSON value
+        """Run a tool there and return what it answers. Cancelled, it is cancelled there, too.
+
+        Raises:
+            NeovimBusy: Neovim has not begun within a moment; it will not do so later.
+            NeovimFailed: The tool failed, in its own words, or has taken too long.
+            NeovimGone: Neovim has ended.
+        """
+        neovim = self._neovim
+        number = next(self._numbers)
+        told = self._running[number] = asyncio.Queue()
+        if neovim.closed.is_set():
+            self.gone()
+        latest = time.time() + self._ahead + SECONDS_TO_ANSWER
+        options = {"latest": latest, **({"client": client} if client else {})}
+        neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
+        over = False
+        try:
+            await self._begun(told)
+            answer = await self._answer(one, told, progress)
+            over = True
+            return answer
+        finally:
+            del self._running[number]
+            if not over:
+                neovim.send(STOP, neovim.channel, number)
+
+    async def _begun(self, told: asyncio.Queue[tuple[Any, ...]]) -> None:
+        try:
+            async with asyncio.timeout(SECONDS_TO_ANSWER):
+                if (first := await told.get())[0] != "started":
+                    told.put_nowait(first)
+        except TimeoutError as error:
+            state = await self._neovim.state() or "was busy"
+            raise NeovimBusy(
+                f"Neovim did not begin within {SECONDS_TO_ANSWER:g} s: it {state}. Nothing was done.",
+                "Try again when the person has finished there.",
+            ) from error
+
+    async def _answer(
+        self, one: LuaTool, told: asyncio.Queue[tuple[Any, ...]], progress: Told
+    ) -> Any:  # noqa: ANN401
+        try:
+            async with asyncio.timeout(one.seconds):
+                while True:
+                    match await told.get():
+                        case ("progress", text, done, total):
+                            await progress(text, done, total)
+                        case ("result", answer):
+                            return answer
+                        case ("failed", NeovimFailed() | NeovimGone() as error):
+                            raise error
+                        case _:
+                            pass
+        except TimeoutError as error:
+            raise NeovimFailed(
+                f"{one.name} has not answered within {one.seconds:g} s, and was cancelled.",
+                "Its `timeout`, or bridge.tool_timeout, says how long it may take.",
+            ) from error
+
+    # -- what Neovim tells
+
+    @property
+    def told(self) -> Mapping[str, Callable[..., None]]:
+        """Who takes what Neovim tells of calls."""
+        return {
+            "tool_started": self._started,
+            "tool_progress": self._progressed,
+            "tool_result": self._answered,
+        }
+
+    def _started(self, number: int) -> None:
+        self._put(number, "started")
+
+    def _progressed(self, number: int, done: object, total: object, text: object) -> None:
+        self._put(number, "progress", _text(text), _number(done), _number(total))
+
+    def _answered(self, number: int, ok: object, text: object) -> None:
+        """Take a call's answer: JSON, or a sentence on what went wrong."""
+        said = _text(text)
+        if not ok:
+            self._put(number, "failed", NeovimFailed(said.encode(errors="replace").decode()))
+        elif (place := _not_text(said)) is not None:
+            what = f"The tool gave a result that is no text: {place} is not UTF-8."
+            self._put(number, "failed", NeovimFailed(what, "Bytes can be sent in base64."))
+        else:
+            self._put(number, "result", json.loads(said))
+
+    def gone(self) -> None:
+        """Nobody answers any more."""
+        what = f"The Neovim at {self._neovim.target} was gone before it had answered."
+        for number in list(self._running):
+            self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
+
+    def _put(self, number: int, *what: object) -> None:
+        if number in self._running:
+            self._running[number].put_nowait(what)
+
+
+def _tool(spec: Mapping[str, Any]) -> LuaTool:
+    milliseconds = spec.get("timeout") or 0
+    name = str(spec["name"])
+    return LuaTool(
+        name=name,
+        title=str(spec.get("title") or name.replace("_", " ").capitalize()),
+        description=str(spec["description"]),
+        input_schema=_in_order(spec["input_schema"]),
+        group=str(spec.get("group") or BUILT_ON),
+        read_only=bool(spec.get("read_only")),
+        destructive=bool(spec.get("destructive")),
+        idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
+        action=spec.get("action") or None,
+        seconds=milliseconds / 1000 or None,
+    )
+
+
+def _flaw(one: LuaTool) -> str | None:
+    return (flaw := flaw_of(one.input_schema)) and f"{flaw}."
+
+
+def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema
+    """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
+    fields = cast("dict[str, Any]", schema)
+    if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
+        return fields
+    properties: Mapping[str, Any] = fields["properties"]
+    needed = fields.get("required") or ()
+    names = sorted(properties, key=lambda name: (name not in needed, name))
+    ordered = {key: fields[key] for key in sorted(fields)}
+    return {**ordered, "properties": {name: properties[name] for name in names}}
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None
+
+
+def _not_text(said: str) -> str | None:
+    """Return the place of the first string that is not UTF-8; pynvim has made surrogates of its bytes."""
+    try:
+        said.encode()
+    except UnicodeEncodeError:
+        return _place(json.loads(said), "result") or "a name"
+    return None
+
+
+def _place(value: Any, where: str) -> str | None:  # noqa: ANN401 - any JSON value
+    match value:
+        case str():
+            return where if value.encode(errors="replace").decode() != value else None
+        case list():
+            inner = enumerate(cast("list[Any]", value), 1)
+            places = (_place(one, f"{where}[{number}]") for number, one in inner)
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            places = (_place(one, f"{where}.{name}") for name, one in fields.items())
+        case _:
+            return None
+    return next(filter(None, places), None)
