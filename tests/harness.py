@@ -14,7 +14,8 @@ from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
-from dapeer.mcp.server import make_server
+from dapeer.mcp.server import ALL, make_server
+from dapeer.mcp.toolbox import Selection
 from dapeer.peers import Peers
 from dapeer.tools import TOOLS
 from tests.processes import LIMIT, command_line, descendants
@@ -34,14 +35,24 @@ async def client(project: Path = ROOT) -> AsyncGenerator[Client]:
 
 
 @asynccontextmanager
-async def served(project: Path) -> AsyncGenerator[tuple[Client, Peers]]:
-    """Do as `client` does, and give the Neovims that are attached, too: none at first."""
+async def served(
+    project: Path,
+    *,
+    selection: Selection = ALL,
+    **options: Any,  # noqa: ANN401 - the SDK's
+) -> AsyncGenerator[tuple[Client, Peers]]:
+    """Do as `client` does, and give the Neovims that are attached, too: none at first.
+
+    `options` are those of the SDK's `Client`, such as `mode` and `message_handler`.
+    """
     definitions = load_all(shipped(), user_folder())
     failure: Exception | None = None
     async with (
         Debugger(definitions, project) as debugger,
         Peers(debugger) as peers,
-        Client(make_server(debugger, TOOLS, peers=peers)) as connected,
+        Client(
+            make_server(debugger, TOOLS, peers=peers, selection=selection), **options
+        ) as connected,
     ):
         try:
             yield connected, peers

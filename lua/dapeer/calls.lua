@@ -165,7 +165,7 @@ function M.start(channel, id, name, arguments, options)
   if not tool then
     return sink.done(nil, ('There is no tool %s in Neovim any more.'):format(name))
   end
-  local given = vim.json.decode(arguments, { luanil = { object = true, array = true } })
+  local given = vim.json.decode(arguments, { luanil = { object = true } })
   local run = M.run(tool, given, sink, { client = options.client, channel = channel })
   if not run.over then
     of_core[channel] = of_core[channel] or {}

@@ -89,7 +89,7 @@ end
 ---@return string? problem
 function M.complete(tool, given)
   local schema = M.of(tool)
-  local arguments = vim.tbl_extend('force', {}, given)
+  local arguments = vim.tbl_extend('force', vim.empty_dict(), given)
   for name, property in pairs(schema.properties) do
     if arguments[name] == nil and type(property) == 'table' and property.default ~= nil then
       arguments[name] = vim.deepcopy(property.default)

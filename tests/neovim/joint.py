@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from mcp import Client
 
@@ -29,9 +30,11 @@ LOOKS: dict[str, Json] = {
 
 
 @asynccontextmanager
-async def attached(editor: Editor, project: Path = ROOT) -> AsyncGenerator[tuple[Client, Editor]]:
+async def attached(
+    editor: Editor, project: Path = ROOT, **options: Any
+) -> AsyncGenerator[tuple[Client, Editor]]:
     """Attach a core of its own, in this process, to a Neovim, and serve it to a client."""
-    async with served(project) as (client, peers):
+    async with served(project, **options) as (client, peers):
         await peers.connect(editor.socket)
         yield client, editor
 
