@@ -31,7 +31,9 @@ LOOKS: dict[str, Json] = {
 
 @asynccontextmanager
 async def attached(
-    editor: Editor, project: Path = ROOT, **options: Any
+    editor: Editor,
+    project: Path = ROOT,
+    **options: Any,  # noqa: ANN401 - those of `served`
 ) -> AsyncGenerator[tuple[Client, Editor]]:
     """Attach a core of its own, in this process, to a Neovim, and serve it to a client."""
     async with served(project, **options) as (client, peers):
