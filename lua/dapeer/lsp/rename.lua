@@ -1,0 +1,46 @@
+-- A new name for a thing, wherever it is used.
+local M = {}
+
+local edits = require('dapeer.lsp.edits')
+local positions = require('dapeer.lsp.positions')
+local requests = require('dapeer.lsp.requests')
+local servers = require('dapeer.lsp.servers')
+local task = require('dapeer.lsp.task')
+
+local METHOD = 'textDocument/rename'
+
+---@param args table
+---@param ctx dapeer.Context
+---@return dapeer.Result
+function M.rename(args, ctx)
+  local target = positions.target(args)
+  local question = requests.question(args, ctx, target.bufnr)
+  local why = {}
+  for _, client in ipairs(servers.offering(target, METHOD, question)) do
+    local params = positions.params(target, client)
+    params.newName = args.new_name
+    local answer = requests.all({ client }, METHOD, function()
+      return params
+    end, question)[1]
+    local changes = edits.listed(answer.result)
+    -- The first server that knows the thing: two might edit it twice.
+    if #changes > 0 then
+      local old = target.text:sub(target.byte + 1):match('^[%w_\128-\255]+')
+      local title = ('Rename %s to %s'):format(
+        old and ('`%s`'):format(old) or positions.place(target),
+        ('`%s`'):format(args.new_name)
+      )
+      return require('dapeer.lsp.proposal').answer(title, changes, client.offset_encoding, args)
+    end
+    table.insert(why, answer.problem or ('%s has no changes to propose.'):format(client.name))
+  end
+  task.fail(
+    ('What stands at %s cannot be renamed. %s'):format(
+      positions.place(target),
+      table.concat(why, ' ')
+    )
+  )
+  return {}
+end
+
+return M

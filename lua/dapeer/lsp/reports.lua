@@ -1,0 +1,153 @@
+-- Diagnostics: those that Neovim keeps, and those that servers report when they are asked.
+local M = {}
+
+local positions = require('dapeer.lsp.positions')
+local requests = require('dapeer.lsp.requests')
+local servers = require('dapeer.lsp.servers')
+local telling = require('dapeer.lsp.telling')
+
+local OF_FILE = 'textDocument/diagnostic'
+local LONGEST = 2000 -- bytes of a message
+
+M.SEVERITIES = { 'error', 'warn', 'info', 'hint' }
+
+---@class dapeer.lsp.Finding  A diagnostic.
+---@field path string
+---@field line integer        1-based
+---@field column integer      1-based, in characters
+---@field end_line integer
+---@field end_column integer  behind its last character
+---@field severity 'error'|'warn'|'info'|'hint'
+---@field message string
+---@field source? string
+---@field code? string
+---@field client? string      the server
+
+---@param severity? integer
+local function named(severity)
+  return M.SEVERITIES[severity or 1] or 'error'
+end
+
+local function code_of(code)
+  if code == nil or code == '' or code == vim.NIL then
+    return nil
+  end
+  return tostring(code)
+end
+
+---A diagnostic of the protocol.
+---@param given lsp.Diagnostic
+---@param path string
+---@param client vim.lsp.Client
+---@param sources dapeer.lsp.Sources
+---@return dapeer.lsp.Finding
+function M.of_server(given, path, client, sources)
+  local first, last = given.range.start, given.range['end']
+  local encoding = client.offset_encoding
+  local message = type(given.message) == 'table' and given.message.value or given.message
+  local line, column = positions.told(sources:line(path, first.line + 1), first, encoding)
+  local end_line, end_column = positions.told(sources:line(path, last.line + 1), last, encoding)
+  return {
+    path = path,
+    line = line,
+    column = column,
+    end_line = end_line,
+    end_column = end_column,
+    severity = named(given.severity),
+    message = telling.short(message, LONGEST),
+    source = given.source,
+    code = code_of(given.code),
+    client = client.name,
+  }
+end
+
+---A diagnostic of Neovim's.
+---@param given vim.Diagnostic
+---@param client? vim.lsp.Client
+---@param sources dapeer.lsp.Sources
+---@return dapeer.lsp.Finding
+function M.of_neovim(given, client, sources)
+  local path = vim.api.nvim_buf_get_name(given.bufnr)
+  local last = given.end_lnum or given.lnum
+  return {
+    path = path,
+    line = given.lnum + 1,
+    column = positions.column(sources:line(path, given.lnum + 1), given.col),
+    end_line = last + 1,
+    end_column = positions.column(sources:line(path, last + 1), given.end_col or given.col),
+    severity = named(given.severity),
+    message = telling.short(given.message, LONGEST),
+    source = given.source,
+    code = code_of(given.code),
+    client = client and client.name,
+  }
+end
+
+---Which clients' diagnostics are in which of Neovim's namespaces.
+---@return table<integer, vim.lsp.Client>
+function M.namespaces()
+  local owners = {}
+  for namespace, facts in pairs(vim.diagnostic.get_namespaces()) do
+    for _, client in ipairs(servers.all()) do
+      -- vim.lsp.NAME.ID, and for those that were asked for .IDENTIFIER behind it
+      local own = ('lsp.%s.%d'):format(client.name, client.id)
+      local _, last = (facts.name or ''):find(own, 1, true)
+      if last and facts.name:sub(last + 1, last + 1):match('^%.?$') then
+        owners[namespace] = client
+      end
+    end
+  end
+  return owners
+end
+
+---@param client vim.lsp.Client
+---@param bufnr? integer
+---@return boolean
+function M.asked(client, bufnr)
+  return servers.offers(client, OF_FILE, bufnr)
+end
+
+---Within a task: ask for the diagnostics of a buffer as it is now.
+---@param clients vim.lsp.Client[]
+---@param bufnr integer
+---@param question dapeer.lsp.Question
+---@return dapeer.lsp.Answer[]  the result: lsp.Diagnostic[], of another file by its path
+function M.ask(clients, bufnr, question)
+  local uri = vim.uri_from_bufnr(bufnr)
+  local own = vim.tbl_extend('force', {}, question, { bufnr = bufnr })
+  return requests.all(clients, OF_FILE, function(client)
+    local provider = client.server_capabilities.diagnosticProvider
+    return {
+      textDocument = { uri = uri },
+      identifier = type(provider) == 'table' and provider.identifier or nil,
+    }
+  end, own)
+end
+
+---Within a task: what each client has to say of a buffer, as the protocol has it.
+---@param bufnr integer
+---@param clients vim.lsp.Client[]
+---@param question dapeer.lsp.Question
+---@return table<integer, lsp.Diagnostic[]>  by client
+function M.raw(bufnr, clients, question)
+  local found, asked = {}, {}
+  for _, client in ipairs(clients) do
+    found[client.id] = {}
+    if M.asked(client, bufnr) then
+      table.insert(asked, client)
+    end
+  end
+  for namespace, client in pairs(M.namespaces()) do
+    if found[client.id] and not vim.tbl_contains(asked, client) then
+      for _, given in ipairs(vim.diagnostic.get(bufnr, { namespace = namespace })) do
+        table.insert(found[client.id], given.user_data and given.user_data.lsp)
+      end
+    end
+  end
+  for _, answer in ipairs(M.ask(asked, bufnr, question)) do
+    found[answer.client.id] = answer.result and answer.result.items or {}
+  end
+  return found
+end
+
+return M

@@ -1,0 +1,208 @@
+-- The language servers that Neovim talks to: which serve a buffer, what they offer, what they are at.
+local M = {}
+
+local task = require('dapeer.lsp.task')
+
+-- Until 0.11 the methods of a client were closures.
+local METHODS = vim.fn.has('nvim-0.11') == 1
+
+---Call a method of a client.
+---@param client vim.lsp.Client
+---@param name string
+---@return any ...
+function M.call(client, name, ...)
+  if METHODS then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+---@param client vim.lsp.Client
+---@return boolean
+function M.stopped(client)
+  return M.call(client, 'is_stopped')
+end
+
+---@param client vim.lsp.Client
+---@param method string
+---@param bufnr? integer
+---@return boolean
+function M.offers(client, method, bufnr)
+  return M.call(client, 'supports_method', method, METHODS and bufnr or { bufnr = bufnr }) and true
+    or false
+end
+
+---What a server reports that it is doing.
+---@param client vim.lsp.Client
+---@return string[]
+function M.busy(client)
+  local titles = {}
+  for _, title in pairs(client.progress and client.progress.pending or {}) do
+    table.insert(titles, tostring(type(title) == 'table' and title.title or title))
+  end
+  table.sort(titles)
+  return titles
+end
+
+---The clients that run, those that are starting included, by age.
+---@param bufnr? integer  only those of this buffer
+---@return vim.lsp.Client[]
+function M.all(bufnr)
+  local clients = vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true })
+  clients = vim.tbl_filter(function(client)
+    return not M.stopped(client)
+  end, clients)
+  table.sort(clients, function(one, other)
+    return one.id < other.id
+  end)
+  return clients
+end
+
+---@param clients vim.lsp.Client[]
+---@return string
+function M.names(clients)
+  return table.concat(
+    vim.tbl_map(function(client)
+      return client.name
+    end, clients),
+    ', '
+  )
+end
+
+---@param bufnr? integer
+---@param method? string
+---@return vim.lsp.Client[] ready     that offer the method
+---@return vim.lsp.Client[] starting  of which nobody knows yet what they offer
+local function sorted_out(bufnr, method)
+  local ready, starting = {}, {}
+  for _, client in ipairs(M.all(bufnr)) do
+    if not client.initialized then
+      table.insert(starting, client)
+    elseif not method or M.offers(client, method, bufnr) then
+      table.insert(ready, client)
+    end
+  end
+  return ready, starting
+end
+
+-- Wait until no server is starting, but no longer than that many milliseconds.
+local function started(bufnr, question)
+  local watch, stop_clock
+  task.await(function(resume)
+    stop_clock = task.later(question.timeout, resume)
+    question.ctx.on_cancel(resume)
+    watch = vim.api.nvim_create_autocmd({ 'LspAttach', 'LspDetach' }, {
+      desc = 'dapeer: wait for a language server',
+      -- Neovim knows it only when its autocommands have run.
+      callback = vim.schedule_wrap(function()
+        local _, starting = sorted_out(bufnr)
+        if #starting == 0 then
+          resume()
+        end
+      end),
+    })
+  end)
+  stop_clock()
+  pcall(vim.api.nvim_del_autocmd, watch)
+end
+
+---What is said of a buffer that no server serves.
+---@param bufnr integer
+---@return string
+function M.nobody(bufnr)
+  local filetype = vim.bo[bufnr].filetype
+  local others = M.all()
+  return ('No language server is attached to %s (%s). %s'):format(
+    require('dapeer.editor').name(bufnr),
+    filetype == '' and 'no file type' or 'file type ' .. filetype,
+    #others > 0 and ('Running for other files: %s.'):format(M.names(others))
+      or 'None runs; the person starts one with vim.lsp.enable() or nvim-lspconfig.'
+  )
+end
+
+-- Any of these will do: what counts is that the server answers.
+local CHEAP = { 'textDocument/hover', 'textDocument/documentHighlight', 'textDocument/definition' }
+
+-- Servers may tell only when they run what else they offer; ruff does so of its formatter. Once one has
+-- answered a request, what it has told before is known.
+---@param bufnr integer
+---@param question dapeer.lsp.Question
+local function told_all(bufnr, question)
+  local requests = require('dapeer.lsp.requests')
+  for _, method in ipairs(CHEAP) do
+    requests.all((sorted_out(bufnr, method)), method, function()
+      local document = { uri = vim.uri_from_bufnr(bufnr) }
+      return { textDocument = document, position = { line = 0, character = 0 } }
+    end, question)
+  end
+end
+
+---Within a task: the clients of a buffer that offer a method. Fails with a sentence when there is none. Waits
+---only for servers that are starting.
+---@param target dapeer.lsp.Document
+---@param method string
+---@param question dapeer.lsp.Question
+---@return vim.lsp.Client[]
+function M.offering(target, method, question)
+  local ready, starting = sorted_out(target.bufnr, method)
+  if #ready == 0 and #starting > 0 then
+    started(target.bufnr, question)
+    ready, starting = sorted_out(target.bufnr, method)
+  end
+  if #ready == 0 then
+    told_all(target.bufnr, question)
+    ready, starting = sorted_out(target.bufnr, method)
+  end
+  if #ready > 0 then
+    return ready
+  elseif #starting > 0 then
+    task.fail(
+      ('%s is still starting after %d ms. Ask again.'):format(M.names(starting), question.timeout)
+    )
+  end
+  local attached = M.all(target.bufnr)
+  task.fail(
+    #attached == 0 and M.nobody(target.bufnr)
+      or ('No server of %s offers %s (asked: %s). nvim_lsp_clients shows what they offer.'):format(
+        require('dapeer.editor').name(target.bufnr),
+        method,
+        M.names(attached)
+      )
+  )
+  return {}
+end
+
+---Within a task: all clients of a buffer, once those that are starting have started.
+---@param bufnr integer
+---@param question dapeer.lsp.Question
+---@return vim.lsp.Client[]
+function M.attached(bufnr, question)
+  local ready, starting = sorted_out(bufnr)
+  if #starting > 0 then
+    started(bufnr, question)
+    ready = sorted_out(bufnr)
+  end
+  return ready
+end
+
+---Within a task: all clients that offer a method, whatever buffers they have.
+---@param method string
+---@param question dapeer.lsp.Question
+---@return vim.lsp.Client[]
+function M.anywhere(method, question)
+  local ready, starting = sorted_out(nil, method)
+  if #ready == 0 and #starting > 0 then
+    started(nil, question)
+    ready = sorted_out(nil, method)
+  end
+  if #ready == 0 then
+    local running = M.all()
+    task.fail(
+      #running == 0 and 'No language server runs. Open a file whose language has one.'
+        or ('No server that runs offers %s (%s).'):format(method, M.names(running))
+    )
+  end
+  return ready
+end
+
+return M

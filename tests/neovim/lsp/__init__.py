@@ -1,0 +1,1 @@
+"""The tools that ask language servers: ty and ruff, both at once."""

@@ -1,0 +1,88 @@
+"""Language servers that do not answer, that die, and that change their mind."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from tests.harness import ask, call, read, refusal
+from tests.neovim.editor import Editor
+from tests.neovim.lsp.workspace import SHOP, TY, shop
+from tests.processes import LIMIT
+
+ODD = {"odd": f"cmd = {{ '{sys.executable}', '{Path(__file__).with_name('odd.py')}' }}"}
+SEEN = """
+vim.lsp.handlers['odd/seen'] = function(_, params)
+  vim.rpcnotify(vim.g.test_channel, 'seen', params.method)
+end
+"""
+
+
+async def has_seen(editor: Editor, method: str) -> None:
+    """Wait until the server has got this."""
+    async with asyncio.timeout(LIMIT):
+        while (await editor.notified("seen"))[0] != method:
+            pass
+
+
+async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_asked(
+    tmp_path: Path,
+) -> None:
+    async with shop(tmp_path, ODD) as (c, editor, root):
+        await editor.lua(SEEN)
+        said = await refusal(c, "nvim_lsp_hover", line=1, timeout_ms=50)
+        assert "odd has not answered textDocument/hover within 50 ms" in said
+        await has_seen(editor, "$/cancelRequest")
+
+        # The client does not want to know any more.
+        hover = asyncio.create_task(call(c, "nvim_lsp_hover", line=1, timeout_ms=LIMIT * 1000))
+        await has_seen(editor, "textDocument/hover")
+        hover.cancel()
+        await has_seen(editor, "$/cancelRequest")
+        # Nothing is left behind of either.
+        mine = "return #vim.api.nvim_get_autocmds({ event = { 'LspRequest', 'LspDetach' } })"
+        ours = await editor.lua(mine)
+        assert ours == 1  # the test's own
+
+        # Neovim goes on meanwhile, and other servers are heard.
+        assert "not today" in await refusal(c, "nvim_lsp_implementation", line=1)
+        found = await ask(c, "nvim_lsp_references", line=1)
+        assert found["total"] == 1
+        outline = await ask(c, "nvim_lsp_symbols")
+        old = outline["symbols"][0]
+        assert (old["name"], old["line"], old["container"]) == ("old", 3, "style")
+        await editor.lua("vim.fn.setline(1, '# changed')")
+        text = await read(c, "nvim_diagnostics_list", fresh=True)
+        assert "1:1 hint odd" in text
+
+        # A command's changes are not known before.
+        shown = await read(c, "nvim_lsp_code_actions", action="Greet")
+        assert "It runs the command odd.greet" in shown
+        assert await editor.lua("return vim.fn.getline(1)") == "# changed"
+        told = await read(c, "nvim_lsp_code_actions", action="Greet", apply=True)
+        assert "done, with the command odd.greet" in told
+        assert "Not saved: shop.py, because the person had unsaved changes in it." in told
+        assert await editor.lua("return vim.fn.getline(1)") == "# hello"
+        assert (root / "shop.py").read_text(encoding="utf-8") == SHOP
+
+        # It ends instead of answering.
+        said = await refusal(c, "nvim_lsp_definition", line=1, timeout_ms=LIMIT * 1000)
+        assert "odd has ended before it answered" in said
+        assert "No language server is attached" in await refusal(c, "nvim_lsp_hover", line=1)
+
+
+async def test_one_server_that_fails_does_not_silence_another(tmp_path: Path) -> None:
+    async with shop(tmp_path, {**ODD, "ty": TY}) as (c, editor, _):
+        found = await ask(c, "nvim_lsp_implementation", line=7, symbol="price")
+        assert ("not today" in found["problems"][0], found["total"]) == (True, 2)
+        both = await ask(c, "nvim_lsp_symbols")
+        assert {each["client"] for each in both["symbols"]} == {"odd", "ty"}
+        # Killed from outside, while it is asked.
+        await editor.lua(SEEN)
+        asked = asyncio.create_task(
+            ask(c, "nvim_lsp_hover", symbol="total", timeout_ms=LIMIT * 1000)
+        )
+        await has_seen(editor, "textDocument/hover")
+        await editor.lua("vim.lsp.get_clients({ name = 'odd' })[1]:stop(true)")
+        hover = await asked
+        assert [each["client"] for each in hover["hovers"]] == ["ty"]
+        assert "odd has ended" in hover["problems"][0]
