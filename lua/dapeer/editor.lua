@@ -134,32 +134,11 @@ local function matches(path, globs)
   end)
 end
 
--- Until the option is there.
-local SECRETS = {
-  '.env',
-  '.env.*',
-  '*.pem',
-  '*.key',
-  '*.p12',
-  '*.pfx',
-  'id_rsa*',
-  'id_ed25519*',
-  'id_ecdsa*',
-  '.netrc',
-  '.npmrc',
-  '.pypirc',
-  '.pgpass',
-  '.git-credentials',
-  'credentials',
-  'secrets.*',
-  '*.kdbx',
-}
-
 ---Whether no tool may look into a file: `setup{ secrets = … }`.
 ---@param path string
 ---@return boolean
 function M.secret(path)
-  local globs = require('dapeer.config').get().secrets or SECRETS
+  local globs = require('dapeer.config').get().secrets
   return path ~= '' and (matches(path, globs) or matches(real_path(path), globs))
 end
 
@@ -202,16 +181,27 @@ local function of_name(path)
   end
 end
 
--- Load a buffer without showing it. No question about a swap file, and no message: Neovim might
--- wait for a key.
-local function load(bufnr)
+---Do something that loads a file: no question about a swap file, and no message. Neovim might wait for
+---a key.
+---@param action fun()
+---@return boolean ok
+---@return any problem
+function M.quietly(action)
   local before = vim.o.shortmess
   vim.cmd('noautocmd set shortmess+=AF')
-  -- A person's autocommand may fail; what counts is whether the text is there.
-  local ok, problem = pcall(vim.cmd, ('silent call bufload(%d)'):format(bufnr))
+  local ok, problem = pcall(action)
   vim.cmd('noautocmd let &shortmess = ' .. vim.fn.string(before))
+  return ok, problem
+end
+
+-- Load a buffer without showing it.
+local function load(bufnr)
+  -- A person's autocommand may fail; what counts is whether the text is there.
+  local _, problem = M.quietly(function()
+    vim.cmd(('silent call bufload(%d)'):format(bufnr))
+  end)
   if not vim.api.nvim_buf_is_loaded(bufnr) then
-    return ('Neovim cannot load %s: %s'):format(M.name(bufnr), ok and 'no reason given' or problem)
+    return ('Neovim cannot load %s: %s'):format(M.name(bufnr), problem or 'it does not say why')
   end
   if vim.bo[bufnr].filetype == '' then
     -- Within an autocommand of somebody's the events that detect it are not sent.
@@ -274,7 +264,8 @@ end
 
 ---The buffer that a tool's `filename` means, loaded, but not shown by this.
 ---@param filename? string|integer  nil: where the person is; a buffer number; or a path
----@param options? { create?: boolean }  create: a file that is not there yet will do
+---@param options? { create?: boolean, load?: boolean }  create: a file that is not there yet will do; load = false: it
+---stays as it is
 ---@return integer? bufnr
 ---@return string? problem  a sentence for the assistant
 function M.buffer(filename, options)
@@ -292,7 +283,7 @@ function M.buffer(filename, options)
     return nil, problem
   elseif M.secret(M.path(bufnr)) then
     return nil, M.refusal(M.path(bufnr))
-  elseif not vim.api.nvim_buf_is_loaded(bufnr) then
+  elseif (options or {}).load ~= false and not vim.api.nvim_buf_is_loaded(bufnr) then
     problem = load(bufnr)
     if problem then
       return nil, problem

@@ -1,0 +1,60 @@
+-- A question that the person answers by writing.
+local M = {}
+
+local float = require('dapeer.ask.float')
+
+local ROOM = 5 -- lines for the answer
+
+---@param window dapeer.ask.Float
+---@param first integer  the first line that is the person's, 0-based
+local function text_of(window, first)
+  local lines = vim.api.nvim_buf_get_lines(window.buffer, first, -1, false)
+  return vim.trim(table.concat(lines, '\n'))
+end
+
+-- The question stands above the text, where no key reaches it.
+---@param window dapeer.ask.Float
+---@param lines string[]
+local function head(window, lines)
+  local namespace = vim.api.nvim_create_namespace('dapeer_ask')
+  vim.api.nvim_buf_set_extmark(window.buffer, namespace, 0, 0, {
+    virt_lines_above = true,
+    virt_lines = vim.tbl_map(function(line)
+      return { { line == '' and ' ' or line, 'Normal' } }
+    end, lines),
+  })
+  -- What stands above the first line is shown only when the window is scrolled there.
+  vim.api.nvim_win_call(window.window, function()
+    vim.fn.winrestview({ topfill = #lines, topline = 1 })
+  end)
+end
+
+---@param question string
+---@param title string
+---@param done { written: fun(text: string), closed: fun() }
+---@return dapeer.ask.Float
+function M.open(question, title, done)
+  local lines = float.wrapped(question, float.width())
+  table.insert(lines, '')
+  local window = float.open({ '' }, {
+    title = title,
+    footer = '<CR> answer · <C-j> new line · <Esc> <Esc> no answer',
+    height = #lines + ROOM,
+    closed = done.closed,
+  })
+  head(window, lines)
+  float.map(window, { 'n', 'i' }, { '<CR>' }, function()
+    local text = text_of(window, 0)
+    -- Nothing is no answer, and may be a key meant for elsewhere.
+    if text ~= '' then
+      done.written(text)
+    end
+  end)
+  -- Plugins that complete or pair keys do so by mappings of their own.
+  vim.keymap.set('i', '<C-j>', '<C-v><NL>', { buffer = window.buffer, nowait = true })
+  float.map(window, 'n', { '<Esc>', 'q', '<C-c>' }, done.closed)
+  vim.cmd.startinsert()
+  return window
+end
+
+return M

@@ -1,0 +1,61 @@
+-- The person's attention: taken only when they are not typing, and asked for in one line.
+local M = {}
+
+-- Modes in which a key that the person has in mind does no harm elsewhere: Normal, also of a terminal.
+-- Within insert mode (`niI`), after an operator (`no`), in a command line (`c`) it would.
+local FREE = { n = true, nt = true }
+
+---Whether keys are under way that are meant for a text, a command, a terminal or a macro.
+---@return boolean
+function M.typing()
+  return not FREE[vim.api.nvim_get_mode().mode]
+    or vim.fn.reg_recording() ~= ''
+    or vim.fn.reg_executing() ~= ''
+    or vim.fn.getcmdwintype() ~= ''
+end
+
+local waits = 0
+
+---Call back when the person does not type: at once, or later, then in an event of its own.
+---@param callback fun()
+---@return fun() cancel
+function M.when_free(callback)
+  if not M.typing() then
+    callback()
+    return function() end
+  end
+  waits = waits + 1
+  local group = vim.api.nvim_create_augroup('dapeer_attention_' .. waits, { clear = true })
+  local over = false
+  local function cancel()
+    if not over then
+      over = true
+      vim.api.nvim_del_augroup_by_id(group)
+    end
+  end
+  vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave' }, {
+    group = group,
+    -- Later: `n` may be only what an operator passes through, and a macro is still recorded.
+    callback = vim.schedule_wrap(function()
+      if not over and not M.typing() then
+        cancel()
+        callback()
+      end
+    end),
+  })
+  return cancel
+end
+
+---Tell one line, never longer than what fits: a longer one makes Neovim wait for a key.
+---@param sentence string
+---@param level? integer
+function M.say(sentence, level)
+  local text = ('dapeer: ' .. sentence):gsub('%s+', ' ')
+  local room = math.max(vim.v.echospace, 20)
+  if vim.fn.strdisplaywidth(text) > room then
+    text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
+  end
+  vim.notify(text, level or vim.log.levels.INFO)
+end
+
+return M

@@ -1,0 +1,92 @@
+-- Changing a buffer's text: as little of it as will do, so that marks, folds and cursors stay where they
+-- are, and as one step of undo.
+local M = {}
+
+local editor = require('dapeer.editor')
+local text = require('dapeer.editor.text')
+
+---Why a buffer's text cannot be changed; nil when it can.
+---@param bufnr integer
+---@return string?
+function M.obstacle(bufnr)
+  local name, options = editor.name(bufnr), vim.bo[bufnr]
+  if options.buftype ~= '' and options.buftype ~= 'acwrite' then
+    return ('%s is no file but a %s buffer. Name a file.'):format(name, options.buftype)
+  elseif not options.modifiable then
+    return ("%s cannot be changed: 'modifiable' is off in Neovim. Ask the person to switch it on."):format(
+      name
+    )
+  elseif options.readonly then
+    return ("%s is read-only in Neovim. Ask the person to allow changes: :set noreadonly."):format(name)
+  end
+end
+
+-- What a person types at this time, before and after, is a step of its own.
+local function end_step(bufnr)
+  vim.api.nvim_buf_call(bufnr, function()
+    -- Setting the option ends a step, whatever its value.
+    vim.cmd('noautocmd let &l:undolevels = &l:undolevels')
+  end)
+end
+
+-- How many bytes two lines have in common at their start, and after that at their end: whole characters.
+local function common(old, new)
+  local most = math.min(#old, #new)
+  local head = 0
+  while head < most and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  while head > 0 and head < #old and vim.str_utf_start(old, head + 1) ~= 0 do
+    head = head - 1
+  end
+  local tail = 0
+  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) ~= 0 do
+    tail = tail - 1
+  end
+  return head, tail
+end
+
+local function replace_line(bufnr, line, old, new)
+  local head, tail = common(old, new)
+  local piece = new:sub(head + 1, #new - tail)
+  vim.api.nvim_buf_set_text(bufnr, line - 1, head, line - 1, #old - tail, { piece })
+end
+
+---@param bufnr integer
+---@param old string[]
+---@param new string[]
+---@param hunk integer[]  first line and count of the old lines, and of the new
+local function apply(bufnr, old, new, hunk)
+  local from, count, to, wanted = unpack(hunk)
+  if count == wanted then
+    for index = 0, count - 1 do
+      replace_line(bufnr, from + index, old[from + index], new[to + index])
+    end
+    return
+  end
+  -- A hunk without old lines names the line after which it inserts.
+  local first = count == 0 and from or from - 1
+  local lines = vim.list_slice(new, to, to + wanted - 1)
+  vim.api.nvim_buf_set_lines(bufnr, first, first + count, true, lines)
+end
+
+---Give a buffer other lines.
+---@param bufnr integer
+---@param new string[]
+---@return string[] old
+function M.replace(bufnr, new)
+  local old = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local hunks = text.hunks(old, new)
+  end_step(bufnr)
+  -- From the end: the numbers of the lines before stay right.
+  for index = #hunks, 1, -1 do
+    apply(bufnr, old, new, hunks[index])
+  end
+  end_step(bufnr)
+  return old
+end
+
+return M

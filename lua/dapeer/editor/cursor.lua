@@ -1,0 +1,207 @@
+-- Where the person is: file, cursor, selection, what they see around it.
+local M = {}
+
+local editor = require('dapeer.editor')
+local text = require('dapeer.editor.text')
+
+local MOST_SELECTED = 200 -- lines of a selection
+
+local MODES = {
+  n = 'normal',
+  i = 'insert',
+  R = 'replace',
+  v = 'visual',
+  V = 'visual line',
+  ['\22'] = 'visual block',
+  s = 'select',
+  S = 'select line',
+  ['\19'] = 'select block',
+  c = 'command line',
+  t = 'terminal',
+  r = 'prompt',
+  ['!'] = 'shell',
+}
+
+-- How a region is selected, by the mode or by what `visualmode()` gives.
+local KINDS = {
+  v = 'characters',
+  V = 'lines',
+  ['\22'] = 'block',
+  s = 'characters',
+  S = 'lines',
+  ['\19'] = 'block',
+}
+
+---@class dapeer.editor.Selection
+---@field kind 'characters'|'lines'|'block'
+---@field line integer        1-based, of its start
+---@field column integer      1-based, in characters
+---@field end_line integer
+---@field end_column integer  its last character
+---@field text string         bounded
+---@field active boolean      false: what was selected last in this buffer
+
+-- In the order of the text; a block's columns are those of its corners.
+local function ordered(from, to)
+  if from[2] > to[2] or (from[2] == to[2] and from[3] > to[3]) then
+    return to, from
+  end
+  return from, to
+end
+
+---@param bufnr integer
+---@param from integer[]  as getpos() gives it
+---@param to integer[]
+---@param mode string
+---@return dapeer.editor.Selection
+local function selection(bufnr, from, to, mode)
+  local first, last = ordered(from, to)
+  local kind = KINDS[mode]
+  local type = kind == 'lines' and 'V' or kind == 'block' and '\22' or 'v'
+  local found = {
+    kind = kind,
+    line = first[2],
+    column = editor.character(bufnr, first[2], first[3] - 1),
+    end_line = last[2],
+    end_column = editor.character(bufnr, last[2], last[3] - 1),
+  }
+  local lines = vim.fn.getregion(from, to, { type = type })
+  if kind == 'lines' then
+    found.column = 1
+    found.end_column = math.max(vim.fn.strchars(lines[#lines] or ''), 1)
+  end
+  found.total = #lines
+  local shown = text.bounded(vim.list_slice(lines, 1, MOST_SELECTED))
+  found.text = table.concat(shown, '\n')
+  return found
+end
+
+-- What is selected now; the window is the current one then.
+local function active(window, bufnr)
+  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
+  if window ~= vim.api.nvim_get_current_win() or not KINDS[mode] then
+    return nil
+  end
+  local found = selection(bufnr, vim.fn.getpos('v'), vim.fn.getpos('.'), mode)
+  found.active = true
+  return found
+end
+
+-- What was selected last: a person selects, goes to the chat, and asks about it.
+local function previous(window, bufnr)
+  return vim.api.nvim_win_call(window, function()
+    local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
+    local mode = vim.fn.visualmode()
+    if from[2] == 0 or to[2] == 0 or to[2] > vim.api.nvim_buf_line_count(bufnr) or not KINDS[mode] then
+      return nil
+    end
+    -- Of whole lines the column is as large as can be.
+    to[3] = math.min(to[3], math.max(#editor.line(bufnr, to[2]), 1))
+    local found = selection(bufnr, from, to, mode)
+    found.active = false
+    return found
+  end)
+end
+
+---@param window integer
+---@return string  the mode, or where the person is instead
+local function whereabouts(window)
+  local mode = vim.api.nvim_get_mode().mode
+  if window == vim.api.nvim_get_current_win() then
+    local name = mode:match('^no') and 'operator pending' or MODES[mode:sub(1, 1)] or mode
+    return name .. ' mode'
+  end
+  local here = vim.api.nvim_get_current_buf()
+  local what = vim.bo[here].filetype ~= '' and vim.bo[here].filetype or vim.bo[here].buftype
+  return ('not there now: the person is in a %s window'):format(what ~= '' and what or 'floating')
+end
+
+---@param chosen dapeer.editor.Selection
+local function selected(chosen)
+  local what = chosen.active and 'Selected' or 'Selected last'
+  local where = ('%d:%d-%d:%d'):format(
+    chosen.line,
+    chosen.column,
+    chosen.end_line,
+    chosen.end_column
+  )
+  local lines = vim.split(chosen.text, '\n', { plain = true })
+  local more = chosen.total > #lines and { ('  (%d more lines)'):format(chosen.total - #lines) } or {}
+  local indented = vim.tbl_map(function(line)
+    return '  ' .. line
+  end, lines)
+  local head = ('%s (%s) %s:'):format(what, chosen.kind, where)
+  return vim.iter({ head, indented, more }):flatten():totable()
+end
+
+---@param window integer
+---@return table data
+local function facts(window)
+  local bufnr = vim.api.nvim_win_get_buf(window)
+  local cursor = vim.api.nvim_win_get_cursor(window)
+  local first, last, other = unpack(vim.api.nvim_win_call(window, function()
+    return { vim.fn.line('w0'), vim.fn.line('w$'), vim.fn.bufnr('#') }
+  end))
+  return {
+    file = editor.path(bufnr),
+    bufnr = bufnr,
+    line = cursor[1],
+    column = editor.character(bufnr, cursor[1], cursor[2]),
+    total = vim.api.nvim_buf_line_count(bufnr),
+    filetype = vim.bo[bufnr].filetype,
+    modified = vim.bo[bufnr].modified,
+    focused = window == vim.api.nvim_get_current_win(),
+    mode = vim.api.nvim_get_mode().mode,
+    visible = { first = first, last = last },
+    alternate = other > 0 and other ~= bufnr and editor.path(other) or nil,
+  }
+end
+
+---@param data table
+---@param window integer
+local function head(data, window)
+  local lines = {
+    ('%s:%d:%d of %d lines%s'):format(
+      editor.name(data.bufnr),
+      data.line,
+      data.column,
+      data.total,
+      data.modified and ', modified, not saved' or ''
+    ),
+    ('%s; lines %d-%d on screen'):format(whereabouts(window), data.visible.first, data.visible.last),
+  }
+  if data.alternate and data.alternate ~= '' then
+    table.insert(lines, 'Alternate file: ' .. vim.fn.fnamemodify(data.alternate, ':.'))
+  end
+  return lines
+end
+
+---@param args { around?: integer }
+---@return dapeer.Result
+function M.context(args)
+  local result = require('dapeer.mcp').result
+  local window = editor.window()
+  if not window then
+    return result('The person has no file open in a window.', { open = false })
+  end
+  local data = facts(window)
+  data.open = true
+  local lines = head(data, window)
+  if editor.secret(data.file) then
+    data.secret = true
+    table.insert(lines, editor.refusal(data.file))
+    return result(table.concat(lines, '\n'), data)
+  end
+  local around = args.around or 5
+  local first = math.max(data.line - around, 1)
+  local shown = text.bounded(editor.lines(data.bufnr, first, data.line + around))
+  data.first, data.lines = first, shown
+  table.insert(lines, text.numbered(first, shown, data.line))
+  data.selection = active(window, data.bufnr) or previous(window, data.bufnr)
+  if data.selection then
+    vim.list_extend(lines, selected(data.selection))
+  end
+  return result(table.concat(lines, '\n'), data)
+end
+
+return M

@@ -1,0 +1,131 @@
+-- Lines as a model reads them: numbered as dap_source does, bounded, with what has changed.
+local M = {}
+
+M.WIDEST = 1000 -- characters of a line
+M.LONGEST = 32000 -- bytes of the lines of a result
+
+---@param text string
+---@param most integer  characters
+---@return string
+function M.short(text, most)
+  -- Zero bytes are newlines in Neovim's lines.
+  text = text:gsub('\n', '\0'):gsub('%z', '^@')
+  if #text <= most or vim.fn.strchars(text) <= most then
+    return text
+  end
+  return vim.fn.strcharpart(text, 0, most - 1) .. '…'
+end
+
+---A line with its number; an arrow marks the one that matters.
+---@param number integer
+---@param line string
+---@param width integer    of the number
+---@param mark? integer    the line that matters
+---@return string
+function M.numbered_line(number, line, width, mark)
+  local text = ('%s %' .. width .. 'd %s'):format(number == mark and '→' or ' ', number, line)
+  return (text:gsub('%s+$', ''))
+end
+
+---@param first integer
+---@param lines string[]
+---@param mark? integer
+---@return string
+function M.numbered(first, lines, mark)
+  local width = #tostring(first + #lines - 1)
+  local numbered = {}
+  for index, line in ipairs(lines) do
+    numbered[index] = M.numbered_line(first + index - 1, line, width, mark)
+  end
+  return table.concat(numbered, '\n')
+end
+
+---The lines that fit into a result; at least one.
+---@param lines string[]
+---@return string[]
+function M.bounded(lines)
+  local fitting, bytes = {}, 0
+  for index, line in ipairs(lines) do
+    line = M.short(line, M.WIDEST)
+    bytes = bytes + #line
+    if bytes > M.LONGEST and index > 1 then
+      break
+    end
+    fitting[index] = line
+  end
+  return fitting
+end
+
+---The part of a list that was asked for, and what is said of the rest.
+---@generic T
+---@param items T[]
+---@param args { start?: integer, count?: integer }
+---@return T[] page
+---@return string? note
+function M.page(items, args)
+  local start, count = args.start or 0, args.count or 100
+  local page = vim.list_slice(items, start + 1, start + count)
+  if #page == #items then
+    return page
+  end
+  local note = ('%d of %d shown'):format(#page, #items)
+  if start + #page < #items then
+    return page, ('(%s; start=%d gives more)'):format(note, start + #page)
+  end
+  return page, ('(%s)'):format(note)
+end
+
+local function joined(lines)
+  return #lines == 0 and '' or table.concat(lines, '\n') .. '\n'
+end
+
+-- Neovim 0.12 has moved it.
+local function compare(old, new, options)
+  return (vim.text and vim.text.diff or vim.diff)(joined(old), joined(new), options)
+end
+
+---What differs, as pieces of the old and of the new lines: first line and count of each.
+---@param old string[]
+---@param new string[]
+---@return integer[][]
+function M.hunks(old, new)
+  return compare(old, new, { result_type = 'indices', algorithm = 'histogram' })
+end
+
+-- A buffer without text has one line nevertheless.
+local function without_empty(lines)
+  return #lines == 1 and lines[1] == '' and {} or lines
+end
+
+---@param counts { added: integer, removed: integer }
+---@return string  such as `2 lines added, 1 removed`
+function M.counted(counts)
+  return ('%d %s added, %d removed'):format(
+    counts.added,
+    counts.added == 1 and 'line' or 'lines',
+    counts.removed
+  )
+end
+
+---What has changed, for a model and a program.
+---@param old string[]
+---@param new string[]
+---@return string diff  unified, bounded
+---@return { added: integer, removed: integer } counts
+function M.changes(old, new)
+  old, new = without_empty(old), without_empty(new)
+  local counts = { added = 0, removed = 0 }
+  for _, hunk in ipairs(M.hunks(old, new)) do
+    counts.removed = counts.removed + hunk[2]
+    counts.added = counts.added + hunk[4]
+  end
+  local diff = compare(old, new, { ctxlen = 2, algorithm = 'histogram' })
+  local lines = vim.split(diff, '\n', { trimempty = true })
+  local shown = M.bounded(vim.list_slice(lines, 1, 120))
+  if #shown < #lines then
+    table.insert(shown, ('(%d more lines of the diff)'):format(#lines - #shown))
+  end
+  return table.concat(shown, '\n'), counts
+end
+
+return M

@@ -1,0 +1,156 @@
+-- The tool that changes a buffer: which lines, what is said of it, whether it is saved.
+local M = {}
+
+local change = require('dapeer.editor.change')
+local editor = require('dapeer.editor')
+local text = require('dapeer.editor.text')
+
+---@class dapeer.editor.Edit
+---@field filename? string
+---@field text string
+---@field line? integer
+---@field end_line? integer
+---@field old_text? string
+---@field save? boolean
+
+-- A last line that ends is not followed by an empty one. In a file of CRLF lines the buffer holds none of their CRs.
+local function lines_of(given, bufnr)
+  if vim.bo[bufnr].fileformat == 'dos' then
+    given = given:gsub('\r\n', '\n')
+  end
+  given = given:gsub('\n$', '')
+  return vim.split(given, '\n', { plain = true })
+end
+
+---@return string[]? new
+---@return string? problem
+local function by_lines(bufnr, old, edit)
+  local first = edit.line
+  local last = edit.end_line or first
+  if not first then
+    return nil, '`end_line` needs `line`. Give both.'
+  elseif first > #old + 1 or last > #old then
+    return nil, ('%s has only %d lines. Look at it with nvim_buffer_read.'):format(editor.name(bufnr), #old)
+  elseif last < first - 1 then
+    return nil, ('`end_line` must be at least %d: with line - 1 the text is inserted before `line`.'):format(first - 1)
+  end
+  -- No text is no line, rather than an empty one.
+  local given = edit.text == '' and {} or lines_of(edit.text, bufnr)
+  local new = vim.list_slice(old, 1, first - 1)
+  vim.list_extend(new, given)
+  return vim.list_extend(new, old, last + 1)
+end
+
+-- Where a text begins, for each time it is there.
+local function places(whole, part)
+  local found, from = {}, 1
+  while true do
+    local at = whole:find(part, from, true)
+    if not at then
+      return found
+    end
+    table.insert(found, at)
+    from = at + #part
+  end
+end
+
+local function line_at(whole, at)
+  local _, breaks = whole:sub(1, at - 1):gsub('\n', '')
+  return breaks + 1
+end
+
+---@return string[]? new
+---@return string? problem
+local function by_text(bufnr, old, edit)
+  local name = editor.name(bufnr)
+  if edit.line then
+    return nil, 'Give either `old_text` or `line`, not both.'
+  elseif edit.old_text == '' then
+    return nil, '`old_text` is empty. Leave it out to replace the whole text, or give `line`.'
+  end
+  local whole, part, given = table.concat(old, '\n'), edit.old_text, edit.text
+  if vim.bo[bufnr].fileformat == 'dos' then
+    part, given = part:gsub('\r\n', '\n'), given:gsub('\r\n', '\n')
+  end
+  local found = places(whole, part)
+  if #found == 0 then
+    return nil, ('`old_text` is not in %s. Read it with nvim_buffer_read: the buffer may differ from the file.'):format(
+      name
+    )
+  elseif #found > 1 then
+    local lines = vim.tbl_map(function(at)
+      return line_at(whole, at)
+    end, vim.list_slice(found, 1, 10))
+    return nil, ('`old_text` is %d times in %s, at lines %s. Give more of the text around it.'):format(
+      #found,
+      name,
+      table.concat(lines, ', ')
+    )
+  end
+  local changed = whole:sub(1, found[1] - 1) .. given .. whole:sub(found[1] + #part)
+  return vim.split(changed, '\n', { plain = true })
+end
+
+---@param edit dapeer.editor.Edit
+---@return string[]? new
+---@return string? problem
+local function wanted(bufnr, old, edit)
+  if edit.old_text then
+    return by_text(bufnr, old, edit)
+  elseif edit.line or edit.end_line then
+    return by_lines(bufnr, old, edit)
+  end
+  return edit.text == '' and {} or lines_of(edit.text, bufnr)
+end
+
+---@param bufnr integer
+---@param old string[]
+---@param saved boolean
+---@return dapeer.Result
+local function report(bufnr, old, saved)
+  local new = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local diff, counts = text.changes(old, new)
+  local state = saved and 'saved' or vim.bo[bufnr].modified and 'not saved' or 'as on the disk'
+  local head = ('%s: %s; %s.'):format(editor.name(bufnr), text.counted(counts), state)
+  local data = {
+    file = editor.path(bufnr),
+    bufnr = bufnr,
+    added = counts.added,
+    removed = counts.removed,
+    saved = saved,
+    modified = vim.bo[bufnr].modified,
+    diff = diff,
+  }
+  return require('dapeer.mcp').result(diff == '' and head or head .. '\n' .. diff, data)
+end
+
+---@param edit dapeer.editor.Edit
+---@return dapeer.Result?
+---@return string? problem
+function M.write(edit)
+  local bufnr, problem = editor.buffer(edit.filename, { create = true })
+  problem = problem or change.obstacle(bufnr) or require('dapeer.editor.save').stale(bufnr)
+  if problem then
+    return nil, problem
+  end
+  local old = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local new
+  new, problem = wanted(bufnr, old, edit)
+  if not new then
+    return nil, problem
+  end
+  change.replace(bufnr, new)
+  if not edit.save then
+    -- A change that nobody sees must not wait in a hidden buffer.
+    vim.bo[bufnr].buflisted = vim.bo[bufnr].buflisted or vim.bo[bufnr].modified
+    return report(bufnr, old, false)
+  end
+  problem = require('dapeer.editor.save').save(bufnr)
+  if problem then
+    vim.bo[bufnr].buflisted = true
+    return nil, ('The text of %s is changed, but not saved: %s'):format(editor.name(bufnr), problem)
+  end
+  return report(bufnr, old, true)
+end
+
+return M

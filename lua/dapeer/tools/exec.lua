@@ -1,0 +1,14 @@
+-- The tool that can do anything; off unless `setup{ tools = { exec = true } }`.
+return {
+  {
+    name = 'exec_lua',
+    title = 'Run Lua in Neovim',
+    description = 'Run Lua in Neovim; return its values and what it printed. It must not wait: more than 2 seconds are an error.',
+    args = { code = { type = 'string', required = true } },
+    destructive = true,
+    action = 'evaluate',
+    execute = function(cb, args)
+      cb(require('dapeer.exec').run(args.code))
+    end,
+  },
+}
