@@ -117,6 +117,18 @@ async def test_the_end_of_the_server_cancels_the_calls_that_run(
         await cancelled[tag].wait()
 
 
+async def test_the_calls_of_a_client_that_hangs_up_are_cancelled() -> None:
+    tag = uuid.uuid4().hex
+    async with asyncio.timeout(LIMIT), over_http() as (_, url), http_client() as web:
+        first = await post(web, f"{url}/mcp", request("initialize", 0, **opening("2025-11-25")))
+        session = {"mcp-session-id": first["session"], **ACCEPT}
+        waits = call(1, "small_wait", tag=tag)
+        async with web.stream("POST", f"{url}/mcp", json=waits, headers=session) as stream:
+            assert stream.status_code == 200
+            await event_of(waiting, tag).wait()
+        await event_of(cancelled, tag).wait()
+
+
 async def held(client: httpx2.AsyncClient, url: str, opened: asyncio.Event) -> None:
     """Keep a stream open until the server ends it."""
     with contextlib.suppress(httpx2.HTTPError):

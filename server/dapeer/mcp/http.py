@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import dapeer
 from dapeer.errors import ArgumentError
 from dapeer.mcp.guard import Guard, Rules
+from dapeer.mcp.presence import Presence
 from dapeer.mcp.server import DapeerServer
 
 KEEP_ALIVE: Final = 120
@@ -101,7 +102,7 @@ def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -
 
 
 class StreamableEndpoint:
-    """Streamable HTTP; notices when a client opens its stream for changes."""
+    """Streamable HTTP; notices when a client opens its stream for changes, and when it hangs up."""
 
     def __init__(self, server: DapeerServer, sessions: StreamableHTTPSessionManager) -> None:
         self._hub = server.hub
@@ -116,8 +117,16 @@ class StreamableEndpoint:
             if message["type"] == "http.response.start" and message["status"] == 200:
                 self._hub.opened(session)
 
+        presence = Presence(scope)
+
+        async def attend() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                presence.leave()
+            return message
+
         opens = scope["method"] == "GET" and session
-        await self._sessions.handle_request(scope, receive, watch if opens else send)
+        await self._sessions.handle_request(scope, attend, watch if opens else send)
 
 
 class SseEndpoint:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import anyio
 from mcp import MCPError
 from mcp import types as t
 from mcp.server import ServerRequestContext
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
+from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress
 from dapeer.peers import Peers
 from dapeer.tools.lua import GROUPS, neovim_tools
@@ -106,10 +108,10 @@ class Toolbox:
         """
         tool = self._find(params.name)
         try:
-            with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
-                call = Call(self._debugger, progress, self._peers, _client(context))
-                reply = await tool(call, params.arguments or {})
-                await progress.flush()
+            with anyio.CancelScope() as scope:
+                if presence := presence_of(context.request):
+                    presence.when_left(scope.cancel)
+                return await self._run(context, tool, params.arguments or {})
         except DapeerError as error:
             return _failed(str(error))
         except Exception as error:
@@ -118,6 +120,15 @@ class Toolbox:
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
+        return _failed("The client has hung up.")
+
+    async def _run(
+        self, context: Context, tool: Served, arguments: Mapping[str, Any]
+    ) -> t.CallToolResult:
+        with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
+            call = Call(self._debugger, progress, self._peers, _client(context))
+            reply = await tool(call, arguments)
+            await progress.flush()
         return _result(reply)
 
     def _find(self, name: str) -> Served:

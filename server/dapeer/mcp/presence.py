@@ -1,0 +1,41 @@
+"""Whether the client of one HTTP request is still there.
+
+MCP up to 2025-11-25 says that a client which hangs up has not cancelled its request, since it may fetch
+the answer later. We keep no answers for that, so nobody ever gets it: what waits for a person must end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from typing import Any, Final
+
+KEY: Final = "dapeer.presence"
+"""Where the ASGI scope of a request holds it."""
+
+
+class Presence:
+    """Of one client, in one request."""
+
+    def __init__(self, scope: MutableMapping[str, Any]) -> None:
+        scope[KEY] = self
+        self._left = False
+        self._callbacks: list[Callable[[], None]] = []
+
+    def leave(self) -> None:
+        """Take note that the client has hung up."""
+        self._left = True
+        for callback in self._callbacks:
+            callback()
+        self._callbacks.clear()
+
+    def when_left(self, callback: Callable[[], None]) -> None:
+        """Call back when the client has hung up, at once when it has."""
+        if self._left:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+
+def presence_of(request: Any) -> Presence | None:  # noqa: ANN401 - what the SDK hands on, if anything
+    """Return the presence of the client that has sent a request; None: its connection tells by itself."""
+    return getattr(request, "scope", {}).get(KEY)
