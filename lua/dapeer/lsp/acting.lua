@@ -4,11 +4,12 @@ local M = {}
 local changing = require('dapeer.lsp.changing')
 local edits = require('dapeer.lsp.edits')
 local requests = require('dapeer.lsp.requests')
-local servers = require('dapeer.lsp.servers')
+local task = require('dapeer.lsp.task')
 local telling = require('dapeer.lsp.telling')
 
--- Which loaded buffers change while a command runs: the server has Neovim make its edits.
----@return table<integer, { tick: integer, clean: boolean }>
+local EDIT = 'workspace/applyEdit'
+
+---@return table<integer, { tick: integer, clean: boolean }>  the loaded buffers
 local function states()
   local found = {}
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
@@ -22,20 +23,37 @@ local function states()
   return found
 end
 
----@param before table<integer, { tick: integer, clean: boolean }>
+-- While a command runs the server has Neovim edit. Neovim does that itself; which buffers it changes is
+-- noted, as apart from those in which the person types meanwhile.
+---@param client vim.lsp.Client
+---@param changed table<integer, boolean>  by buffer: whether it had no unsaved changes before
+---@return fun() stop
+local function noting(client, changed)
+  local own = client.handlers[EDIT]
+  client.handlers[EDIT] = function(...)
+    local before = states()
+    local result = (own or vim.lsp.handlers[EDIT])(...)
+    for bufnr, now in pairs(states()) do
+      local was = before[bufnr] or { clean = true }
+      if was.tick ~= now.tick and not now.clean and changed[bufnr] == nil then
+        changed[bufnr] = was.clean
+      end
+    end
+    return result
+  end
+  return function()
+    client.handlers[EDIT] = own
+  end
+end
+
+---@param changed table<integer, boolean>
 ---@param save boolean
 ---@return dapeer.lsp.Outcome[]
-local function outcomes_since(before, save)
+local function outcomes_of(changed, save)
   local outcomes = {}
-  for bufnr, now in pairs(states()) do
-    local was = before[bufnr] or { clean = true }
-    if was.tick ~= now.tick and not now.clean then
-      local why = not save and '`save` is false'
-        or not was.clean and 'the person had unsaved changes in it'
-        or changing.save(bufnr)
-      local path = vim.api.nvim_buf_get_name(bufnr)
-      table.insert(outcomes, { path = path, saved = why == nil, why = why })
-    end
+  for bufnr, clean in pairs(changed) do
+    local path = vim.api.nvim_buf_get_name(bufnr)
+    table.insert(outcomes, changing.outcome(bufnr, path, clean, save))
   end
   return outcomes
 end
@@ -43,16 +61,16 @@ end
 ---@param command lsp.Command
 ---@param client vim.lsp.Client
 ---@param question dapeer.lsp.Question
+---@return string? problem
 local function run(command, client, question)
   local own = client.commands[command.command] or vim.lsp.commands[command.command]
   if own then
     own(command, { bufnr = question.bufnr, client_id = client.id })
     return
   end
-  requests.one(client, 'workspace/executeCommand', {
-    command = command.command,
-    arguments = command.arguments,
-  }, question)
+  return requests.all({ client }, 'workspace/executeCommand', function()
+    return { command = command.command, arguments = command.arguments }
+  end, question)[1].problem
 end
 
 ---Within a task: show what an action would do, or do it.
@@ -67,7 +85,9 @@ function M.act(action, client, question, args)
   local title = ('"%s" of %s'):format(action.title, client.name)
   local data = { command = command and command.command }
   local unknown = command
-    and ('It runs the command %s, and what that changes is not known before.'):format(command.command)
+    and ('It runs the command %s, and what that changes is not known before.'):format(
+      command.command
+    )
   local result = require('dapeer.lsp.proposal').answer(
     title,
     changes,
@@ -78,9 +98,14 @@ function M.act(action, client, question, args)
   if not (command and args.apply) then
     return result
   end
-  local before = states()
-  run(command, client, question)
-  local outcomes = outcomes_since(before, args.save ~= false)
+  local changed = {}
+  local stop = noting(client, changed)
+  local problem = run(command, client, question)
+  stop()
+  if problem then
+    task.fail(problem)
+  end
+  local outcomes = outcomes_of(changed, args.save ~= false)
   result.structuredContent.applied = true
   result.structuredContent.changed_by_command = outcomes
   local told = telling.result({

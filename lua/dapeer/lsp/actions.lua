@@ -180,7 +180,9 @@ end
 ---@return dapeer.Result
 function M.actions(args, ctx)
   if args.apply and not args.action then
-    task.fail('`apply` needs `action`, the number or the title of one. Without both they are listed.')
+    task.fail(
+      '`apply` needs `action`, the number or the title of one. Without both they are listed.'
+    )
   end
   local at = span(args)
   local question = requests.question(args, ctx, at.document.bufnr)

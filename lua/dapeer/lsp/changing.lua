@@ -163,22 +163,25 @@ local function allowed(change)
   return { change = change }
 end
 
----@param done dapeer.lsp.Prepared
+---Save a buffer that was changed, unless that is not ours to do.
+---@param bufnr integer
+---@param path string
+---@param clean boolean  it had no unsaved changes before
 ---@param save boolean
 ---@return dapeer.lsp.Outcome
-local function outcome(done, save)
+function M.outcome(bufnr, path, clean, save)
   local why
   if not save then
     why = '`save` is false'
-  elseif not done.clean then
+  elseif not clean then
     why = 'the person had unsaved changes in it'
   else
-    why = M.save(done.bufnr)
+    why = M.save(bufnr)
   end
   if why then
-    vim.bo[done.bufnr].buflisted = true -- or nobody would find it
+    vim.bo[bufnr].buflisted = true -- or nobody would find it
   end
-  return { path = done.change.path, saved = why == nil, why = why }
+  return { path = path, saved = why == nil, why = why }
 end
 
 ---Within a task: make changes. All files are looked at before the first is touched.
@@ -201,7 +204,7 @@ function M.make(changes, save)
   end
   for _, each in ipairs(ready) do
     if each.bufnr then
-      table.insert(outcomes, outcome(each, save))
+      table.insert(outcomes, M.outcome(each.bufnr, each.change.path, each.clean, save))
     end
   end
   return outcomes
@@ -219,9 +222,11 @@ function M.told(outcomes)
     end
   end
   if saved > 0 then
-    table.insert(lines, 1, ('Saved %s. Undo in Neovim takes it back.'):format(
-      telling.count(saved, 'file')
-    ))
+    table.insert(
+      lines,
+      1,
+      ('Saved %s. Undo in Neovim takes it back.'):format(telling.count(saved, 'file'))
+    )
   end
   return lines
 end

@@ -45,6 +45,17 @@ local function pending(client)
   end)
 end
 
+-- A configuration may have a function there.
+---@param client vim.lsp.Client
+---@return string?
+local function root(client)
+  for _, found in ipairs({ client.root_dir or false, client.config.root_dir or false }) do
+    if type(found) == 'string' then
+      return found
+    end
+  end
+end
+
 ---@param client vim.lsp.Client
 local function told(client)
   local files = {}
@@ -61,7 +72,7 @@ local function told(client)
     state = not client.initialized and 'starting' or #busy > 0 and 'busy' or 'ready',
     progress = busy,
     pending = pending(client),
-    root = client.root_dir or client.config.root_dir,
+    root = root(client),
     encoding = client.offset_encoding,
     files = vim.list_slice(files, 1, FILES_SHOWN),
     file_count = #files,
@@ -74,10 +85,9 @@ local function lines_of(facts)
   local lines = {
     ('%s (id %d): %s%s'):format(facts.name, facts.id, facts.state, doing),
     ('  root: %s'):format(facts.root or 'none'),
-    ('  files: %s'):format(facts.file_count == 0 and 'none' or table.concat(
-      vim.tbl_map(telling.path, facts.files),
-      ', '
-    )),
+    ('  files: %s'):format(
+      facts.file_count == 0 and 'none' or table.concat(vim.tbl_map(telling.path, facts.files), ', ')
+    ),
   }
   if facts.file_count > #facts.files then
     lines[3] = ('%s and %d more'):format(lines[3], facts.file_count - #facts.files)
@@ -92,7 +102,8 @@ end
 function M.list()
   local facts = vim.tbl_map(told, servers.all())
   if #facts == 0 then
-    local nothing = 'No language server runs. Opening a file may start one, if the person has set it up.'
+    local nothing =
+      'No language server runs. Opening a file may start one, if the person has set it up.'
     return telling.result({ nothing }, { clients = {} })
   end
   return telling.result(vim.tbl_map(lines_of, facts), { clients = facts })

@@ -90,9 +90,11 @@ end
 local function recall(into, bufnr)
   local owners = reports.namespaces()
   for _, given in ipairs(vim.diagnostic.get(bufnr)) do
-    local client = owners[given.namespace]
+    local owner = owners[given.namespace]
+    local client = owner and owner.client
     local path = vim.api.nvim_buf_is_valid(given.bufnr) and vim.api.nvim_buf_get_name(given.bufnr)
-    local known = client and into.asked[client.id .. ':' .. (path or '')]
+    -- A server may be asked for some, and tell others of its own accord.
+    local known = owner and owner.asked and into.asked[client.id .. ':' .. (path or '')]
     if path and not known then
       table.insert(into.findings, reports.of_neovim(given, client, into.sources))
     end
@@ -163,18 +165,18 @@ end
 
 ---@param findings dapeer.lsp.Finding[]
 ---@param args table
+---@param sources dapeer.lsp.Sources
 ---@return dapeer.lsp.Finding[]  files with the worst first, each file from its top
 ---@return table<string, integer> counts
-local function sorted(findings, args)
+local function sorted(findings, args, sources)
   local rank, worst, counts, kept = {}, {}, {}, {}
   for index, name in ipairs(reports.SEVERITIES) do
     rank[name] = index
     counts[name] = 0
   end
-  local editor = require('dapeer.editor')
   for _, finding in ipairs(findings) do
     local severe = rank[finding.severity] <= (rank[args.severity] or 4)
-    if severe and not editor.secret(finding.path) then
+    if severe and sources:shown(finding.path) then
       counts[finding.severity] = counts[finding.severity] + 1
       local least = worst[finding.path] or 5
       worst[finding.path] = math.min(least, rank[finding.severity])
@@ -199,9 +201,12 @@ end
 ---@param finding dapeer.lsp.Finding
 local function line_of(finding)
   local from = finding.source or finding.client
-  local who = table.concat(vim.tbl_filter(function(part)
-    return part ~= ''
-  end, { from or '', finding.code or '' }), ' ')
+  local who = table.concat(
+    vim.tbl_filter(function(part)
+      return part ~= ''
+    end, { from or '', finding.code or '' }),
+    ' '
+  )
   return ('%d:%d %s %s%s'):format(
     finding.line,
     finding.column,
@@ -227,9 +232,11 @@ end
 ---@param where string
 ---@param clients vim.lsp.Client[]
 local function told(into, args, where, clients)
-  local findings, counts = sorted(into.findings, args)
+  local findings, counts = sorted(into.findings, args, into.sources)
   local page, note = telling.page(findings, args)
-  local least = args.severity and args.severity ~= 'hint' and (', %s or worse'):format(args.severity)
+  local least = args.severity
+      and args.severity ~= 'hint'
+      and (', %s or worse'):format(args.severity)
     or ''
   local who = #clients > 0 and (' (%s)'):format(servers.names(clients)) or ''
   local notes = into.notes

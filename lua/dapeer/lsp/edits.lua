@@ -199,7 +199,7 @@ local function current(change, load, sources)
   end
   if not bufnr then
     return sources:text(change.path)
-  elseif (change.version or 0) > 0 and vim.lsp.util.buf_versions[bufnr] > change.version then
+  elseif (change.version or 0) > 0 and (vim.lsp.util.buf_versions[bufnr] or 0) > change.version then
     task.fail(('%s has changed meanwhile. Ask again.'):format(telling.path(change.path)))
   end
   return M.text(bufnr)
@@ -264,7 +264,10 @@ function M.shown(changes)
   local lines, files, room = {}, {}, LONGEST
   for index, change in ipairs(changes) do
     if index > FILES_SHOWN then
-      table.insert(lines, ('… and %s more.'):format(telling.count(#changes - FILES_SHOWN, 'file')))
+      table.insert(
+        lines,
+        ('… and %s more.'):format(telling.count(#changes - FILES_SHOWN, 'file'))
+      )
       break
     end
     local diff = change.diff and telling.short(change.diff:gsub('\n$', ''), math.max(room, 0))

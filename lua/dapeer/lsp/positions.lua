@@ -73,6 +73,9 @@ end
 ---@return integer line    1-based
 ---@return integer column  1-based, in characters
 function M.told(text, position, encoding)
+  if text == '' then
+    return position.line + 1, position.character + 1 -- perhaps a text that cannot be read
+  end
   return position.line + 1, M.column(text, M.byte(text, position.character, encoding))
 end
 

@@ -10,7 +10,7 @@ local telling = require('dapeer.lsp.telling')
 ---@param changes dapeer.lsp.Change[]
 ---@param encoding dapeer.lsp.Encoding
 ---@param args { apply?: boolean, save?: boolean }
----@param more? { lines?: string[], data?: table, nothing?: string }  nothing: what is said when no file changes
+---@param more? { lines?: string[], data?: table, nothing?: string }  nothing: said when no file changes
 ---@return dapeer.Result
 function M.answer(title, changes, encoding, args, more)
   more = more or {}

@@ -22,6 +22,11 @@ local noted = {}
 ---@type table<fun(client: vim.lsp.Client, uri: string, exact: boolean), boolean>
 local listeners = {}
 
+-- The state of a buffer that the servers have been told of, or will be told of soon.
+local function version(bufnr)
+  return vim.lsp.util.buf_versions[bufnr] or 0
+end
+
 ---@param client vim.lsp.Client
 ---@param params lsp.PublishDiagnosticsParams
 local function note(client, params)
@@ -35,7 +40,7 @@ local function note(client, params)
     return
   end
   noted[client.id].silent = false
-  noted[client.id].ticks[params.uri] = params.version or vim.lsp.util.buf_versions[bufnr]
+  noted[client.id].ticks[params.uri] = params.version or version(bufnr)
   for listener in pairs(vim.tbl_extend('force', {}, listeners)) do
     listener(client, params.uri, params.version ~= nil)
   end
@@ -62,7 +67,7 @@ function M.watch(client)
 end
 
 local function fresh(client, bufnr, uri)
-  return (noted[client.id].ticks[uri] or -1) >= vim.lsp.util.buf_versions[bufnr]
+  return (noted[client.id].ticks[uri] or -1) >= version(bufnr)
 end
 
 -- Neovim holds changes back for some time, in case more come.

@@ -9,6 +9,13 @@ local task = require('dapeer.lsp.task')
 
 local METHOD = 'textDocument/rename'
 
+---@param target dapeer.lsp.Target
+---@return string  the word that stands there
+local function word(target)
+  local head = target.text:sub(1, target.byte):match('[%w_\128-\255]*$')
+  return head .. target.text:sub(target.byte + 1):match('^[%w_\128-\255]*')
+end
+
 ---@param args table
 ---@param ctx dapeer.Context
 ---@return dapeer.Result
@@ -25,11 +32,7 @@ function M.rename(args, ctx)
     local changes = edits.listed(answer.result)
     -- The first server that knows the thing: two might edit it twice.
     if #changes > 0 then
-      local old = target.text:sub(target.byte + 1):match('^[%w_\128-\255]+')
-      local title = ('Rename %s to %s'):format(
-        old and ('`%s`'):format(old) or positions.place(target),
-        ('`%s`'):format(args.new_name)
-      )
+      local title = ('Rename `%s` to `%s`'):format(word(target), args.new_name)
       return require('dapeer.lsp.proposal').answer(title, changes, client.offset_encoding, args)
     end
     table.insert(why, answer.problem or ('%s has no changes to propose.'):format(client.name))

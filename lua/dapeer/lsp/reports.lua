@@ -84,7 +84,7 @@ function M.of_neovim(given, client, sources)
 end
 
 ---Which clients' diagnostics are in which of Neovim's namespaces.
----@return table<integer, vim.lsp.Client>
+---@return table<integer, { client: vim.lsp.Client, asked: boolean }>  asked: they were asked for
 function M.namespaces()
   local owners = {}
   for namespace, facts in pairs(vim.diagnostic.get_namespaces()) do
@@ -92,8 +92,9 @@ function M.namespaces()
       -- vim.lsp.NAME.ID, and for those that were asked for .IDENTIFIER behind it
       local own = ('lsp.%s.%d'):format(client.name, client.id)
       local _, last = (facts.name or ''):find(own, 1, true)
-      if last and facts.name:sub(last + 1, last + 1):match('^%.?$') then
-        owners[namespace] = client
+      local rest = last and facts.name:sub(last + 1)
+      if rest and rest:match('^%.?') == rest:sub(1, 1) then
+        owners[namespace] = { client = client, asked = rest ~= '' }
       end
     end
   end
@@ -137,15 +138,16 @@ function M.raw(bufnr, clients, question)
       table.insert(asked, client)
     end
   end
-  for namespace, client in pairs(M.namespaces()) do
-    if found[client.id] and not vim.tbl_contains(asked, client) then
+  for namespace, owner in pairs(M.namespaces()) do
+    local client = owner.client
+    if found[client.id] and not owner.asked then
       for _, given in ipairs(vim.diagnostic.get(bufnr, { namespace = namespace })) do
         table.insert(found[client.id], given.user_data and given.user_data.lsp)
       end
     end
   end
   for _, answer in ipairs(M.ask(asked, bufnr, question)) do
-    found[answer.client.id] = answer.result and answer.result.items or {}
+    vim.list_extend(found[answer.client.id], answer.result and answer.result.items or {})
   end
   return found
 end

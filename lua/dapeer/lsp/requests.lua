@@ -82,21 +82,19 @@ end
 ---@param sent dapeer.lsp.Sent
 local function send(sent)
   sent.tries = sent.tries + 1
+  local try = sent.tries
   local function answered(err, result)
+    if try ~= sent.tries then
+      return -- it was cancelled, and answered even so; the text has changed since
+    end
     if err and PASSING[err.code] and sent.tries < TRIES and not sent.over then
       return send(sent)
     end
     local why = err and (err.message or vim.inspect(err)):gsub('%s+', ' ')
     finish(sent, result, why and ('%s refuses %s: %s'):format(sent.client.name, sent.method, why))
   end
-  local ok, id = servers.call(
-    sent.client,
-    'request',
-    sent.method,
-    sent.params,
-    answered,
-    sent.question.bufnr
-  )
+  local ok, id =
+    servers.call(sent.client, 'request', sent.method, sent.params, answered, sent.question.bufnr)
   sent.id = id
   if not ok then
     gone(sent)
@@ -137,7 +135,9 @@ end
 ---@param sent dapeer.lsp.Sent
 local function too_late(sent, milliseconds)
   local busy = servers.busy(sent.client)
-  return ('%s has not answered %s within %d ms%s; the request was cancelled. Ask again, with a larger `timeout_ms` if need be.'):format(
+  local sentence = '%s has not answered %s within %d ms%s; the request was cancelled.'
+    .. ' Ask again, with a larger `timeout_ms` if need be.'
+  return sentence:format(
     sent.client.name,
     sent.method,
     milliseconds,

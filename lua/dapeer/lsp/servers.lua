@@ -122,6 +122,7 @@ end
 
 -- Any of these will do: what counts is that the server answers.
 local CHEAP = { 'textDocument/hover', 'textDocument/documentHighlight', 'textDocument/definition' }
+local PATIENCE = 1000 -- milliseconds
 
 -- Servers may tell only when they run what else they offer; ruff does so of its formatter. Once one has
 -- answered a request, what it has told before is known.
@@ -129,11 +130,19 @@ local CHEAP = { 'textDocument/hover', 'textDocument/documentHighlight', 'textDoc
 ---@param question dapeer.lsp.Question
 local function told_all(bufnr, question)
   local requests = require('dapeer.lsp.requests')
+  local brief = { ctx = question.ctx, timeout = math.min(question.timeout, PATIENCE) }
+  local asked = {}
   for _, method in ipairs(CHEAP) do
-    requests.all((sorted_out(bufnr, method)), method, function()
+    local clients = vim.tbl_filter(function(client)
+      return not asked[client.id]
+    end, (sorted_out(bufnr, method)))
+    for _, client in ipairs(clients) do
+      asked[client.id] = true
+    end
+    requests.all(clients, method, function()
       local document = { uri = vim.uri_from_bufnr(bufnr) }
       return { textDocument = document, position = { line = 0, character = 0 } }
-    end, question)
+    end, brief)
   end
 end
 

@@ -7,13 +7,14 @@ local LARGEST = 4 * 1024 * 1024
 ---@class dapeer.lsp.Sources
 ---@field private _buffers? table<string, integer>
 ---@field private _files table<string, string[]>
+---@field private _shown table<string, boolean>
 local Sources = {}
 Sources.__index = Sources
 
 ---What is read once is kept, for one call of a tool.
 ---@return dapeer.lsp.Sources
 function M.new()
-  return setmetatable({ _files = {} }, Sources)
+  return setmetatable({ _files = {}, _shown = {} }, Sources)
 end
 
 ---The loaded buffer of a file.
@@ -71,7 +72,10 @@ end
 ---@param path string
 ---@return boolean
 function Sources:shown(path)
-  return not require('dapeer.editor').secret(path)
+  if self._shown[path] == nil then
+    self._shown[path] = not require('dapeer.editor').secret(path)
+  end
+  return self._shown[path]
 end
 
 return M

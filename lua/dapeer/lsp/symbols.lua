@@ -94,13 +94,8 @@ local function line_of(row)
     or tostring(symbol.line)
   local detail = symbol.detail and ' ' .. telling.source(symbol.detail) or ''
   local client = symbol.client and row.depth == 0 and (' [%s]'):format(symbol.client) or ''
-  return ('  '):rep(row.depth) .. ('%s %s  %s%s%s'):format(
-    symbol.kind,
-    symbol.name,
-    lines,
-    detail,
-    client
-  )
+  return ('  '):rep(row.depth)
+    .. ('%s %s  %s%s%s'):format(symbol.kind, symbol.name, lines, detail, client)
 end
 
 ---@param args table

@@ -3,12 +3,17 @@ return {
   {
     name = 'diagnostics_list',
     title = 'Diagnostics',
-    description = 'List errors and warnings of a file, which need not be open, or of the whole workspace. Unsaved changes count. After an edit ask with fresh=true, which waits for the language servers.',
+    description = 'List errors and warnings of a file, which need not be open, or of the whole workspace.'
+      .. ' Unsaved changes count. After an edit ask with fresh=true, which waits for the servers.',
     read_only = true,
     args = {
       filename = { type = 'string', description = 'path or buffer number; default: current' },
       workspace = { type = 'boolean', description = 'all files instead' },
-      severity = { type = 'string', enum = { 'error', 'warn', 'info', 'hint' }, description = 'at least' },
+      severity = {
+        type = 'string',
+        enum = { 'error', 'warn', 'info', 'hint' },
+        description = 'at least',
+      },
       fresh = { type = 'boolean' },
       count = { type = 'integer', minimum = 1, default = 100 },
       start = { type = 'integer', minimum = 0, default = 0 },

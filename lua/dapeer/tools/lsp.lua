@@ -25,7 +25,10 @@ local PLACE = {
   filename = FILENAME,
   line = { type = 'integer', minimum = 1 },
   column = { type = 'integer', minimum = 1, description = 'in characters' },
-  symbol = { type = 'string', description = 'text on the line, instead of column; without line: its first' },
+  symbol = {
+    type = 'string',
+    description = 'text on the line, instead of column; without line: its first',
+  },
 }
 local PAGE = {
   count = { type = 'integer', minimum = 1, default = 100 },
@@ -140,7 +143,8 @@ return {
   {
     name = 'lsp_code_actions',
     title = 'Code actions',
-    description = 'List fixes and refactorings for a place, some lines, or (without line) the file. With `action`: show what one changes; with apply=true too: do it.',
+    description = 'List fixes and refactorings for a place, some lines, or (without line) the file.'
+      .. ' With `action`: show what one changes; with apply=true too: do it.',
     action = 'write',
     args = args(PLACE, PAGE, APPLY, {
       end_line = { type = 'integer', minimum = 1 },
@@ -152,7 +156,8 @@ return {
   {
     name = 'lsp_rename',
     title = 'Rename',
-    description = 'Rename the thing at a place everywhere. Shows the edits; with apply=true makes them, and undo takes them back.',
+    description = 'Rename the thing at a place everywhere. Shows the edits; with apply=true makes them,'
+      .. ' and undo takes them back.',
     action = 'write',
     args = args(PLACE, APPLY, { new_name = { type = 'string', required = true } }),
     execute = task('rename', 'rename'),
@@ -160,7 +165,8 @@ return {
   {
     name = 'lsp_format',
     title = 'Format',
-    description = "Format a file or some of its lines with its language server's formatter. Shows the edits; with apply=true makes them.",
+    description = "Format a file or some of its lines with its language server's formatter."
+      .. ' Shows the edits; with apply=true makes them.',
     action = 'write',
     args = args(FILE, APPLY, {
       line = { type = 'integer', minimum = 1 },

@@ -54,6 +54,9 @@ async def test_a_rename_is_shown_then_made_in_all_files_and_undo_takes_it_back(
         assert "My shop" not in (root / "shop.py").read_text(encoding="utf-8")
         cursor = "return vim.fn.getline('.'):sub(vim.fn.col('.'))"
         assert await editor.lua(cursor) == "books: list[Book]) -> int:"
+        # The undo step of the rename is not that of the person.
+        mine = SHOP.replace("total", "summation").replace("A shop.", "My shop.")
+        assert await undone(editor, root / "shop.py") == mine
 
         said = await refusal(c, "nvim_lsp_rename", line=1, column=3, new_name="x")
         assert "cannot be renamed" in said
