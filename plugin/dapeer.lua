@@ -8,7 +8,7 @@ vim.api.nvim_create_user_command('Dapeer', function(call)
   require('dapeer.command').run(call.fargs)
 end, {
   nargs = '*',
-  desc = 'dapeer: start | stop | restart | status | log',
+  desc = 'dapeer: start | stop | restart | status | log | diffs | accept | reject [reason]',
   complete = function(lead, line)
     return require('dapeer.command').complete(lead, line)
   end,

@@ -47,7 +47,22 @@ local function log()
   show('dapeer://log', #lines > 0 and lines or { 'The assistant has done nothing yet.' })
 end
 
----@type table<string, fun()>
+local function diffs()
+  local lines = require('dapeer.diff').lines()
+  if #lines == 0 then
+    return tell('no diff is to be reviewed')
+  end
+  show('dapeer://diffs', lines)
+end
+
+local function decide(what, reason)
+  local problem = require('dapeer.diff').decide(what, reason)
+  if problem then
+    tell(problem)
+  end
+end
+
+---@type table<string, fun(rest: string?)>
 local COMMANDS = {
   start = function()
     require('dapeer').start()
@@ -60,7 +75,17 @@ local COMMANDS = {
   end,
   status = status,
   log = log,
+  diffs = diffs,
+  accept = function()
+    decide('accept')
+  end,
+  reject = function(reason)
+    decide('reject', reason)
+  end,
 }
+
+-- What takes more words: a text for the assistant.
+local WITH_TEXT = { reject = true }
 
 local function names()
   local all = vim.tbl_keys(COMMANDS)
@@ -71,7 +96,8 @@ end
 ---@param words string[]
 function M.run(words)
   local command = COMMANDS[words[1] or 'status']
-  if not command or #words > 1 then
+  local text = words[2] and table.concat(words, ' ', 2)
+  if not command or (text and not WITH_TEXT[words[1]]) then
     local known = table.concat(names(), ', ')
     local sentence = ('dapeer: there is no :Dapeer %s; there is: %s'):format(
       table.concat(words, ' '),
@@ -79,7 +105,7 @@ function M.run(words)
     )
     return vim.notify(sentence, vim.log.levels.ERROR)
   end
-  command()
+  command(text)
 end
 
 ---@param lead string  the word so far

@@ -1,0 +1,124 @@
+-- What the person does with a diff: which of it accepts, which rejects, and what is nobody's decision.
+local M = {}
+
+---@class dapeer.Gestures
+---@field told? boolean
+---@field there boolean        the person is in the proposal
+---@field command? string      the command line that runs, if one was typed in the proposal
+---@field leaving? boolean     `:q` in the original
+
+local WRITES = { write = true, update = true, wq = true, xit = true, exit = true, wall = true }
+
+-- Every command of a line: `s/a/b/ | w` is two.
+local function writes(line)
+  while line and line ~= '' do
+    local ok, command = pcall(vim.api.nvim_parse_cmd, line, {})
+    if not ok then
+      return false
+    elseif WRITES[command.cmd] then
+      return true
+    end
+    line = command.nextcmd
+  end
+  return false
+end
+
+-- Only what the person does counts, by the command line or by a mapping. A plugin that saves by itself
+-- runs within an autocommand, or when Neovim is idle; the option 'autowrite' writes on any occasion.
+---@param state dapeer.Gestures
+local function by_person(state)
+  local _, autocommands = vim.fn.expand('<stack>'):gsub('Autocommands for', '')
+  if not state.there or autocommands > 1 then
+    return false
+  elseif state.command then
+    return writes(state.command)
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  local key_runs = (mode == 'n' or mode == 'i') and vim.fn.state('S') ~= ''
+  return key_runs and not vim.o.autowrite and not vim.o.autowriteall
+end
+
+---@param diff dapeer.Diff
+---@param state dapeer.Gestures
+---@param decide fun(what: 'accept'|'reject', reason?: string)
+local function watch_writes(diff, state, decide, on)
+  local right, say = diff.view.right, require('dapeer.diff.attention').say
+  on('BufEnter', right, function()
+    state.there = true
+  end)
+  on('BufLeave', right, function()
+    state.there = false
+  end)
+  on('CmdlineLeave', nil, function(event)
+    if event.match == ':' and state.there and not vim.v.event.abort then
+      state.command = vim.fn.getcmdline()
+      vim.schedule(function()
+        state.command = nil
+      end)
+    end
+  end)
+  on('BufWriteCmd', right, function(event)
+    if event.match ~= vim.api.nvim_buf_get_name(right) then
+      say('nothing written: a proposal has no other file; ZZ accepts it', vim.log.levels.WARN)
+    elseif by_person(state) then
+      decide('accept')
+    elseif state.there and not state.told then
+      state.told = true
+      say('a write that you did not type accepts nothing; ZZ does')
+    end
+  end)
+end
+
+---@param diff dapeer.Diff
+---@param state dapeer.Gestures
+---@param decide fun(what: 'accept'|'reject', reason?: string)
+local function watch_windows(diff, state, decide, on)
+  local view = diff.view
+  local function look()
+    local inside = require('dapeer.diff.view').has_person(view)
+    vim.schedule(function()
+      local left_quit = state.leaving and #vim.fn.win_findbuf(view.left) == 0
+      state.leaving = false
+      if left_quit or not require('dapeer.diff.view').shown(view) then
+        view.inside = inside
+        decide('reject')
+      end
+    end)
+  end
+  on('QuitPre', view.left, function()
+    state.leaving = true
+  end)
+  on('WinClosed', nil, look)
+  on({ 'BufHidden', 'BufUnload', 'BufWipeout' }, view.right, look)
+end
+
+-- A pending diff keeps nobody from quitting; and if something else does, all is as before.
+---@param diff dapeer.Diff
+local function watch_exit(diff, on)
+  local right = diff.view.right
+  on('ExitPre', nil, function()
+    vim.bo[right].modified = false
+    vim.schedule(function()
+      if not diff.outcome and vim.api.nvim_buf_is_valid(right) then
+        vim.bo[right].modified = true
+      end
+    end)
+  end)
+end
+
+---Watch what the person does with a diff that is shown, until its autocommands are removed.
+---@param diff dapeer.Diff
+---@param decide fun(what: 'accept'|'reject', reason?: string)
+function M.watch(diff, decide)
+  local state = { there = vim.api.nvim_get_current_buf() == diff.view.right }
+  local function on(events, buffer, callback)
+    vim.api.nvim_create_autocmd(events, { group = diff.group, buffer = buffer, callback = function(event)
+      callback(event) -- a true value would remove the autocommand
+    end })
+  end
+  watch_writes(diff, state, decide, on)
+  watch_windows(diff, state, decide, on)
+  watch_exit(diff, on)
+end
+
+return M

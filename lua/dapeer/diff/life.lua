@@ -1,0 +1,220 @@
+-- The life of a diff: it is shown, decided once, closed.
+local M = {}
+
+local SAVED, REJECTED = 'FILE_SAVED', 'DIFF_REJECTED'
+
+---@class dapeer.Diff
+---@field id integer
+---@field tab_name string
+---@field file string          absolute path of what is proposed
+---@field name string          the same for people
+---@field group integer        of its autocommands
+---@field caller table
+---@field answer fun(result: any, err?: string)
+---@field is_new boolean
+---@field view? dapeer.View    nil until it is shown
+---@field outcome? 'accepted'|'rejected'
+
+---@class dapeer.Diffs
+---@field pending table<integer, dapeer.Diff>  by id
+---@field shown table<integer, dapeer.Diff>    those whose windows are still there
+---@field accepted table<string, string>       by tab name: the file that its caller is about to write
+---@field last integer
+local state = require('dapeer.kept').table('diffs')
+state.pending = state.pending or {}
+state.shown = state.shown or {}
+state.accepted = state.accepted or {}
+state.last = state.last or 0
+
+local function announce(event, diff, more)
+  local data = { tab_name = diff.tab_name, file = diff.file, new_file = diff.is_new }
+  local event_data = vim.tbl_extend('force', data, more)
+  pcall(vim.api.nvim_exec_autocmds, 'User', { pattern = event, modeline = false, data = event_data })
+end
+
+---The diffs that nobody has decided yet, oldest first.
+---@return dapeer.Diff[]
+function M.pending()
+  local diffs = vim.tbl_values(state.pending)
+  table.sort(diffs, function(one, other)
+    return one.id < other.id
+  end)
+  return diffs
+end
+
+-- The tab page of a diff that is still to be reviewed.
+local function next_tab(id)
+  local following = vim.iter(M.pending()):find(function(diff)
+    return diff.id ~= id and diff.view ~= nil and vim.api.nvim_tabpage_is_valid(diff.view.tab)
+  end)
+  return following and following.view.tab
+end
+
+local function result(diff, text, reason)
+  local content = { { type = 'text', text = text and SAVED or REJECTED } }
+  table.insert(content, { type = 'text', text = text or diff.tab_name })
+  if reason then
+    table.insert(content, { type = 'text', text = reason })
+  end
+  return { content = content }
+end
+
+---@param diff dapeer.Diff
+---@param more { outcome: string, reason?: string }
+local function close(diff, more)
+  pcall(vim.api.nvim_del_augroup_by_id, diff.group)
+  if not diff.view then
+    return
+  end
+  state.shown[diff.id] = nil
+  local view = require('dapeer.diff.view')
+  local ok, problem = pcall(view.close, diff.view, next_tab(diff.id))
+  if not ok then
+    local sentence = ('closing a diff failed: %s'):format(problem)
+    require('dapeer.diff.attention').say(sentence, vim.log.levels.WARN)
+  end
+  if next(state.shown) == nil then
+    view.restore()
+  end
+  announce('DapeerDiffClosed', diff, more)
+end
+
+-- Insert mode would go on in the window that comes next, and take keys that were meant for the proposal.
+local function when_closable(diff, by_person, callback)
+  local attention = require('dapeer.diff.attention')
+  if not diff.view or not require('dapeer.diff.view').has_person(diff.view) then
+    return callback()
+  elseif by_person and vim.api.nvim_get_mode().mode:match('^[iR]') then
+    vim.cmd.stopinsert()
+  end
+  if by_person and not attention.typing() then
+    return callback()
+  end
+  -- Its own autocommands have seen what they should.
+  diff.group = vim.api.nvim_create_augroup('dapeer_diff_' .. diff.id, { clear = true })
+  attention.when_free(diff.group, callback)
+end
+
+---Decide a diff, once: its windows go, and its caller gets the answer.
+---@param diff dapeer.Diff
+---@param outcome 'accepted'|'rejected'
+---@param more? { reason?: string, by_person?: boolean, leaving?: boolean }
+function M.decide(diff, outcome, more)
+  if diff.outcome then
+    return
+  end
+  more = more or {}
+  diff.outcome = outcome
+  state.pending[diff.id] = nil
+  local text = outcome == 'accepted' and require('dapeer.diff.text').bytes(diff.view.right) or nil
+  local answer = result(diff, text, more.reason)
+  if diff.view and vim.api.nvim_buf_is_valid(diff.view.right) then
+    vim.bo[diff.view.right].modified = false
+  end
+  if more.leaving then
+    return diff.answer(answer)
+  end
+  if text then
+    state.accepted[diff.tab_name] = diff.file
+    require('dapeer.diff.files').expect(diff.file, text)
+  end
+  -- Not within a command or an autocommand of the person's.
+  vim.schedule(function()
+    when_closable(diff, more.by_person, function()
+      close(diff, { outcome = outcome, reason = more.reason })
+    end)
+    diff.answer(answer)
+  end)
+end
+
+---What a person's gesture does to a diff.
+---@param diff dapeer.Diff
+---@return fun(what: 'accept'|'reject', reason?: string)
+function M.by_person(diff)
+  return function(what, reason)
+    local outcome = what == 'accept' and 'accepted' or 'rejected'
+    M.decide(diff, outcome, { by_person = true, reason = reason })
+  end
+end
+
+---A diff that cannot be shown.
+---@param diff dapeer.Diff
+---@param problem string
+function M.fail(diff, problem)
+  state.pending[diff.id] = nil
+  diff.outcome = 'rejected'
+  pcall(vim.api.nvim_del_augroup_by_id, diff.group)
+  diff.answer(nil, problem)
+end
+
+---@param diff dapeer.Diff
+---@param sides dapeer.Sides
+function M.show(diff, sides)
+  if diff.outcome then
+    return
+  end
+  local before = vim.api.nvim_get_current_win()
+  local busy = vim.iter(M.pending()):find(function(other)
+    return other.view ~= nil and require('dapeer.diff.view').has_person(other.view)
+  end)
+  local view, problem = require('dapeer.diff.view').open(diff, sides, M.by_person(diff))
+  if not view then
+    return M.fail(diff, ('The diff cannot be shown: %s'):format(problem))
+  end
+  diff.view = view
+  state.shown[diff.id] = diff
+  require('dapeer.diff.gestures').watch(diff, M.by_person(diff))
+  -- Who reviews one diff comes to the next one afterwards.
+  if busy then
+    view.origin = busy.view.origin
+    vim.api.nvim_set_current_win(before)
+    require('dapeer.diff.attention').say('another diff is to be reviewed: ' .. diff.name)
+  end
+  announce('DapeerDiffOpened', diff, { tabpage = view.tab, buffer = view.right })
+end
+
+local function replace(tab_name)
+  M.settle(tab_name)
+  for _, other in ipairs(M.pending()) do
+    if other.tab_name == tab_name then
+      M.decide(other, 'rejected', { reason = 'Another diff with this tab name has taken its place.' })
+    end
+  end
+end
+
+---Whoever was about to write what was accepted has done so by now, or never will.
+---@param tab_name? string  nil: all
+function M.settle(tab_name)
+  for name, file in pairs(state.accepted) do
+    if name == (tab_name or name) then
+      state.accepted[name] = nil
+      require('dapeer.diff.files').settle(file)
+    end
+  end
+end
+
+---A diff that nobody sees yet.
+---@param given { tab_name?: string, file: string, caller: table, answer: fun(result: any, err?: string) }
+---@return dapeer.Diff
+function M.new(given)
+  state.last = state.last + 1
+  local name = vim.fn.fnamemodify(given.file, ':.')
+  local diff = vim.tbl_extend('force', given, {
+    id = state.last,
+    tab_name = given.tab_name or name,
+    name = name,
+    group = vim.api.nvim_create_augroup('dapeer_diff_' .. state.last, { clear = true }),
+    is_new = vim.uv.fs_stat(given.file) == nil,
+  })
+  replace(diff.tab_name)
+  state.pending[diff.id] = diff
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = diff.group,
+    callback = function()
+      M.decide(diff, 'rejected', { reason = 'Neovim ended.', leaving = true })
+    end,
+  })
+  return diff
+end
+
+return M

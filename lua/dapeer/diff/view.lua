@@ -1,0 +1,235 @@
+-- How a diff looks: a tab page with two windows, and nothing left of it afterwards.
+local M = {}
+
+local NARROW = 80 -- columns; two windows beside each other need more
+local LARGE = 1024 * 1024 -- bytes; no colours beyond
+
+---@class dapeer.View
+---@field tab integer
+---@field origin integer   the tab page that the person came from
+---@field left integer     buffer: the original
+---@field right integer    buffer: the proposal
+---@field inside? boolean  the person was in the tab page when it closed
+
+local WINDOW = {
+  diff = false, -- what a new window takes over from the one before
+  scrollbind = false,
+  cursorbind = false,
+  winfixheight = false,
+  winfixwidth = false,
+  previewwindow = false,
+  winhighlight = '',
+}
+
+---@type { before?: string, during?: string }
+local scrolling = require('dapeer.kept').table('diff_scrolling')
+
+local function set(window, options)
+  for name, value in pairs(options) do
+    vim.api.nvim_set_option_value(name, value, { scope = 'local', win = window })
+  end
+end
+
+local function buffer_of(diff, side, text)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.b[buffer].dapeer_diff = diff.id
+  vim.bo[buffer].bufhidden = 'hide' -- with 'nohidden', too, it can be left by `:q`
+  require('dapeer.diff.text').fill(buffer, text)
+  local name = ('dapeer://%s/%d/%s'):format(side, diff.id, diff.name:gsub('^/', ''))
+  vim.api.nvim_buf_set_name(buffer, name)
+  return buffer
+end
+
+-- How the person indents this file.
+local INDENT = { 'expandtab', 'shiftwidth', 'softtabstop', 'tabstop', 'textwidth' }
+
+local function indent_like(buffer, path)
+  local model = require('dapeer.diff.files').buffers(path)[1]
+  for _, name in ipairs(model and INDENT or {}) do
+    vim.bo[buffer][name] = vim.bo[model][name]
+  end
+end
+
+-- Not by 'filetype': no server and no linter has anything to say about these buffers.
+local function colour(buffer, filetype)
+  local highlighter = package.loaded['vim.treesitter.highlighter']
+  local used = highlighter and next(highlighter.active) ~= nil
+  local language = used and vim.treesitter.language.get_lang(filetype)
+  if not (language and pcall(vim.treesitter.start, buffer, language)) then
+    vim.bo[buffer].syntax = filetype
+  end
+end
+
+local function colour_both(diff, view)
+  if vim.api.nvim_buf_get_offset(view.right, vim.api.nvim_buf_line_count(view.right)) > LARGE then
+    return
+  end
+  local filetype = vim.filetype.match({ filename = diff.file, buf = view.right })
+  for _, buffer in ipairs(filetype and { view.left, view.right } or {}) do
+    pcall(colour, buffer, filetype)
+  end
+end
+
+local function map(buffer, decide)
+  local keys = {
+    ZZ = { 'accept', 'dapeer: accept the proposal' },
+    ZQ = { 'reject', 'dapeer: reject the proposal' },
+  }
+  for key, what in pairs(keys) do
+    vim.keymap.set('n', key, function()
+      decide(what[1])
+    end, { buffer = buffer, desc = what[2], nowait = true })
+  end
+end
+
+---@param diff dapeer.Diff
+---@param sides dapeer.Sides
+---@param decide fun(what: 'accept'|'reject')
+---@return dapeer.View
+local function buffers(diff, sides, decide)
+  local view = {
+    left = buffer_of(diff, 'original', sides.old),
+    right = buffer_of(diff, 'proposed', sides.new),
+  }
+  vim.bo[view.left].modifiable = false
+  vim.bo[view.right].buftype = 'acwrite'
+  vim.bo[view.right].modified = true -- for `:x` and `:update`
+  indent_like(view.right, diff.file)
+  colour_both(diff, view)
+  map(view.left, decide)
+  map(view.right, decide)
+  return view
+end
+
+local function bar(diff, sides)
+  local function plain(text)
+    return (text:gsub('%%', '%%%%'))
+  end
+  local name = plain(diff.name)
+  local proposed = ' %#Title#ZZ%* accept  %#Title#ZQ%* reject  '
+  if #sides.notes > 0 then
+    proposed = proposed .. ('%%#WarningMsg#(%s)%%* '):format(plain(table.concat(sides.notes, ', ')))
+  end
+  return ' original %<' .. name, proposed .. '%<' .. name
+end
+
+-- 'scrollopt' is for all windows: `:diffthis` adds to it, and it is given back with the last diff.
+local function compare(windows)
+  scrolling.before = scrolling.before or vim.o.scrollopt
+  for _, window in ipairs(windows) do
+    vim.api.nvim_win_call(window, function()
+      vim.cmd.diffthis()
+    end)
+  end
+  scrolling.during = vim.o.scrollopt
+end
+
+---Undo what a diff changes for all windows; no diff is shown any more.
+function M.restore()
+  if scrolling.before and vim.o.scrollopt == scrolling.during then
+    vim.o.scrollopt = scrolling.before
+  end
+  scrolling.before = nil
+end
+
+local function stacked()
+  local choice = vim.o.diffopt
+  local named = choice:match('horizontal') or choice:match('vertical')
+  return named == 'horizontal' or (not named and vim.o.columns < NARROW)
+end
+
+local function windows(view)
+  -- What a person's autocommand throws is no reason to stop half-way.
+  local _, problem = pcall(vim.cmd, ('silent keepalt tab sbuffer %d'):format(view.left))
+  local left = vim.fn.win_findbuf(view.left)[1]
+  if not left then
+    error(problem, 0)
+  end
+  view.tab = vim.api.nvim_win_get_tabpage(left)
+  set(left, WINDOW)
+  local place = { split = stacked() and 'below' or 'right', win = left }
+  pcall(vim.api.nvim_open_win, view.right, true, place)
+  local right = assert(vim.fn.win_findbuf(view.right)[1], 'the window cannot be split')
+  set(right, WINDOW)
+  return left, right
+end
+
+local function to_first_change(window)
+  vim.api.nvim_win_call(window, function()
+    if vim.fn.diff_hlID(1, 1) == 0 then
+      pcall(vim.cmd, 'silent normal! ]c')
+    end
+  end)
+end
+
+---Show a diff in a tab page of its own, and go there.
+---@param diff dapeer.Diff
+---@param sides dapeer.Sides
+---@param decide fun(what: 'accept'|'reject')
+---@return dapeer.View? view
+---@return string? problem
+function M.open(diff, sides, decide)
+  local origin = vim.api.nvim_get_current_tabpage()
+  local view = buffers(diff, sides, decide)
+  view.origin = origin
+  local ok, problem = pcall(function()
+    local left, right = windows(view)
+    local original, proposed = bar(diff, sides)
+    set(left, { winbar = original })
+    set(right, { winbar = proposed })
+    compare({ left, right })
+    set(left, { winfixbuf = true })
+    set(right, { winfixbuf = true })
+    to_first_change(right)
+    vim.api.nvim_set_current_win(right)
+  end)
+  if ok then
+    return view
+  end
+  M.close(view)
+  return nil, problem
+end
+
+-- The last window of all cannot be closed: it gets another buffer.
+local function empty(window)
+  vim.api.nvim_win_call(window, function()
+    vim.cmd('diffoff')
+  end)
+  set(window, { winfixbuf = false, winbar = '' })
+  vim.api.nvim_win_set_buf(window, vim.api.nvim_create_buf(true, false))
+end
+
+---@param view dapeer.View
+---@return boolean
+function M.has_person(view)
+  return view.tab ~= nil and vim.api.nvim_get_current_tabpage() == view.tab
+end
+
+---Whether the person can see the proposal somewhere.
+---@param view dapeer.View
+---@return boolean
+function M.shown(view)
+  return vim.api.nvim_buf_is_valid(view.right) and #vim.fn.win_findbuf(view.right) > 0
+end
+
+---Close all that shows a diff. Who is in its tab page goes to the next diff, or back to where they came from.
+---@param view dapeer.View
+---@param next_tab? integer
+function M.close(view, next_tab)
+  local back = next_tab or view.origin
+  if (view.inside or M.has_person(view)) and vim.api.nvim_tabpage_is_valid(back) then
+    vim.api.nvim_set_current_tabpage(back)
+  end
+  for _, buffer in ipairs({ view.right, view.left }) do
+    for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+      if not pcall(vim.api.nvim_win_close, window, true) then
+        empty(window)
+      end
+    end
+    if vim.api.nvim_buf_is_valid(buffer) then
+      pcall(vim.api.nvim_buf_delete, buffer, { force = true })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,284 @@
+"""How a diff ends: by the person, by the assistant, by accident; and that nothing is left of it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness import read
+from tests.neovim.editor import neovim
+from tests.neovim.joint import attached
+from tests.neovim.reviewing import (
+    RC,
+    Proposal,
+    bars,
+    everything,
+    proposed,
+    reviewing,
+    unchanged,
+)
+
+OLD, NEW = "one\ntwo\nthree\n", "one\nTWO\nthree\n"
+ACCEPTED = ["FILE_SAVED", NEW]
+REJECTED = ["DIFF_REJECTED", "mine"]
+
+# A mapping is as good as a command line.
+MAPPINGS = """
+vim.keymap.set('n', '<C-s>', '<Cmd>w<CR>')
+vim.keymap.set('n', '<F2>', function() vim.cmd.write() end)
+vim.keymap.set('i', '<F3>', '<Cmd>w<CR><Esc>')
+vim.keymap.set('n', '<F4>', ':update<CR>')
+vim.keymap.set('n', '<F5>', '<Cmd>Dapeer accept<CR>')
+"""
+
+WAYS = {
+    "ZZ": ACCEPTED,
+    ":w<CR>": ACCEPTED,
+    ":silent! w | echo 1<CR>": ACCEPTED,
+    ":wq<CR>": ACCEPTED,
+    ":x<CR>": ACCEPTED,
+    "<C-s>": ACCEPTED,
+    "<F2>": ACCEPTED,
+    "A<F3>": ACCEPTED,
+    "<F4>": ACCEPTED,
+    "<F5>": ACCEPTED,
+    ":Dapeer accept<CR>": ACCEPTED,
+    "<C-w>pZZ": ACCEPTED,
+    "<C-w>p:Dapeer accept<CR>": ACCEPTED,
+    # Only the windows of a diff are its own.
+    "<C-w>pgt:Dapeer accept<CR>": ACCEPTED,
+    "ZQ": REJECTED,
+    ":q<CR>": REJECTED,
+    ":q!<CR>": REJECTED,
+    "<C-w>p:q<CR>": REJECTED,
+    "<C-w>o:q<CR>": REJECTED,
+    "<C-w>pZQ": REJECTED,
+    ":close<CR>": REJECTED,
+    "<C-w>c": REJECTED,
+    ":tabclose<CR>": REJECTED,
+    "gt:tabonly<CR>": REJECTED,
+    ":bwipeout!<CR>": REJECTED,
+    ":Dapeer reject<CR>": REJECTED,
+    ":Dapeer reject use a set, not  a list<CR>": [*REJECTED, "use a set, not a list"],
+}
+
+
+@pytest.mark.parametrize("hidden", [True, False], ids=["hidden", "nohidden"])
+async def test_every_way_to_decide_leaves_nothing_behind(tmp_path: Path, *, hidden: bool) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(OLD, encoding="utf-8")
+    rc = MAPPINGS + f"vim.o.hidden = {str(hidden).lower()}"
+    async with reviewing(tmp_path, rc) as (c, editor):
+        await editor.lua("vim.cmd.edit('a.txt') vim.api.nvim_win_set_cursor(0, { 3, 2 })")
+        for keys, decision in WAYS.items():
+            before = await everything(editor)
+            proposal = await proposed(c, editor, "a.txt", NEW, tab_name="mine")
+            await editor.keys(keys)
+            assert await proposal.answer() == decision, keys
+            await unchanged(editor, before)
+        assert path.read_text(encoding="utf-8") == OLD
+
+
+AUTOSAVE = """
+vim.api.nvim_create_autocmd({ 'InsertLeave', 'FocusLost', 'TextChanged', 'CursorHold' }, {
+  nested = true,
+  command = 'silent! wall',
+})
+vim.api.nvim_create_autocmd('TextChanged', {
+  callback = function()
+    vim.defer_fn(function()
+      vim.cmd('silent! write')
+      vim.cmd.wall()
+      vim.rpcnotify(vim.g.test_channel, 'autosaved')
+    end, 1)
+  end,
+})
+vim.keymap.set('n', '<F2>', '<Cmd>make<CR>')
+vim.o.makeprg = 'true'
+vim.o.shellpipe = '>'
+"""
+
+
+async def test_nothing_but_the_person_accepts(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(OLD, encoding="utf-8")
+    async with reviewing(tmp_path, AUTOSAVE) as (c, editor):
+        await editor.lua("vim.cmd.edit('a.txt')")
+        before = await everything(editor)
+        proposal = await proposed(c, editor, "a.txt", NEW, tab_name="mine")
+        # A plugin that saves at once, one that saves later, and whoever else may write.
+        await editor.keys("iMY <Esc>x")
+        await editor.notified("autosaved")
+        assert "did not type" in (await editor.notified("said"))[0]
+        await editor.lua("vim.cmd('silent! wall') vim.cmd('silent! write')")
+        await editor.lua("vim.api.nvim_exec_autocmds('FocusLost', {})")
+        # Other files are written, and the options that write on any occasion do not count.
+        for keys in ("gt:wall<CR>gt", ":set aw awa<CR>", "gtgt", "<F2>", ":make<CR>", ":!true<CR>"):
+            await editor.keys(keys)
+            await editor.mode()
+            await editor.keys("<CR>")
+        await editor.lua("vim.o.autowrite, vim.o.autowriteall = false, false")
+        assert await editor.lua("return { vim.bo.modified, vim.bo.buftype }") == [True, "acwrite"]
+        assert proposal.pending
+        # Nor does another name make it a file.
+        await editor.keys(":w other.txt<CR>")
+        assert "no other file" in (await editor.notified("said"))[0]
+        assert not (tmp_path / "other.txt").exists()
+        await editor.keys(":w<CR>")
+        assert await proposal.answer() == ["FILE_SAVED", "one\nMYTWO\nthree\n"]
+        # Neovim's own: the name that was written to, and what the text's last keys were.
+        await editor.lua("vim.cmd('silent! bwipeout other.txt')")
+        del before["registers"]
+        await unchanged(editor, before)
+
+
+async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        before = await everything(editor)
+        one = await proposed(c, editor, "1.txt", "1\n", tab_name="first")
+        where = await editor.lua("return vim.api.nvim_get_current_tabpage()")
+        two = await proposed(c, editor, "2.txt", "2\n", tab_name="second")
+        assert await editor.notified("said") == ["dapeer: another diff is to be reviewed: 2.txt"]
+        three = await proposed(c, editor, "3.txt", "3\n")
+        # Who reviews one stays there.
+        assert await editor.lua("return vim.api.nvim_get_current_tabpage()") == where
+        lines = await editor.lua("return require('dapeer.diff').lines()")
+        assert [line.split("  ")[:3] for line in lines] == [
+            ["tab page 2", "(1.txt)", "first"],
+            ["tab page 4", "(2.txt)", "second"],
+            ["tab page 3", "(3.txt)", "3.txt"],
+        ]
+        await editor.keys("gtZZ")
+        assert await three.answer() == ["FILE_SAVED", "3\n"]
+        await editor.notified("closed")
+        # From one to the next.
+        assert (await bars(editor))[1].endswith("1.txt")
+        # The same tab name: only the last one counts.
+        again = await proposed(c, editor, "1.txt", "one\n", tab_name="first")
+        assert (await one.answer())[0] == "DIFF_REJECTED"
+        assert (await one.answer())[2] == ("Another diff with this tab name has taken its place.")
+        await editor.notified("closed")
+        await editor.keys(":Dapeer reject no<CR>")
+        await editor.keys(":Dapeer accept<CR>")
+        assert await two.answer() == ["DIFF_REJECTED", "second", "no"]
+        assert await again.answer() == ["FILE_SAVED", "one\n"]
+        await editor.notified("closed")
+        await unchanged(editor, before)
+
+
+async def test_the_assistant_closes_what_it_has_opened(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        before = await everything(editor)
+        assert await read(c, "nvim_close_tab", tab_name="none") == "TAB_CLOSED"
+        assert await read(c, "nvim_close_all_diff_tabs") == "CLOSED_0_DIFF_TABS"
+        proposal = await proposed(c, editor, "1.txt", "1\n", tab_name="first")
+        assert await read(c, "nvim_close_tab", tab_name="first") == "TAB_CLOSED"
+        reason = "The assistant has closed it."
+        assert await proposal.answer() == ["DIFF_REJECTED", "first", reason]
+        await unchanged(editor, before)
+        # Two diffs of its own; one of somebody else's, and the person's own, stay.
+        await editor.lua("""
+          vim.cmd('tabnew | diffthis | vnew | diffthis')
+          require('dapeer.diff').open(function() end, {
+            new_file_path = 'other.txt', new_file_contents = 'x', tab_name = 'of another',
+          }, { caller = { client = 'another' }, on_cancel = function() end, progress = function() end })
+        """)
+        await editor.notified("opened")
+        theirs = await everything(editor)
+        mine = [await proposed(c, editor, f"{name}.txt", "x") for name in "ab"]
+        assert await read(c, "nvim_close_all_diff_tabs") == "CLOSED_2_DIFF_TABS"
+        assert [(await one.answer())[0] for one in mine] == ["DIFF_REJECTED"] * 2
+        await editor.notified("closed")
+        await unchanged(editor, theirs)
+
+
+async def test_a_cancelled_diff_goes_but_not_under_the_persons_hands(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        before = await everything(editor)
+        proposal = await proposed(c, editor, "1.txt", "1\n")
+        await proposal.cancel()
+        await unchanged(editor, before)
+        # Who types in it goes on typing in it; what they typed would land elsewhere.
+        proposal = await proposed(c, editor, "1.txt", "1\n")
+        await editor.keys("Omore")
+        await proposal.cancel()
+        await read(c, "nvim_close_all_diff_tabs")
+        assert await editor.lua("return vim.api.nvim_get_current_line()") == "more"
+        await editor.keys("<Esc>")
+        del before["registers"]
+        await unchanged(editor, before)
+
+
+async def test_a_diff_waits_until_the_person_has_stopped_typing(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        for start, stop in (("i", "<Esc>"), (":", "<C-c>"), ("v", "<Esc>"), ("q:", ":q<CR>")):
+            await editor.keys(start)
+            proposal = Proposal(c, "1.txt", "1\n")
+            assert "stopped typing" in (await editor.notified("said"))[0]
+            assert await editor.lua("return #vim.api.nvim_list_tabpages()") == 1
+            lines = await editor.lua("return require('dapeer.diff').lines()")
+            assert lines[0].startswith("not shown yet  (1.txt)  1.txt")
+            await editor.keys(stop)
+            await editor.notified("opened")
+            await editor.keys("ZZ")
+            assert await proposal.answer() == ["FILE_SAVED", "1\n"]
+            await editor.notified("closed")
+        # Cancelled before it was shown, it never is.
+        await editor.keys("i")
+        before = await everything(editor)
+        proposal = Proposal(c, "1.txt", "1\n")
+        await editor.notified("said")
+        await proposal.cancel()
+        await read(c, "nvim_close_all_diff_tabs")
+        assert await everything(editor) == before
+        await editor.keys("<Esc>")
+        assert await editor.lua("return #vim.api.nvim_list_tabpages()") == 1
+
+
+async def test_a_diff_in_the_only_tab_page_leaves_a_window(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        proposal = await proposed(c, editor, "1.txt", "1\n")
+        await editor.keys(":tabonly<CR>ZZ")
+        assert await proposal.answer() == ["FILE_SAVED", "1\n"]
+        await editor.notified("closed")
+        assert await editor.lua("""
+          return { #vim.api.nvim_list_wins(), vim.api.nvim_buf_get_name(0), vim.wo.diff, vim.wo.winbar, vim.wo.winfixbuf }
+        """) == [1, "", False, "", False]
+
+
+@pytest.mark.parametrize("keys", [":qa<CR>", ":qa!<CR>", ":confirm qa<CR>", ":wqa<CR>"])
+async def test_neovim_may_be_quit(tmp_path: Path, keys: str) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        shown = [await proposed(c, editor, f"{number}.txt", "x") for number in range(2)]
+        await editor.keys("iedited<Esc>" + keys)
+        for number, one in enumerate(shown):
+            answer = await one.answer()
+            assert answer == ["DIFF_REJECTED", f"{number}.txt", "Neovim ended."]
+        await editor.ended()
+
+
+async def test_a_quit_that_fails_leaves_the_diff_as_it_was(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        await editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'unsaved' })")
+        proposal = await proposed(c, editor, "1.txt", "1\n")
+        await editor.keys(":silent! qa<CR>")
+        # `:x` writes only what counts as modified.
+        await editor.lua("return 1")
+        await editor.keys(":tabfirst<CR>:2tabnext<CR><C-w>l:x<CR>")
+        assert await proposal.answer() == ["FILE_SAVED", "1\n"]
+
+
+async def test_a_diff_goes_with_its_core(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, ui=True, rc=RC, setup={}, cwd=tmp_path) as editor:
+        before = await everything(editor)
+        async with attached(editor, tmp_path) as (c, _):
+            proposal = await proposed(c, editor, "1.txt", "1\n")
+        assert not proposal.pending or await _gone(proposal)
+        await editor.notified("closed")
+        after = await everything(editor)
+        assert {name: after[name] for name in ("tabs", "windows", "buffers")} == {
+            name: before[name] for name in ("tabs", "windows", "buffers")
+        }
+
+
+async def _gone(proposal: Proposal) -> bool:
+    await proposal.cancel()
+    return True
