@@ -174,6 +174,13 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
     return Reply(_compact(fields), fields)
 
 
+def _facts(data: object) -> Json | None:
+    if isinstance(data, dict):
+        return cast("Json", data)
+    # Lua's empty table is a list.
+    return {} if data == [] else None
+
+
 def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = False) -> Reply:
     texts = [str(block["text"]) for block in blocks if block["type"] == "text"]
     return Reply("\n".join(texts), data, blocks, failed)
