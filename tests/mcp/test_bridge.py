@@ -76,13 +76,11 @@ async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> No
         assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio"}
 
 
-async def test_only_the_owner_can_find_and_reach_the_server(project: Path) -> None:
-    async with serving("--no-auth", cwd=project):
-        assert modes(runtime_folder()) == {"": 0o700, ".sock": 0o600, ".json": 0o600}
-
-
-async def test_a_server_takes_its_announcement_along(project: Path) -> None:
+async def test_only_the_owner_can_find_and_reach_the_server_which_takes_all_of_it_along(
+    project: Path,
+) -> None:
     async with serving("--no-auth", cwd=project) as (server, _):
+        assert modes(runtime_folder()) == {"": 0o700, ".sock": 0o600, ".json": 0o600}
         assert await server.signal(signal.SIGTERM) == 0
     assert files_in(runtime_folder()) == []
 
@@ -117,19 +115,17 @@ async def test_a_bridge_ends_with_its_server_and_says_so(project: Path) -> None:
         assert await client.process.wait() == 1
 
 
-@pytest.mark.parametrize("option", [["--no-bridge"], ["--read-only"], ["--tools", "dap"]])
-async def test_a_client_that_wants_a_server_of_its_own_gets_one(
-    project: Path, option: list[str]
+async def test_a_client_that_wants_a_server_of_its_own_or_is_of_another_project_gets_one(
+    project: Path, tmp_path: Path
 ) -> None:
-    async with (
-        serving("--no-auth", cwd=project),
-        started(*STDIO, cwd=project) as one,
-        started(*STDIO, *option, cwd=project) as two,
-    ):
+    wishes = (("--no-bridge",), ("--read-only",), ("--tools", "dap"))
+    async with serving("--no-auth", cwd=project), started(*STDIO, cwd=project) as one:
         await one.handshake()
         await run(one)
-        await two.handshake()
-        assert await sessions(two) == []
+        for options, folder in (*((wish, project) for wish in wishes), ((), tmp_path)):
+            async with started(*STDIO, *options, cwd=folder) as other:
+                await other.handshake()
+                assert await sessions(other) == [], options
 
 
 @pytest.mark.parametrize("option", [["--read-only"], ["--tools", "dap"]])
@@ -138,18 +134,6 @@ async def test_a_server_that_holds_tools_back_is_nobodys_bridge(
 ) -> None:
     async with serving("--no-auth", *option, cwd=project):
         assert files_in(runtime_folder()) == []
-
-
-async def test_a_client_of_another_project_is_not_bridged(project: Path, tmp_path: Path) -> None:
-    async with (
-        serving("--no-auth", cwd=project),
-        started(*STDIO, cwd=project) as one,
-        started(*STDIO, cwd=tmp_path) as two,
-    ):
-        await one.handshake()
-        await run(one)
-        await two.handshake()
-        assert await sessions(two) == []
 
 
 async def test_an_announcement_that_nobody_stands_behind_is_removed(project: Path) -> None:
@@ -162,11 +146,15 @@ async def test_an_announcement_that_nobody_stands_behind_is_removed(project: Pat
     assert not file_of(project).exists()
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"project": 1}', "\0"])
-async def test_an_announcement_that_makes_no_sense_is_ignored(project: Path, content: str) -> None:
+async def test_announcements_that_make_no_sense_are_ignored(project: Path) -> None:
+    """A client looks for a server of its folder, and of each one above."""
     private(runtime_folder())
-    file_of(project).write_text(content, encoding="utf-8")
-    async with started(*STDIO, cwd=project) as client:
+    folder = project / "src"
+    for content in ("", "[]", "{}", '{"project": 1}', "\0"):
+        folder /= "deeper"
+        file_of(folder).write_text(content, encoding="utf-8")
+    folder.mkdir(parents=True)
+    async with started(*STDIO, cwd=folder) as client:
         await client.handshake()
         assert await client.end() == 0
 

@@ -2,53 +2,27 @@
 
 import asyncio
 import json
-import shutil
-import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import pytest
 
 from dapeer.tools import TOOLS
+from tests import npm
 from tests.mcp.small import TOKEN
 from tests.mcp.wire import serving
 from tests.processes import LIMIT
 from tests.programs import program
 
-PACKAGE = "@modelcontextprotocol/inspector@2.12.0"
-SECONDS_TO_INSTALL = 300
-
 STDIO = (sys.executable, "-m", "dapeer", "stdio")
+CALL = ("--method", "tools/call", "--tool-name")
 
 
-@pytest.fixture(scope="session")
-def npx() -> str:
-    """Return npx; the test is skipped where it cannot give us the Inspector."""
-    path = shutil.which("npx")
-    if path is None:
-        pytest.skip("needs npx: install Node.js 20 or newer")
-    try:
-        done = subprocess.run(
-            [path, "-y", PACKAGE, "--cli", "--help"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_TO_INSTALL,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"npx did not get {PACKAGE} in time")
-    if done.returncode:
-        pytest.skip(f"npx cannot get {PACKAGE}: {done.stderr.strip().splitlines()[-1:]}")
-    return path
-
-
-async def inspect(npx: str, *arguments: str) -> dict[str, Any]:
-    """Run the Inspector and return what it prints."""
+async def inspect(*arguments: str) -> dict[str, Any]:
+    """Run the Inspector and return what it prints. It is a process, and a client, of its own."""
     process = await asyncio.create_subprocess_exec(
-        npx,
-        "-y",
-        PACKAGE,
+        *npm.inspector(),
         "--cli",
         *arguments,
         stdin=asyncio.subprocess.DEVNULL,
@@ -61,46 +35,39 @@ async def inspect(npx: str, *arguments: str) -> dict[str, Any]:
     return json.loads(out)
 
 
-def over_http(url: str, path: str, transport: str) -> tuple[str, ...]:
-    """Return the Inspector's arguments for a server that wants a token."""
-    header = f"Authorization: Bearer {TOKEN}"
-    return (f"{url}{path}", "--transport", transport, "--header", header)
+def names(listed: dict[str, Any]) -> set[str]:
+    return {tool["name"] for tool in listed["tools"]}
 
 
-async def test_the_inspector_lists_and_calls_tools_over_stdio(npx: str) -> None:
-    listed = await inspect(npx, *STDIO, "--method", "tools/list", "--strict")
-    assert {tool["name"] for tool in listed["tools"]} == {tool.name for tool in TOOLS}
-    called = await inspect(npx, *STDIO, "--method", "tools/call", "--tool-name", "dap_status")
+def uris(listed: dict[str, Any]) -> set[str]:
+    return {resource["uri"] for resource in listed["resources"]}
+
+
+OURS = {tool.name for tool in TOOLS}
+
+
+async def test_the_inspector_lists_and_calls_tools_over_stdio() -> None:
+    assert names(await inspect(*STDIO, "--method", "tools/list", "--strict")) == OURS
+    called = await inspect(*STDIO, *CALL, "dap_status")
     assert called["content"][0]["type"] == "text"
 
 
-@pytest.mark.parametrize(("path", "transport"), [("/mcp", "http"), ("/sse", "sse")])
-async def test_the_inspector_lists_and_calls_tools_over_http(
-    npx: str, path: str, transport: str, monkeypatch: pytest.MonkeyPatch
+async def test_the_inspector_works_at_one_session_over_both_transports_and_eras_of_http(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DAPEER_TOKEN", TOKEN)
     p = program("loop.py")
-    breakpoints = json.dumps([p.at("inner")])
+    token = ("--header", f"Authorization: Bearer {TOKEN}")
     async with serving() as (_, url):
-        server = over_http(url, path, transport)
-        listed = await inspect(npx, *server, "--method", "tools/list")
-        assert {tool["name"] for tool in listed["tools"]} == {tool.name for tool in TOOLS}
-        run = ("--tool-name", "dap_run", "--tool-arg", f"program={p}")
-        stop = await inspect(
-            npx, *server, "--method", "tools/call", *run, f"breakpoints={breakpoints}"
-        )
+        http = partial(inspect, f"{url}/mcp", "--transport", "http", *token)
+        sse = partial(inspect, f"{url}/sse", "--transport", "sse", *token)
+        assert names(await http("--method", "tools/list")) == OURS
+        given = (f"program={p}", f"breakpoints={json.dumps([p.at('inner')])}")
+        stop = await http(*CALL, "dap_run", "--tool-arg", *given)
         assert stop["structuredContent"]["line"] == p.line("inner")
-        resources = await inspect(npx, *server, "--method", "resources/list")
-        assert "debug://sessions/1" in [resource["uri"] for resource in resources["resources"]]
-        end = await inspect(npx, *server, "--method", "tools/call", "--tool-name", "dap_terminate")
-        assert not end.get("isError")
-
-
-async def test_the_inspector_speaks_the_newest_protocol_with_us(
-    npx: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DAPEER_TOKEN", TOKEN)
-    async with serving() as (_, url):
-        server = (*over_http(url, "/mcp", "http"), "--protocol-era", "modern")
-        prompts = await inspect(npx, *server, "--method", "prompts/list")
-        assert "explain_crash" in [prompt["name"] for prompt in prompts["prompts"]]
+        assert "debug://sessions/1" in uris(await http("--method", "resources/list"))
+        prompts = await http("--protocol-era", "modern", "--method", "prompts/list")
+        assert "explain_crash" in {prompt["name"] for prompt in prompts["prompts"]}
+        assert names(await sse("--method", "tools/list")) == OURS
+        assert "debug://sessions/1" in uris(await sse("--method", "resources/list"))
+        assert not (await sse(*CALL, "dap_terminate")).get("isError")

