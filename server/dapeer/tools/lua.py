@@ -163,14 +163,8 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
         return _reply_with([fields], None)
     blocks: object = fields.get("content")
     if isinstance(blocks, list) and blocks and all(map(_is_block, cast("list[object]", blocks))):
-        facts: Any = fields.get("structuredContent")
-        # Lua's empty table is a list.
-        data = {} if facts == [] else facts if isinstance(facts, dict) else None
-        return _reply_with(
-            cast("list[Json]", blocks),
-            cast("Json | None", data),
-            failed=bool(fields.get("isError")),
-        )
+        facts, failed = _facts(fields.get("structuredContent")), bool(fields.get("isError"))
+        return _reply_with(cast("list[Json]", blocks), facts, failed=failed)
     return Reply(_compact(fields), fields)
 
 
