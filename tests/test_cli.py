@@ -1,6 +1,7 @@
 """The command line, as a person uses it."""
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -36,8 +37,13 @@ def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `dapeer` to its end, with nothing on stdin."""
+    return process("-m", "dapeer", *arguments)
+
+
+def process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python to its end, with nothing on stdin."""
     return subprocess.run(
-        [sys.executable, "-m", "dapeer", *arguments],
+        [sys.executable, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -80,24 +86,33 @@ def test_a_wrong_option_is_explained_without_loading_anything(
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["serve", "--no-auth", "--tools", "lsp"], "No tools belong to the group `lsp`. Groups: "),
-        (["stdio", "--tools", "dap,lsp"], "No tools belong to the group `lsp`. Groups: "),
-        (["serve", "--host", "no-such-host.invalid"], "Cannot listen on no-such-host.invalid"),
-        (["serve", "--token-file", "/"], "Cannot use the token file /: "),
-        (["serve", "--token-file", "/dev/null"], "/dev/null holds no usable token. A token is"),
-        (["stdio", "--log-file", "/"], "Cannot log to /: Is a directory. Name another"),
-        (["stdio", "--nvim", "/no/where"], "No Neovim listens at /no/where"),
-        (["serve", "--no-auth", "--nvim", "127.0.0.1:1"], "No Neovim listens at 127.0.0.1:1"),
-    ],
+MISTAKES = (
+    # First, for a process sets up its log once.
+    (["stdio", "--log-file", "/"], "Cannot log to /: Is a directory. Name another"),
+    (["serve", "--no-auth", "--tools", "lps"], "No tools belong to the group `lps`. Groups: "),
+    (["stdio", "--tools", "dap,lps"], "No tools belong to the group `lps`. Groups: "),
+    (["serve", "--host", "no-such-host.invalid"], "Cannot listen on no-such-host.invalid"),
+    (["serve", "--token-file", "/"], "Cannot use the token file /: "),
+    (["serve", "--token-file", "/dev/null"], "/dev/null holds no usable token. A token is"),
+    (["stdio", "--nvim", "/no/where"], "No Neovim listens at /no/where"),
+    (["serve", "--no-auth", "--nvim", "127.0.0.1:1"], "No Neovim listens at 127.0.0.1:1"),
 )
-def test_a_mistake_is_told_in_one_line(arguments: list[str], words: str) -> None:
-    done = run(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"dapeer: {words}"), done.stderr
-    assert done.stderr.count("\n") == 1
+ONE_BY_ONE = """
+import json, sys
+from dapeer.cli import main
+for arguments in json.loads(sys.argv[1]):
+    print(main(arguments), file=sys.stderr)
+"""
+"""Runs `dapeer` as often as is wanted; loading its libraries takes longer than all of that."""
+
+
+def test_a_mistake_is_told_in_one_line() -> None:
+    given = json.dumps([arguments for arguments, _ in MISTAKES])
+    done = process("-c", ONE_BY_ONE, given)
+    told = done.stderr.splitlines()
+    assert (done.stdout, told[1::2]) == ("", ["2"] * len(MISTAKES)), done.stderr
+    for line, (_, words) in zip(told[::2], MISTAKES, strict=True):
+        assert line.startswith(f"dapeer: {words}")
 
 
 def test_a_port_in_use_is_told_in_one_line() -> None:
