@@ -15,7 +15,7 @@ return {
         description = 'at least',
       },
       fresh = { type = 'boolean' },
-      count = { type = 'integer', minimum = 1, default = 100 },
+      count = { type = 'integer', minimum = 1, maximum = 1000, default = 100 },
       start = { type = 'integer', minimum = 0, default = 0 },
       timeout_ms = { type = 'integer', minimum = 1, default = 5000 },
     },

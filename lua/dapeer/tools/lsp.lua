@@ -31,7 +31,7 @@ local PLACE = {
   },
 }
 local PAGE = {
-  count = { type = 'integer', minimum = 1, default = 100 },
+  count = { type = 'integer', minimum = 1, maximum = 1000, default = 100 },
   start = { type = 'integer', minimum = 0, default = 0 },
 }
 local APPLY = {

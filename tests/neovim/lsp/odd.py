@@ -1,6 +1,6 @@
 """A language server, a real process, that does what real ones do not do on demand.
 
-hover            is never answered
+hover            is never answered, and reported as work that goes on
 definition       ends the process instead
 implementation   fails
 references       is refused twice because the text has changed, then answered
@@ -64,7 +64,7 @@ class Odd:
         self.answers: dict[str, Callable[[Json], Json | None]] = {
             "initialize": lambda _: {"result": {"capabilities": CAPABILITIES}},
             "shutdown": lambda _: {"result": None},
-            "textDocument/hover": lambda _: None,
+            "textDocument/hover": self.think,
             "textDocument/definition": lambda _: os._exit(3),
             "textDocument/implementation": lambda _: failure(-32603, "not today"),
             "textDocument/references": self.references,
@@ -72,6 +72,10 @@ class Odd:
             "textDocument/codeAction": self.actions,
             "workspace/executeCommand": self.greet,
         }
+
+    def think(self, _: Json) -> None:
+        begin = {"kind": "begin", "title": "Thinking"}
+        write(method="$/progress", params={"token": "thought", "value": begin})
 
     def references(self, params: Json) -> Json:
         self.refused += 1

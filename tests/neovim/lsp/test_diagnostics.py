@@ -41,6 +41,7 @@ async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
             ("shop.py", 23, 14, "F821"),
             ("shop.py", 23, 14, "unresolved-reference"),
         }
+        assert found["notes"] == []
 
         # A file that is not open, and a new one.
         assert told(await ask(c, "nvim_diagnostics_list", filename="till.py")) == IN_TILL
@@ -92,10 +93,13 @@ async def test_a_server_that_pushes_its_diagnostics_is_waited_for(tmp_path: Path
         await editor.lua("vim.fn.setline(24, 'y = nothing')")
         found = await ask(c, "nvim_diagnostics_list", fresh=True)
         assert ("shop.py", 24, 5, "F821") in told(found)
+        # Neovim asks ty for the same after an edit, and cancels what has been asked before.
+        assert found["notes"] == []
         await editor.lua("vim.fn.setline(24, 'y = other')")
         text = await read(c, "nvim_diagnostics_list", fresh=True)
         assert "Undefined name `other`" in text
         assert "`nothing`" not in text
+        assert "has not answered" not in text
         # Nothing has changed, so nothing is pushed: what has been told counts.
         again = await ask(c, "nvim_diagnostics_list", fresh=True)
         assert again["notes"] == []

@@ -38,7 +38,11 @@ async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_as
         await has_seen(editor, "textDocument/hover")
         hover.cancel()
         await has_seen(editor, "$/cancelRequest")
-        # Nothing is left behind of either.
+        assert "odd (id 1): busy (Thinking)" in await read(c, "nvim_lsp_clients")
+        said = await refusal(c, "nvim_lsp_hover", line=1, timeout_ms=50)
+        assert "within 50 ms, it is busy (Thinking)" in said
+        await has_seen(editor, "$/cancelRequest")
+        # Nothing is left behind of them.
         mine = "return #vim.api.nvim_get_autocmds({ event = { 'LspRequest', 'LspDetach' } })"
         ours = await editor.lua(mine)
         assert ours == 1  # the test's own
