@@ -84,6 +84,46 @@ local function check_dap()
   end
 end
 
+---@param tools dapeer.Tool[]
+local function named(tools)
+  return table.concat(
+    vim.tbl_map(function(tool)
+      return 'nvim_' .. tool.name
+    end, tools),
+    ', '
+  )
+end
+
+local function check_tools()
+  local registry, groups = require('dapeer.registry'), require('dapeer.tools')
+  local served = registry.list()
+  for _, group in ipairs(groups.GROUPS) do
+    local all = groups.group(group)
+    local on = vim.tbl_filter(function(tool)
+      return tool.group == group
+    end, served)
+    if #on == 0 then
+      local how = ('setup({ tools = { %s = true } }) switches it on'):format(group)
+      health.info(('%s (off; %s): %s'):format(group, how, named(all)))
+    else
+      local how = ('setup({ tools = { %s = false } }) switches it off'):format(group)
+      local away = vim.tbl_filter(function(tool)
+        return not registry.find(tool.name)
+      end, all)
+      local gone = #away > 0 and ('; unregistered: ' .. named(away)) or ''
+      health.ok(('%s (%s): %s%s'):format(group, how, named(on), gone))
+    end
+  end
+  local own = vim.tbl_filter(function(tool)
+    return not tool.group
+  end, served)
+  local how = "unregister('name') takes one away, a built-in one too"
+  health.info(('your own (%s): %s'):format(how, #own > 0 and named(own) or 'none'))
+  for _, problem in ipairs(registry.problems()) do
+    health.warn(problem)
+  end
+end
+
 local function check_options()
   local config = require('dapeer.config')
   for _, problem in ipairs(config.problems) do
@@ -100,6 +140,8 @@ function M.check()
   check_life()
   health.start('dapeer: nvim-dap')
   check_dap()
+  health.start('dapeer: tools in Lua')
+  check_tools()
   health.start('dapeer: options')
   check_options()
 end
