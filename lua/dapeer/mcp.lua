@@ -15,7 +15,15 @@ end
 ---@param data any  whatever JSON can hold
 ---@return dapeer.Result
 function M.json(data)
-  return M.text(require('dapeer.values').encode(data))
+  local json, problem = require('dapeer.values').encode(data, 'data')
+  if not json then
+    error(('The result cannot be sent: %s.'):format(problem), 2)
+  end
+  local result = M.text(json)
+  if vim.startswith(json, '{') then
+    result.structuredContent = data
+  end
+  return result
 end
 
 M.success = M.json

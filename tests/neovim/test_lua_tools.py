@@ -1,6 +1,8 @@
 """Tools that a person has written in Lua: an assistant lists them, calls them, and reads what they say."""
 
 import asyncio
+import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from tests.mcp.wire import call as by_hand
 from tests.mcp.wire import started
 from tests.neovim.editor import neovim
 from tests.neovim.joint import attached
-from tests.processes import LIMIT
+from tests.processes import LIMIT, process_gone
 from tests.programs import ROOT
 
 WORKSHOP = "WORKSHOP = require('workshop')"
@@ -146,6 +148,7 @@ async def test_a_handler_that_misbehaves_is_told_of_and_breaks_nothing(tmp_path:
         assert "the tool twice has called back twice; only the first counts" in warnings
         late = await refusal(c, "nvim_slow")
         assert late.startswith("slow has not answered within 0.05 s, and was cancelled.")
+        await editor.notified("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["timed out"]
 
 
@@ -437,3 +440,69 @@ async def test_lua_runs_tools_as_in_mcp_tools_nvim(tmp_path: Path) -> None:
         again = (await run("return r.execute('wait')"))["task_id"]
         assert (await run(f"return r.cancel_task('{again}')"))["cancelled"]
         assert await editor.lua("return WORKSHOP.log") == ["cancelled"]
+
+
+HELP = (ROOT / "doc" / "dapeer.txt").read_text(encoding="utf-8")
+
+
+def example(number: int) -> str:
+    """Return the Lua of one of the help's examples."""
+    tagged = HELP.partition(f"*dapeer-tool-example-{number}* >lua\n")[2]
+    return tagged.partition("\n<")[0]
+
+
+async def test_the_examples_of_the_help_work(tmp_path: Path) -> None:
+    rc = "\n".join(map(example, (1, 2, 3)))
+    async with neovim(tmp_path, dap=False, rc=rc) as editor, attached(editor) as (c, _):
+        await editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, {'x', '  -- TODO: tea'})")
+        todos = (await ask(c, "nvim_todo_list"))["todos"]
+        assert todos == [{"line": 2, "text": "-- TODO: tea"}]
+
+        done = await ask(c, "nvim_run_command", command=["sh", "-c", "echo out; echo err >&2"])
+        assert done == {"code": 0, "output": "out\n", "errors": "err\n"}
+        unknown = await refusal(c, "nvim_run_command", command=["no-such-program"])
+        assert unknown == "no-such-program cannot be run. Is it on PATH?"
+        fifo = tmp_path / "fifo"
+        os.mkfifo(fifo)
+        # It ends only if it is killed: nobody ever writes to the pipe.
+        endless = asyncio.create_task(
+            call(
+                c,
+                "nvim_run_command",
+                command=["sh", "-c", f"echo $$ > {tmp_path}/pid; : > {fifo}; exec cat {fifo}"],
+            )
+        )
+        await asyncio.to_thread(fifo.read_bytes)
+        endless.cancel()
+        await process_gone(int((tmp_path / "pid").read_text(encoding="utf-8")), LIMIT)
+
+        assert (await ask(c, "nvim_colorscheme", name="blue")) == {"colorscheme": "blue"}
+        none = await refusal(c, "nvim_colorscheme", name="beige")
+        assert none == "There is no colour scheme beige."
+
+
+async def test_help_and_health_list_every_tool_and_how_to_switch_it(tmp_path: Path) -> None:
+    on = {"tools": {"exec": True, "test": True}}
+    async with neovim(tmp_path, dap=False, setup=on) as editor:
+        tools = await editor.lua("""
+          return vim.tbl_map(function(tool) return { tool.group, tool.name } end, require('dapeer').list_tools())
+        """)
+        section = HELP.partition("\n6. TOOLS ")[2].partition("\n7. WRITING")[0]
+        _, *parts = re.split(r"\n(\w+)~", section)
+        told = {
+            (group, line.split()[0])
+            for group, lines in zip(parts[::2], parts[1::2], strict=True)
+            for line in lines.splitlines()
+            if line.startswith("  ") and not line.startswith("   ")
+        }
+        assert told == {(group, name) for group, name in tools}
+        await editor.lua("require('dapeer').setup({ tools = { exec = false } })")
+        await editor.lua("require('dapeer').unregister('lsp_rename')")
+        await editor.lua("vim.cmd('checkhealth dapeer')")
+        report = "\n".join(await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
+        for _, name in tools:
+            assert f"nvim_{name}" in report
+        assert (
+            "exec (off; setup({ tools = { exec = true } }) switches it on): nvim_exec_lua" in report
+        )
+        assert "unregistered: nvim_lsp_rename" in report

@@ -87,6 +87,7 @@ end, { timeout = 0 })
 tool('slow', function(_, _, ctx)
   ctx.on_cancel(function()
     table.insert(M.log, 'timed out')
+    vim.rpcnotify(vim.g.test_channel, 'cancelled')
   end)
 end, { timeout = 50 })
 
