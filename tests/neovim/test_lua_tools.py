@@ -387,15 +387,19 @@ async def test_custom_tools_of_setup_are_served_and_a_bad_one_does_not_take_othe
 
 async def test_a_tool_that_is_not_read_only_needs_the_consent_for_running(tmp_path: Path) -> None:
     approve = {"approve": {"run": True}}
+    log = """
+      vim.api.nvim_create_autocmd('User', { pattern = 'DapeerAction', callback = function(event)
+        vim.rpcnotify(vim.g.test_channel, 'action', event.data.tool, event.data.ok)
+      end })
+    """
     async with (
-        neovim(tmp_path, dap=False, setup=approve, rc=WORKSHOP) as editor,
+        neovim(tmp_path, dap=False, setup=approve, rc=WORKSHOP + log) as editor,
         attached(editor) as (c, _),
     ):
         assert (await ask(c, "nvim_add", a=1))["sum"] == 2
         refused = await refusal(c, "nvim_lua_call", name="twice")
         assert refused.startswith("The person did not allow nvim_twice (Nobody is at this Neovim")
-        (line,) = await editor.lua("return require('dapeer.actions').lines()")
-        assert "failed  nvim_twice" in line
+        assert await editor.notified("action") == ["nvim_twice", False]
 
 
 async def test_after_a_reload_of_the_plugin_tools_and_calls_go_on(tmp_path: Path) -> None:
