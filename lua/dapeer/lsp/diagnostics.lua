@@ -288,7 +288,7 @@ function M.list(args, ctx)
   local document = positions.document(args.filename)
   local question = requests.question(args, ctx)
   local into = collected()
-  local clients = servers.attached(document.bufnr, question)
+  local clients = servers.attached(document, question)
   if args.fresh or document.opened then
     ask_and_wait(into, clients, document.bufnr, question)
   elseif hidden(document.bufnr) then

@@ -85,24 +85,62 @@ local function sorted_out(bufnr, method)
   return ready, starting
 end
 
--- Wait until no server is starting, but no longer than that many milliseconds.
-local function started(bufnr, question)
-  local watch, stop_clock
+-- Since 0.11 a configuration may look for a file's root in its own time, as those do that ask cargo or go.
+-- Neovim starts the server then, and tells nobody before that it will.
+---@param bufnr integer
+---@return boolean  whether one may be at it
+local function looking(bufnr)
+  local filetype = vim.bo[bufnr].filetype
+  for name in pairs(vim.lsp._enabled_configs or {}) do
+    local ok, config = pcall(function()
+      return vim.lsp.config[name]
+    end)
+    local slow = ok and config and type(config.root_dir) == 'function'
+    local served = slow and vim.tbl_contains(config.filetypes or { filetype }, filetype)
+    local here = { bufnr = bufnr, name = name, _uninitialized = true }
+    if served and #vim.lsp.get_clients(here) == 0 then
+      return true
+    end
+  end
+  return false
+end
+
+local ROOT_FOUND = 1500 -- milliseconds that looking for a root may take
+
+-- Wait until no server is starting, but no longer than was asked.
+---@param bufnr? integer
+---@param question dapeer.lsp.Question
+---@param opened? boolean  the buffer has just been loaded
+local function started(bufnr, question, opened)
+  local late = not opened
+  local watch, stop_clock, stop_looking
+  local function done()
+    local _, starting = sorted_out(bufnr)
+    return #starting == 0 and (late or not looking(bufnr))
+  end
+  if done() then
+    return
+  end
   task.await(function(resume)
+    local function check()
+      if done() then
+        resume()
+      end
+    end
     stop_clock = task.later(question.timeout, resume)
+    stop_looking = task.later(math.min(ROOT_FOUND, question.timeout), function()
+      late = true
+      check()
+    end)
     question.ctx.on_cancel(resume)
     watch = vim.api.nvim_create_autocmd({ 'LspAttach', 'LspDetach' }, {
       desc = 'dapeer: wait for a language server',
       -- Neovim knows it only when its autocommands have run.
-      callback = vim.schedule_wrap(function()
-        local _, starting = sorted_out(bufnr)
-        if #starting == 0 then
-          resume()
-        end
-      end),
+      callback = vim.schedule_wrap(check),
     })
   end)
   stop_clock()
+  stop_looking()
   pcall(vim.api.nvim_del_autocmd, watch)
 end
 
@@ -154,8 +192,8 @@ end
 ---@return vim.lsp.Client[]
 function M.offering(target, method, question)
   local ready, starting = sorted_out(target.bufnr, method)
-  if #ready == 0 and #starting > 0 then
-    started(target.bufnr, question)
+  if target.opened or #ready == 0 then
+    started(target.bufnr, question, target.opened)
     ready, starting = sorted_out(target.bufnr, method)
   end
   if #ready == 0 then
@@ -182,16 +220,12 @@ function M.offering(target, method, question)
 end
 
 ---Within a task: all clients of a buffer, once those that are starting have started.
----@param bufnr integer
+---@param document dapeer.lsp.Document
 ---@param question dapeer.lsp.Question
 ---@return vim.lsp.Client[]
-function M.attached(bufnr, question)
-  local ready, starting = sorted_out(bufnr)
-  if #starting > 0 then
-    started(bufnr, question)
-    ready = sorted_out(bufnr)
-  end
-  return ready
+function M.attached(document, question)
+  started(document.bufnr, question, document.opened)
+  return (sorted_out(document.bufnr))
 end
 
 ---Within a task: all clients that offer a method, whatever buffers they have.

@@ -90,3 +90,26 @@ async def test_one_server_that_fails_does_not_silence_another(tmp_path: Path) ->
         hover = await asked
         assert [each["client"] for each in hover["hovers"]] == ["ty"]
         assert "odd has ended" in hover["problems"][0]
+
+
+ENABLED = """
+vim.lsp.config('ty', {{
+  {ty},
+  filetypes = {{ 'python' }},
+  root_dir = function(_, on_dir)
+    vim.defer_fn(function() on_dir('{root}') end, 10)
+  end,
+}})
+vim.lsp.enable('ty')
+"""
+
+
+async def test_a_server_that_comes_with_the_file_is_waited_for(tmp_path: Path) -> None:
+    async with shop(tmp_path, {}, opened=None) as (c, editor, root):
+        # Neovim's own way since 0.11; the root is found some time after the file is loaded.
+        await editor.lua(ENABLED.format(ty=TY, root=root))
+        assert "def pay()" in await read(c, "nvim_lsp_hover", filename="till.py", symbol="pay")
+        found = await ask(c, "nvim_lsp_references", filename="shop.py", symbol="total")
+        assert found["total"] == 3
+        listed = "return vim.tbl_map(function(buf) return buf.name end, vim.fn.getbufinfo({ buflisted = 1 }))"
+        assert not any(await editor.lua(listed))
