@@ -89,33 +89,38 @@ local function offered(args, at, question)
   return offers, requests.problems(answers)
 end
 
+---@param offer dapeer.lsp.Offer
+---@param number integer
+local function facts(offer, number)
+  local action = offer.action
+  return {
+    number = number,
+    title = action.title,
+    kind = action.kind,
+    client = offer.client.name,
+    preferred = action.isPreferred or nil,
+    disabled = action.disabled and action.disabled.reason or nil,
+  }
+end
+
+local function line_of(told)
+  return ('%d. %s  [%s%s%s]%s'):format(
+    told.number,
+    told.title,
+    told.client,
+    told.kind and ', ' .. told.kind or '',
+    told.preferred and ', preferred' or '',
+    told.disabled and ' not now: ' .. told.disabled or ''
+  )
+end
+
 ---@param offers dapeer.lsp.Offer[]
 ---@param problems string[]
 ---@param at dapeer.lsp.Span
 local function list(offers, problems, at, args)
-  local lines, actions = {}, {}
+  local actions = {}
   for number, offer in ipairs(offers) do
-    local action = offer.action
-    local told = {
-      number = number,
-      title = action.title,
-      kind = action.kind,
-      client = offer.client.name,
-      preferred = action.isPreferred or nil,
-      disabled = action.disabled and action.disabled.reason or nil,
-    }
-    table.insert(actions, told)
-    table.insert(
-      lines,
-      ('%d. %s  [%s%s%s]%s'):format(
-        number,
-        told.title,
-        told.client,
-        told.kind and ', ' .. told.kind or '',
-        told.preferred and ', preferred' or '',
-        told.disabled and ' not now: ' .. told.disabled or ''
-      )
-    )
+    table.insert(actions, facts(offer, number))
   end
   local where = at.first.line == at.last.line and ('line %d'):format(at.first.line)
     or ('lines %d-%d'):format(at.first.line, at.last.line)
@@ -126,8 +131,7 @@ local function list(offers, problems, at, args)
     #offers > 0 and '. `action` with a number or title shows what one changes.' or '.'
   )
   local page, note = telling.page(actions, args)
-  local shown = vim.list_slice(lines, (args.start or 0) + 1, (args.start or 0) + #page)
-  return telling.result({ head, shown, note or {}, problems }, {
+  return telling.result({ head, vim.tbl_map(line_of, page), note or {}, problems }, {
     path = vim.api.nvim_buf_get_name(at.document.bufnr),
     actions = page,
     total = #actions,
