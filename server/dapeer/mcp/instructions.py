@@ -22,9 +22,9 @@ dap_exception_info. Ids (frame, variables_reference) die with their stop: take n
 dap_history shows earlier stops, also after the end.
 6. End: dap_terminate.
 
-"Still running" is no error: nothing stopped it within timeout_ms. dap_wait_until_paused waits on, \
-dap_pause shows where it is; nothing is lost.
+"Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where it is.
 "Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
 sessions pass session_id; the default is the last one used. Unsure: dap_status.
+nvim_* tools act in the person's Neovim: code, diagnostics, diffs.
 """

@@ -24,7 +24,7 @@ START: Final = "require('dapeer.calls').start(...)"
 STOP: Final = "require('dapeer.calls').stop(...)"
 REFUSE: Final = "require('dapeer.registry').refuse(...)"
 
-BUILT_ON: Final = "custom"
+OTHERS: Final = "custom"
 """The group of tools that are not the plugin's own: their schemas are anybody's."""
 
 
@@ -74,7 +74,7 @@ class LuaTools:
         found: dict[str, LuaTool] = {}
         for spec in cast("list[dict[str, Any]]", json.loads(str(told))):
             one = _tool(spec)
-            flaw = None if one.group != BUILT_ON else _flaw(one)
+            flaw = None if one.group != OTHERS else _flaw(one)
             if flaw:
                 self.refuse(one.name, flaw)
             else:
@@ -195,7 +195,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         title=str(spec.get("title") or name.replace("_", " ").capitalize()),
         description=str(spec["description"]),
         input_schema=_in_order(spec["input_schema"]),
-        group=str(spec.get("group") or BUILT_ON),
+        group=str(spec.get("group") or OTHERS),
         read_only=bool(spec.get("read_only")),
         destructive=bool(spec.get("destructive")),
         idempotent=bool(spec.get("idempotent") or spec.get("read_only")),

@@ -11,15 +11,15 @@ from typing import Annotated, Any, Final, cast
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoNeovim
-from dapeer.peers import Action, LuaTool, Peer, Peers
+from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.schemas import problem_of, unpacked
-from dapeer.tools.tool import Call, Json, Reply, tool, witnessed
+from dapeer.tools.tool import Call, Json, Reply, short, tool, witnessed
 
 PREFIX: Final = "nvim_"
 CONNECTION: Final = "connection_id"
 """Which Neovim is meant: an argument of tools that several have."""
 GROUPS: Final = (
-    "diagnostics", "lsp", "undo", "editor", "documents", "diff", "interview", "exec", "test", "custom",
+    "diagnostics", "lsp", "undo", "editor", "documents", "diff", "interview", "exec", "test", OTHERS,
 )  # fmt: skip
 """The groups of the plugin's own tools, and that of everybody else's. No Neovim need be there to name one."""
 
@@ -80,6 +80,11 @@ class NeovimTool:
     @property
     def input_schema(self) -> Json:
         """Its arguments; which Neovim is meant is one of them where that is a question."""
+        # What others have written is served as it is.
+        return self._schema if self.spec.group == OTHERS else short(self._schema)
+
+    @property
+    def _schema(self) -> Json:
         schema = self.spec.input_schema
         if not self._chosen:
             return schema
@@ -106,7 +111,7 @@ class NeovimTool:
             Refused: The person did not allow it; nothing has happened.
             NeovimError: Neovim does not answer, or the tool failed.
         """
-        schema = self.input_schema
+        schema = self._schema
         given = unpacked(arguments, schema)
         if problem := problem_of(given, schema):
             raise ArgumentError(problem)

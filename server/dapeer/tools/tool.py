@@ -221,8 +221,8 @@ def tool(
             idempotent=idempotent or read_only,
             action=action,
             arguments=arguments,
-            input_schema=_short(arguments.model_json_schema()),
-            output_schema=output and _short(TypeAdapter(output).json_schema()),
+            input_schema=short(arguments.model_json_schema()),
+            output_schema=output and short(TypeAdapter(output).json_schema()),
         )
 
     return made
@@ -241,8 +241,8 @@ def _model(function: ToolFunction) -> type[BaseModel]:
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
 
-def _short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Drop what tells a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
+def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a schema without what tells a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
     """
