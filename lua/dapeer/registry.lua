@@ -197,6 +197,7 @@ function M.specs()
       destructive = tool.destructive or false,
       idempotent = tool.idempotent or false,
       action = action_of(tool),
+      action_when = tool.action_when,
       timeout = tool.timeout or require('dapeer.config').get().bridge.tool_timeout,
     })
   end

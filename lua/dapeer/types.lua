@@ -62,4 +62,5 @@
 ---@field destructive? boolean something may be lost
 ---@field idempotent? boolean  calling it again changes nothing more
 ---@field action? dapeer.Kind|false  what it counts as for `approve` and the log; default: run, unless it is read_only
+---@field action_when? string  the argument that must be true for that; without it the tool only shows what it would do
 ---@field group? string        of a built-in one

@@ -386,7 +386,7 @@ async def test_custom_tools_of_setup_are_served_and_a_bad_one_does_not_take_othe
 
 
 async def test_a_tool_that_is_not_read_only_needs_the_consent_for_running(tmp_path: Path) -> None:
-    approve = {"approve": {"run": True}}
+    approve = {"approve": {"run": True, "write": True}}
     log = """
       vim.api.nvim_create_autocmd('User', { pattern = 'DapeerAction', callback = function(event)
         vim.rpcnotify(vim.g.test_channel, 'action', event.data.tool, event.data.ok)
@@ -400,6 +400,9 @@ async def test_a_tool_that_is_not_read_only_needs_the_consent_for_running(tmp_pa
         refused = await refusal(c, "nvim_lua_call", name="twice")
         assert refused.startswith("The person did not allow nvim_twice (Nobody is at this Neovim")
         assert await editor.notified("action") == ["nvim_twice", False]
+        # What only shows what it would do needs none.
+        assert await read(c, "nvim_tidy") == "would tidy"
+        assert "did not allow nvim_tidy" in await refusal(c, "nvim_tidy", apply=True)
 
 
 async def test_after_a_reload_of_the_plugin_tools_and_calls_go_on(tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ return {
     description = 'List fixes and refactorings for a place, some lines, or (without line) the file.'
       .. ' With `action`: show what one changes; with apply=true too: do it.',
     action = 'write',
+    action_when = 'apply',
     args = args(PLACE, PAGE, APPLY, {
       end_line = { type = 'integer', minimum = 1 },
       kind = { type = 'string', description = 'such as quickfix, source.organizeImports' },
@@ -159,6 +160,7 @@ return {
     description = 'Rename the thing at a place everywhere. Shows the edits; with apply=true makes them,'
       .. ' and undo takes them back.',
     action = 'write',
+    action_when = 'apply',
     args = args(PLACE, APPLY, { new_name = { type = 'string', required = true } }),
     execute = task('rename', 'rename'),
   },
@@ -168,6 +170,7 @@ return {
     description = "Format a file or some of its lines with its language server's formatter."
       .. ' Shows the edits; with apply=true makes them.',
     action = 'write',
+    action_when = 'apply',
     args = args(FILE, APPLY, {
       line = { type = 'integer', minimum = 1 },
       end_line = { type = 'integer', minimum = 1 },

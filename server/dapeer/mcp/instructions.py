@@ -26,5 +26,5 @@ dap_history shows earlier stops, also after the end.
 "Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
 sessions pass session_id; the default is the last one used. Unsure: dap_status.
-nvim_* tools act in the person's Neovim: code, diagnostics, diffs.
+nvim_*: the person's Neovim: code, diagnostics, diffs.
 """

@@ -51,6 +51,8 @@ class LuaTool:
     destructive: bool
     idempotent: bool
     action: ActionKind | None
+    action_when: str | None
+    """The argument without which it does nothing, but shows what it would do."""
     seconds: float | None
     """What a call may take; None: as long as it likes."""
 
@@ -200,6 +202,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         destructive=bool(spec.get("destructive")),
         idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
         action=spec.get("action") or None,
+        action_when=spec.get("action_when"),
         seconds=milliseconds / 1000 or None,
     )
 

@@ -117,11 +117,12 @@ class NeovimTool:
             raise ArgumentError(problem)
         peer = self._home(given.pop(CONNECTION) if self._chosen else given.get(CONNECTION))
         work = functools.partial(self._run, call, peer, given)
-        return await witnessed(peer.witness, self._action(arguments), work)
+        return await witnessed(peer.witness, self._action(given), work)
 
     def _action(self, arguments: Json) -> Action | None:
-        kind = self.spec.action
-        return Action(self.name, kind, arguments) if kind else None
+        kind, when = self.spec.action, self.spec.action_when
+        acts = when is None or arguments.get(when)
+        return Action(self.name, kind, arguments) if kind and acts else None
 
     def _home(self, number: object) -> Peer:
         return next((peer for peer in self.homes if peer.id == number), self.homes[0])

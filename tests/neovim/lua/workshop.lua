@@ -91,6 +91,10 @@ tool('slow', function(_, _, ctx)
   end)
 end, { timeout = 50 })
 
+tool('tidy', function(cb, args)
+  cb(args.apply and 'tidied' or 'would tidy')
+end, { action = 'write', action_when = 'apply', args = { apply = { type = 'boolean' } } })
+
 tool('where', function(cb, args)
   cb({ cwd = vim.fn.getcwd(), args = args })
 end, { read_only = true })
