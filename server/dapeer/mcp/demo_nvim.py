@@ -5,11 +5,16 @@ What the two do next is decided here; Neovim, nvim-dap, the server and the debug
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mcp import Client
 
 from dapeer.mcp.demo_person import Person, find_nvim, find_nvim_dap, person, where_nvim_dap_goes
+from dapeer.mcp.demo_review import review
 from dapeer.mcp.transcript import (
     WIDTH,
     assistant,
@@ -50,22 +55,32 @@ async def _story(nvim: str, nvim_dap: Path) -> None:
         "paid, but it prints another amount. (Neovim and nvim-dap are real; the person is a script that types "
         "through Neovim's own RPC.)"
     )
-    async with person(nvim, nvim_dap, SHOP.parent) as somebody:
-        await _starts(somebody)
-        async with assistant(SHOP.parent, "--nvim", somebody.socket) as client:
-            await _joins(client)
-            await _breakpoint(client, somebody)
-            cost = await _away(client, somebody)
-            await _finds(client, somebody, cost)
+    with _copy_of(SHOP) as shop:
+        async with person(nvim, nvim_dap, shop.parent) as somebody:
+            await _starts(somebody, shop)
+            async with assistant(shop.parent, "--nvim", somebody.socket) as client:
+                await _joins(client)
+                await _breakpoint(client, somebody)
+                cost = await _away(client, somebody)
+                await _finds(client, somebody, cost)
+                await review(client, somebody, shop)
+                say("Done: found together, mended with the person's consent, and tried out.")
 
 
-async def _starts(somebody: Person) -> None:
+@contextmanager
+def _copy_of(program: Path) -> Generator[Path]:
+    """Give a program that may be changed."""
+    with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as folder:
+        yield Path(shutil.copy(program, Path(folder).resolve()))
+
+
+async def _starts(somebody: Person, shop: Path) -> None:
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
     )
-    await somebody.opens(SHOP)
+    await somebody.opens(shop)
     await somebody.breaks_at(READY)
-    await somebody.starts(SHOP)
+    await somebody.starts(shop)
     await somebody.sees_stop(READY)
     await _screen(somebody)
 

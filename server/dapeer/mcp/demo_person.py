@@ -79,6 +79,20 @@ function M.sees()
   return shown
 end
 
+-- What the screen shows, line by line.
+function M.looks(lines)
+  vim.cmd.redraw()
+  local shown = {}
+  for row = 1, lines do
+    local cells = {}
+    for column = 1, vim.o.columns do
+      cells[column] = vim.fn.screenstring(row, column)
+    end
+    shown[row] = table.concat(cells):gsub('%s+$', '')
+  end
+  return shown
+end
+
 vim.g.loaded_python3_provider = 0
 require('dapeer').setup({})
 local dap = require('dap')
@@ -127,6 +141,14 @@ class Person:
         """Start a program in nvim-dap."""
         await self._lua("require('person').starts(...)", str(program))
 
+    async def configures(self, lua: str) -> None:
+        """Add to the configuration; its `...` are this Python and the channel to tell `sees` by."""
+        await self._lua(lua, sys.executable, self._neovim.channel)
+
+    async def looks(self, lines: int) -> list[str]:
+        """Return the first lines of the screen, as they are."""
+        return list(await self._lua("return require('person').looks(...)", lines))
+
     async def types(self, keys: str) -> None:
         """Press keys."""
         await self._neovim.request("nvim_input", keys)
@@ -140,11 +162,11 @@ class Person:
 
     async def sees_stop(self, line: int) -> None:
         """Wait until nvim-dap has shown a stop at a line."""
-        await self._sees("stopped", line)
+        await self.sees("stopped", line)
 
     async def sees_end(self) -> None:
         """Wait until nvim-dap has closed the session."""
-        await self._sees("ended")
+        await self.sees("ended")
 
     async def screen(self) -> str:
         """Return what the window shows: the lines that have a sign or the cursor."""
@@ -174,7 +196,8 @@ class Person:
         if name != "redraw":
             self._told.put_nowait([name, *arguments])
 
-    async def _sees(self, *what: object) -> None:
+    async def sees(self, *what: object) -> None:
+        """Wait until Neovim has told this."""
         try:
             async with asyncio.timeout(SECONDS):
                 while await self._told.get() != list(what):
