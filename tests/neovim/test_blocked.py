@@ -7,10 +7,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
 from tests.harness import Json, ask, evaluate, read, refusal
 from tests.neovim.editor import Editor, needs_nvim_dap
 from tests.neovim.joint import LOOKS, only_session, together
+from tests.neovim.person import Person
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -57,45 +59,57 @@ async def in_system(editor: Editor, tmp_path: Path) -> AsyncGenerator[None]:
             await asyncio.to_thread(end.write_bytes, b"")
 
 
-@pytest.mark.parametrize(
-    ("blocked", "why"),
-    [
-        (by_keys("f", "n", "<Esc>"), "waits for a key"),
-        (by_keys(':echo "a\\nb"<CR>', "r", "<CR>"), "waits for a key (hit-enter)"),
-        (by_keys(':echo repeat("a\\n", 99)<CR>', "rm", "q"), "waits for a key (more-prompt)"),
-        (in_system, "busy with a command"),
-    ],
-    ids=["f", "hit-enter", "more-prompt", "system"],
+WAYS: tuple[tuple[Blocked, str], ...] = (
+    (by_keys("f", "n", "<Esc>"), "waits for a key"),
+    (by_keys(':echo "a\\nb"<CR>', "r", "<CR>"), "waits for a key (hit-enter)"),
+    (by_keys(':echo repeat("a\\n", 99)<CR>', "rm", "q"), "waits for a key (more-prompt)"),
+    (in_system, "busy with a command"),
 )
-async def test_a_tapped_session_answers_while_neovim_does_not(
-    tmp_path: Path, blocked: Blocked, why: str
-) -> None:
-    loop, quick = program("loop.py"), str(program("exit3.py"))
-    inner, after, middle = (loop.line(name) for name in ("inner", "inner_return", "middle_return"))
+
+
+async def test_a_tapped_session_answers_while_neovim_does_not(tmp_path: Path) -> None:
+    loop = program("loop.py")
+    inner, middle = loop.line("inner"), loop.at("middle_return")
     async with together(tmp_path, {}, ui=True) as (c, person):
         await person.breaks_at(loop.source, inner)
         await person.run(loop)
-        await person.sees_stop(inner)
-        async with blocked(person.editor, tmp_path):
-            for tool, arguments in EVERY_LOOK.items():
-                await read(c, tool, **arguments)
-            assert await evaluate(c, "value + 41") == "41"
-            step = await ask(c, "dap_step_over")
-            assert (step["line"], step["locals"]["doubled"]) == (after, "0")
-            assert why in await read(c, "dap_configurations")
-            assert why in await refusal(c, "dap_run", program=quick, type="python", where="nvim")
-            # A breakpoint goes past Neovim, to where the program is.
-            where = {"filename": str(loop.source), "line": middle}
-            assert (await ask(c, "dap_set_breakpoint", **where))["state"] == "verified"
-            assert (await ask(c, "dap_continue"))["line"] == middle
-        await person.sees_stop(middle)
-        session = await person.session()
-        assert session["signs"] == [[str(loop.source), middle, "DapStopped"]]
-        assert ("loop.py", middle, "DapBreakpoint") in await person.breakpoints()
-        # Nothing is left over: both ways work as before.
-        await person.does("step_over")
-        assert (await ask(c, "dap_wait_until_paused"))["stop"] >= 3
-        assert "problem" not in await ask(c, "dap_configurations")
+        for turn, (blocked, why) in enumerate(WAYS):
+            await person.sees_stop(inner)
+            async with blocked(person.editor, tmp_path):
+                await works_meanwhile(c, turn, why)
+            await catches_up(c, person)
+            await ask(c, "dap_remove_breakpoint", **middle)
+            assert (await ask(c, "dap_continue"))["line"] == inner
+
+
+async def works_meanwhile(c: Client, turn: int, why: str) -> None:
+    """Do what needs the program only; what needs Neovim is told why it cannot be done."""
+    loop, quick = program("loop.py"), str(program("exit3.py"))
+    told = {tool: await read(c, tool, **arguments) for tool, arguments in EVERY_LOOK.items()}
+    assert why in told["dap_configurations"]
+    assert await evaluate(c, "value + 41") == str(turn + 41), why
+    step = await ask(c, "dap_step_over")
+    doubled = (loop.line("inner_return"), str(2 * turn))
+    assert (step["line"], step["locals"]["doubled"]) == doubled, why
+    assert why in await refusal(c, "dap_run", program=quick, type="python", where="nvim")
+    # A breakpoint goes past Neovim, to where the program is.
+    where = loop.at("middle_return")
+    assert (await ask(c, "dap_set_breakpoint", **where))["state"] == "verified", why
+    assert (await ask(c, "dap_continue"))["line"] == where["line"], why
+
+
+async def catches_up(c: Client, person: Person) -> None:
+    """Nothing is left over: both ways work as before."""
+    loop = program("loop.py")
+    middle = loop.line("middle_return")
+    await person.sees_stop(middle)
+    session = await person.session()
+    assert session["signs"] == [[str(loop.source), middle, "DapStopped"]]
+    assert ("loop.py", middle, "DapBreakpoint") in await person.breakpoints()
+    await person.does("step_over")
+    _, line = await person.editor.notified("stopped")
+    assert (await ask(c, "dap_wait_until_paused"))["line"] == line != middle
+    assert "problem" not in await ask(c, "dap_configurations")
 
 
 async def test_a_session_without_a_tap_says_that_it_may_be_old_and_catches_up(
