@@ -4,31 +4,134 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
 
 from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import compiled, program
 
 
-async def test_a_variable_is_found_by_a_readable_path() -> None:
+async def test_variables_are_found_by_paths_and_references_and_can_be_set() -> None:
     p = program("shop.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("order_ready")])
-        assert "2.5" in await read(c, "dap_variables", path="order.items[3].price")
-        item = await read(c, "dap_variables", path="order.items[3]")
-        assert "'spoon'" in item
-        assert "quantity" in item
-        assert "4" in item
+        await a_variable_is_found_by_a_readable_path(c)
+        await a_path_that_leads_nowhere_says_where_it_broke(c)
+        await variables_are_reached_by_reference_from_scope_to_leaf(c)
+        await a_variable_deep_inside_is_set_by_its_path(c)
+        await setting_what_cannot_be_set_is_an_error(c)
 
 
-async def test_a_path_that_leads_nowhere_says_where_it_broke() -> None:
-    p = program("shop.py")
+async def a_variable_is_found_by_a_readable_path(c: Client) -> None:
+    assert "2.5" in await read(c, "dap_variables", path="order.items[3].price")
+    item = await read(c, "dap_variables", path="order.items[3]")
+    assert "'spoon'" in item
+    assert "quantity" in item
+    assert "4" in item
+
+
+async def a_path_that_leads_nowhere_says_where_it_broke(c: Client) -> None:
+    assert "prize" in await refusal(c, "dap_variables", path="order.items[3].prize")
+    assert "99" in await refusal(c, "dap_variables", path="order.items[99]")
+    assert "nobody" in await refusal(c, "dap_variables", path="nobody.items")
+
+
+async def variables_are_reached_by_reference_from_scope_to_leaf(c: Client) -> None:
+    scopes = (await ask(c, "dap_scopes"))["scopes"]
+    reference = scopes[0]["variables_reference"]
+    variables = (await ask(c, "dap_variables", variables_reference=reference))["variables"]
+    order = next(v for v in variables if v["name"] == "order")
+    fields = await ask(c, "dap_variables", variables_reference=order["variables_reference"])
+    assert {"customer", "discount", "items"} <= {v["name"] for v in fields["variables"]}
+
+
+async def a_variable_deep_inside_is_set_by_its_path(c: Client) -> None:
+    await read(c, "dap_set_variable", path="order.items[3].price", value="7.5")
+    assert "7.5" in await read(c, "dap_evaluate", expression="order.items[3].price")
+    await read(c, "dap_set_variable", path="order.customer", value="'Grace'")
+    assert "Grace" in await read(c, "dap_variables", path="order")
+
+
+async def setting_what_cannot_be_set_is_an_error(c: Client) -> None:
+    await refusal(c, "dap_set_variable", path="order.items[99]", value="1")
+    await refusal(c, "dap_set_variable", path="order.customer", value="no such name")
+
+
+async def test_every_frame_of_a_stop_can_be_looked_at_and_nothing_else() -> None:
+    p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("order_ready")])
-        assert "prize" in await refusal(c, "dap_variables", path="order.items[3].prize")
-        assert "99" in await refusal(c, "dap_variables", path="order.items[99]")
-        assert "nobody" in await refusal(c, "dap_variables", path="nobody.items")
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        await variables_of_an_outer_frame_are_reached_by_its_id(c)
+        await ids_that_never_were_are_refused(c)
+        await the_place_is_shown_with_the_lines_around_it(c)
+
+
+async def variables_of_an_outer_frame_are_reached_by_its_id(c: Client) -> None:
+    frames = (await ask(c, "dap_stacktrace"))["frames"]
+    main = next(frame for frame in frames if frame["function"] == "main")
+    assert "rounds" in await read(c, "dap_variables", frame_id=main["frame_id"])
+    assert "5" in await read(c, "dap_evaluate", expression="rounds", frame_id=main["frame_id"])
+    assert "5" in await read(c, "dap_variables", path="rounds", frame_id=main["frame_id"])
+    assert "rounds" in await refusal(c, "dap_variables", path="rounds")
+
+
+async def ids_that_never_were_are_refused(c: Client) -> None:
+    assert "987654321" in await refusal(c, "dap_variables", variables_reference=987654321)
+    assert "987654321" in await refusal(c, "dap_scopes", frame_id=987654321)
+    assert "987654321" in await refusal(c, "dap_stacktrace", thread_id=987654321)
+    assert "987654321" in await refusal(c, "dap_step_over", thread_id=987654321)
+    assert "99" in await refusal(c, "dap_snapshot", session_id=99)
+
+
+async def the_place_is_shown_with_the_lines_around_it(c: Client) -> None:
+    narrow = await read(c, "dap_current_location", context_lines=0)
+    wide = await read(c, "dap_current_location", context_lines=5)
+    assert "@inner" in narrow
+    assert "@inner_return" not in narrow
+    assert "@inner_return" in wide
+
+
+async def test_expressions_are_evaluated_and_fail_in_their_own_words() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        await an_evaluation_without_a_frame_is_in_the_top_one(c)
+        await the_error_of_an_evaluation_is_an_error_with_its_text(c)
+        await three_evaluations_at_once_all_answer(c)
+        await an_unknown_evaluation_context_is_refused(c)
+        await statements_run_in_the_repl_context_and_change_what_is_shown(c)
+
+
+async def an_evaluation_without_a_frame_is_in_the_top_one(c: Client) -> None:
+    """Pitfall 23."""
+    assert (await ask(c, "dap_evaluate", expression="value"))["result"] == "0"
+
+
+async def the_error_of_an_evaluation_is_an_error_with_its_text(c: Client) -> None:
+    """Pitfalls 19 and 23."""
+    assert "NameError" in await refusal(c, "dap_evaluate", expression="nobody")
+    assert "ZeroDivisionError" in await refusal(c, "dap_evaluate", expression="1 / 0")
+    assert "SyntaxError" in await refusal(c, "dap_evaluate", expression="1 +")
+
+
+async def three_evaluations_at_once_all_answer(c: Client) -> None:
+    """Pitfall 2: concurrent evaluates on one thread."""
+    async with asyncio.TaskGroup() as tasks:
+        asked = [
+            tasks.create_task(ask(c, "dap_evaluate", expression=f"value + {number}"))
+            for number in range(5)
+        ]
+    assert [task.result()["result"] for task in asked] == ["0", "1", "2", "3", "4"]
+
+
+async def an_unknown_evaluation_context_is_refused(c: Client) -> None:
+    assert "context" in await refusal(c, "dap_evaluate", expression="1", context="shout")
+
+
+async def statements_run_in_the_repl_context_and_change_what_is_shown(c: Client) -> None:
+    await read(c, "dap_evaluate", expression="value = 21", context="repl")
+    assert (await ask(c, "dap_snapshot"))["locals"]["value"] == "21"
+    assert (await ask(c, "dap_step_over"))["locals"]["doubled"] == "42"
 
 
 async def test_a_path_through_a_c_struct_and_array(tmp_path: Path) -> None:
@@ -36,70 +139,6 @@ async def test_a_path_through_a_c_struct_and_array(tmp_path: Path) -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("call")])
         assert "7" in await read(c, "dap_variables", path="items[1].price")
-
-
-async def test_variables_are_reached_by_reference_from_scope_to_leaf() -> None:
-    p = program("shop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("order_ready")])
-        scopes = (await ask(c, "dap_scopes"))["scopes"]
-        reference = scopes[0]["variables_reference"]
-        variables = (await ask(c, "dap_variables", variables_reference=reference))["variables"]
-        order = next(v for v in variables if v["name"] == "order")
-        fields = await ask(c, "dap_variables", variables_reference=order["variables_reference"])
-        assert {"customer", "discount", "items"} <= {v["name"] for v in fields["variables"]}
-
-
-async def test_variables_of_an_outer_frame_are_reached_by_its_id() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        frames = (await ask(c, "dap_stacktrace"))["frames"]
-        main = next(frame for frame in frames if frame["function"] == "main")
-        assert "rounds" in await read(c, "dap_variables", frame_id=main["frame_id"])
-        assert "5" in await read(c, "dap_evaluate", expression="rounds", frame_id=main["frame_id"])
-        assert "5" in await read(c, "dap_variables", path="rounds", frame_id=main["frame_id"])
-        assert "rounds" in await refusal(c, "dap_variables", path="rounds")
-
-
-async def test_an_evaluation_without_a_frame_is_in_the_top_one() -> None:
-    """Pitfall 23."""
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert (await ask(c, "dap_evaluate", expression="value"))["result"] == "0"
-
-
-async def test_the_error_of_an_evaluation_is_an_error_with_its_text() -> None:
-    """Pitfalls 19 and 23."""
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert "NameError" in await refusal(c, "dap_evaluate", expression="nobody")
-        assert "ZeroDivisionError" in await refusal(c, "dap_evaluate", expression="1 / 0")
-        assert "SyntaxError" in await refusal(c, "dap_evaluate", expression="1 +")
-
-
-async def test_three_evaluations_at_once_all_answer() -> None:
-    """Pitfall 2: concurrent evaluates on one thread."""
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        async with asyncio.TaskGroup() as tasks:
-            asked = [
-                tasks.create_task(ask(c, "dap_evaluate", expression=f"value + {number}"))
-                for number in range(5)
-            ]
-        assert [task.result()["result"] for task in asked] == ["0", "1", "2", "3", "4"]
-
-
-async def test_statements_run_in_the_repl_context_and_change_what_is_shown() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        await read(c, "dap_evaluate", expression="value = 21", context="repl")
-        assert (await ask(c, "dap_snapshot"))["locals"]["value"] == "21"
-        assert (await ask(c, "dap_step_over"))["locals"]["doubled"] == "42"
 
 
 async def test_an_expression_that_is_a_debugger_command_does_not_run_the_program(
@@ -112,31 +151,6 @@ async def test_an_expression_that_is_a_debugger_command_does_not_run_the_program
             await call(c, "dap_evaluate", expression=command)
         stop = await ask(c, "dap_snapshot")
         assert (stop["state"], stop["line"], stop["stop"]) == ("stopped", p.line("inner"), 1)
-
-
-async def test_an_unknown_evaluation_context_is_refused() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert "context" in await refusal(c, "dap_evaluate", expression="1", context="shout")
-
-
-async def test_a_variable_deep_inside_is_set_by_its_path() -> None:
-    p = program("shop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("order_ready")])
-        await read(c, "dap_set_variable", path="order.items[3].price", value="7.5")
-        assert "7.5" in await read(c, "dap_evaluate", expression="order.items[3].price")
-        await read(c, "dap_set_variable", path="order.customer", value="'Grace'")
-        assert "Grace" in await read(c, "dap_variables", path="order")
-
-
-async def test_setting_what_cannot_be_set_is_an_error() -> None:
-    p = program("shop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("order_ready")])
-        await refusal(c, "dap_set_variable", path="order.items[99]", value="1")
-        await refusal(c, "dap_set_variable", path="order.customer", value="no such name")
 
 
 async def test_ids_from_an_earlier_stop_are_refused_as_such() -> None:
@@ -156,18 +170,7 @@ async def test_ids_from_an_earlier_stop_are_refused_as_such() -> None:
             assert "stop" in message
 
 
-async def test_ids_that_never_were_are_refused() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert "987654321" in await refusal(c, "dap_variables", variables_reference=987654321)
-        assert "987654321" in await refusal(c, "dap_scopes", frame_id=987654321)
-        assert "987654321" in await refusal(c, "dap_stacktrace", thread_id=987654321)
-        assert "987654321" in await refusal(c, "dap_step_over", thread_id=987654321)
-        assert "99" in await refusal(c, "dap_snapshot", session_id=99)
-
-
-async def test_the_stack_is_told_page_by_page() -> None:
+async def test_the_stack_is_told_page_by_page_and_never_without_bounds() -> None:
     """Pitfall 6: 600 frames."""
     p = program("recursion.py")
     async with asyncio.timeout(LIMIT), client() as c:
@@ -179,14 +182,8 @@ async def test_the_stack_is_told_page_by_page() -> None:
         assert "down" in page["frames"][0]["function"]
         first = await ask(c, "dap_stacktrace")
         assert len(first["frames"]) == 20
-
-
-async def test_a_large_number_of_levels_is_bounded_and_says_so() -> None:
-    p = program("recursion.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("bottom")])
-        result = await call(c, "dap_stacktrace", levels=1_000_000)
-        assert result.is_error or len(text(result)) < 100_000
+        most = await call(c, "dap_stacktrace", levels=1_000_000)
+        assert most.is_error or len(text(most)) < 100_000
 
 
 async def test_source_is_shown_by_line_and_past_the_end_is_an_error() -> None:
@@ -199,17 +196,6 @@ async def test_source_is_shown_by_line_and_past_the_end_is_an_error() -> None:
         lines = len(p.source.read_text().splitlines())
         assert str(lines) in await refusal(c, "dap_source", filename=str(p), line=9999)
         assert "nowhere.py" in await refusal(c, "dap_source", filename="nowhere.py")
-
-
-async def test_the_place_is_shown_with_the_lines_around_it() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        narrow = await read(c, "dap_current_location", context_lines=0)
-        wide = await read(c, "dap_current_location", context_lines=5)
-        assert "@inner" in narrow
-        assert "@inner_return" not in narrow
-        assert "@inner_return" in wide
 
 
 async def test_a_snapshot_is_the_stop_again() -> None:
