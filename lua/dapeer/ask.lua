@@ -23,7 +23,7 @@ local float = require('dapeer.ask.float')
 ---@field done fun(answers: dapeer.ask.Answer[], complete: boolean)
 ---@field shown fun()          the person sees it
 ---@field floats dapeer.ask.Float[]
----@field back? integer        the window that the person was in
+---@field back? dapeer.Focus   where the person was
 ---@field started? boolean
 ---@field over? boolean
 ---@field wait? fun()          stops waiting for the person
@@ -38,15 +38,12 @@ local function close(request)
   local inside = vim.iter(request.floats):any(function(window)
     return window.window == vim.api.nvim_get_current_win()
   end)
-  if inside and vim.api.nvim_get_mode().mode:match('^i') then
-    vim.cmd.stopinsert()
-  end
   for _, window in ipairs(request.floats) do
     float.close(window)
   end
   request.floats = {}
-  if inside and request.back and vim.api.nvim_win_is_valid(request.back) then
-    vim.api.nvim_set_current_win(request.back)
+  if inside then
+    attention.refocus(request.back)
   end
 end
 
@@ -135,7 +132,7 @@ function show(request)
   if request.over then
     return
   end
-  request.back = vim.api.nvim_get_current_win()
+  request.back = attention.focus()
   local question = request.questions[#request.answers + 1]
   local ask = question.choices and choose or write
   local ok, problem = pcall(ask, request, question)

@@ -46,6 +46,33 @@ function M.when_free(callback)
   return cancel
 end
 
+---@class dapeer.Focus
+---@field window integer
+---@field previous integer  the window that `:wincmd p` goes to; 0: none
+
+---Where the person is.
+---@return dapeer.Focus
+function M.focus()
+  return {
+    window = vim.api.nvim_get_current_win(),
+    previous = vim.fn.win_getid(vim.fn.winnr('#')),
+  }
+end
+
+---Bring the person back to where they were, with the same window before it.
+---@param focus dapeer.Focus
+function M.refocus(focus)
+  if not vim.api.nvim_win_is_valid(focus.window) then
+    return
+  elseif focus.previous ~= focus.window then
+    vim.cmd(('noautocmd call win_gotoid(%d)'):format(focus.previous))
+  end
+  -- A window that is entered from itself would be its own previous one.
+  if vim.api.nvim_get_current_win() ~= focus.window then
+    vim.api.nvim_set_current_win(focus.window)
+  end
+end
+
 ---Tell one line, never longer than what fits: a longer one makes Neovim wait for a key.
 ---@param sentence string
 ---@param level? integer

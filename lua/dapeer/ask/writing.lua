@@ -1,15 +1,24 @@
 -- A question that the person answers by writing.
 local M = {}
 
+local attention = require('dapeer.attention')
 local float = require('dapeer.ask.float')
 
 local ROOM = 5 -- lines for the answer
 
 ---@param window dapeer.ask.Float
----@param first integer  the first line that is the person's, 0-based
-local function text_of(window, first)
-  local lines = vim.api.nvim_buf_get_lines(window.buffer, first, -1, false)
+local function text_of(window)
+  local lines = vim.api.nvim_buf_get_lines(window.buffer, 0, -1, false)
   return vim.trim(table.concat(lines, '\n'))
+end
+
+-- Insert mode ends where it began: in a window of the person's it would leave marks, and move the cursor.
+---@param action fun()
+local function after_insert(action)
+  if attention.typing() then
+    vim.cmd.stopinsert()
+  end
+  attention.when_free(action)
 end
 
 -- The question stands above the text, where no key reaches it.
@@ -40,18 +49,22 @@ function M.open(question, title, done)
     title = title,
     footer = '<CR> answer · <C-j> new line · <Esc> <Esc> no answer',
     height = #lines + ROOM,
-    closed = done.closed,
+    closed = function()
+      after_insert(done.closed)
+    end,
   })
   head(window, lines)
   float.map(window, { 'n', 'i' }, { '<CR>' }, function()
-    local text = text_of(window, 0)
+    local text = text_of(window)
     -- Nothing is no answer, and may be a key meant for elsewhere.
     if text ~= '' then
-      done.written(text)
+      after_insert(function()
+        done.written(text)
+      end)
     end
   end)
   -- Plugins that complete or pair keys do so by mappings of their own.
-  vim.keymap.set('i', '<C-j>', '<C-v><NL>', { buffer = window.buffer, nowait = true })
+  vim.keymap.set('i', '<C-j>', '<CR>', { buffer = window.buffer, nowait = true })
   float.map(window, 'n', { '<Esc>', 'q', '<C-c>' }, done.closed)
   vim.cmd.startinsert()
   return window

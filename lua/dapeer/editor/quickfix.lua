@@ -111,13 +111,10 @@ end
 
 -- The person stays where they are, and `:wincmd p` leads where it did.
 local function show()
-  local here, before = vim.api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr('#'))
+  local focus = attention.focus()
   local ok, problem = pcall(vim.cmd, ('silent botright copen %d'):format(HEIGHT))
-  if vim.api.nvim_get_current_win() ~= here then
-    if before ~= 0 and before ~= here and vim.api.nvim_win_is_valid(before) then
-      vim.api.nvim_set_current_win(before)
-    end
-    vim.api.nvim_set_current_win(here)
+  if vim.api.nvim_get_current_win() ~= focus.window then
+    attention.refocus(focus)
   end
   return not ok and tostring(problem) or nil
 end
