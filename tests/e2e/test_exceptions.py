@@ -10,7 +10,7 @@ from tests.processes import LIMIT
 from tests.programs import PROGRAMS, compiled, program
 
 
-async def test_an_unhandled_exception_stops_where_it_was_raised_with_its_message() -> None:
+async def test_an_unhandled_exception_stops_where_it_was_raised_and_then_ends_the_program() -> None:
     p = program("crash.py")
     async with asyncio.timeout(LIMIT), client() as c:
         result = await call(c, "dap_run", program=str(p))
@@ -22,21 +22,11 @@ async def test_an_unhandled_exception_stops_where_it_was_raised_with_its_message
         assert "cannot load 'forty-two'" in stop["exception"]
         assert "cannot load 'forty-two'" in text(result)
         assert stop["locals"]["text"] == "'forty-two'"
-
-
-async def test_the_exception_is_told_in_full_with_its_cause() -> None:
-    p = program("crash.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p))
+        # In full it is told with its cause.
         info = await read(c, "dap_exception_info")
         assert "RuntimeError" in info
         assert "ValueError" in info
         assert f"line {p.line('raise')}" in info
-
-
-async def test_after_an_unhandled_exception_the_program_ends_with_its_traceback() -> None:
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(program("crash.py")))
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 1)
         assert "RuntimeError" in (await ask(c, "dap_program_output", category="stderr"))["text"]
@@ -58,28 +48,17 @@ async def test_raised_exceptions_stop_where_they_are_raised() -> None:
         assert "ValueError" in stop["exception"]
 
 
-async def test_filters_can_be_changed_while_the_program_is_stopped() -> None:
+async def test_filters_that_are_known_can_be_changed_while_the_program_is_stopped() -> None:
     p = program("crash.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("call")], exception_filters=[])
-        await read(c, "dap_set_exception_breakpoints", filters=["raised"])
-        assert (await ask(c, "dap_continue"))["line"] == p.line("raise")
-
-
-async def test_an_unknown_filter_is_refused_and_the_known_ones_are_listed() -> None:
-    p = program("crash.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("call")])
+        # There is no exception yet.
+        assert "breakpoint" in await refusal(c, "dap_exception_info")
         message = await refusal(c, "dap_set_exception_breakpoints", filters=["sometimes"])
         assert "sometimes" in message
         assert "uncaught" in message
-
-
-async def test_exception_info_where_there_is_no_exception_is_refused() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert "breakpoint" in await refusal(c, "dap_exception_info")
+        await read(c, "dap_set_exception_breakpoints", filters=["raised"])
+        assert (await ask(c, "dap_continue"))["line"] == p.line("raise")
 
 
 async def test_sys_exit_is_an_end_and_no_crash() -> None:

@@ -107,7 +107,7 @@ async def test_a_busy_loop_that_prints_can_be_paused() -> None:
         assert (await ask(c, "dap_step_over"))["state"] == "stopped"
 
 
-async def test_pausing_what_is_paused_is_no_error_or_a_clear_one() -> None:
+async def test_pausing_what_is_paused_and_waiting_for_it_return_its_stop_at_once() -> None:
     """Pitfall 11: a pause of a stopped program must not hang."""
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
@@ -115,11 +115,16 @@ async def test_pausing_what_is_paused_is_no_error_or_a_clear_one() -> None:
         result = await call(c, "dap_pause")
         assert "stopped" in text(result).lower()
         assert (await ask(c, "dap_snapshot"))["line"] == p.line("inner")
+        waited = await ask(c, "dap_wait_until_paused", timeout_ms=1)
+        assert (waited["state"], waited["line"]) == ("stopped", p.line("inner"))
 
 
-async def test_continuing_what_runs_is_refused() -> None:
+async def test_a_resume_that_does_not_wait_says_that_it_runs_and_no_other_can_follow() -> None:
+    p = program("endless_loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(program("endless_loop.py")), wait_until_paused=False)
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("started")])
+        gone = await ask(c, "dap_continue", wait_until_paused=False)
+        assert gone["state"] == "running"
         for tool in ("dap_continue", "dap_step_over", "dap_step_into", "dap_step_out"):
             assert "running" in await refusal(c, tool)
 
@@ -128,14 +133,6 @@ async def test_acting_without_a_session_is_refused_with_what_to_do() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         for tool in ("dap_continue", "dap_pause", "dap_snapshot", "dap_stacktrace", "dap_restart"):
             assert "dap_run" in await refusal(c, tool)
-
-
-async def test_waiting_for_a_stop_that_is_there_returns_it_at_once() -> None:
-    p = program("loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        waited = await ask(c, "dap_wait_until_paused", timeout_ms=1)
-        assert (waited["state"], waited["line"]) == ("stopped", p.line("inner"))
 
 
 async def test_waiting_for_what_has_ended_returns_the_end_at_once() -> None:
@@ -199,14 +196,6 @@ async def test_a_client_that_gives_up_a_wait_leaves_the_session_usable() -> None
         await asyncio.wait({waiting})
         assert waiting.cancelled()
         assert (await ask(c, "dap_pause"))["state"] == "stopped"
-
-
-async def test_a_resume_that_does_not_wait_says_that_the_program_runs() -> None:
-    p = program("endless_loop.py")
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("started")])
-        gone = await ask(c, "dap_continue", wait_until_paused=False)
-        assert gone["state"] == "running"
 
 
 async def test_a_step_over_a_long_call_can_be_waited_for_again(settings: Path) -> None:

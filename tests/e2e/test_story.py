@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
 from tests.harness import ask, call, client, data, read, refusal, text
 from tests.processes import LIMIT
@@ -57,97 +58,80 @@ def story(request: pytest.FixtureRequest) -> Story:
     return request.param
 
 
-async def test_one_call_leads_from_nothing_to_a_stop_with_all_that_matters(
-    story: Story, tmp_path: Path
+async def test_the_whole_story_is_told_under_every_adapter(story: Story, tmp_path: Path) -> None:
+    p = story.program(tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await one_call_leads_from_nothing_to_a_stop_with_all_that_matters(c, story, p)
+        await an_expression_is_evaluated_where_the_program_is(c, story)
+        await the_next_stop_shows_what_changed(c, story)
+        await a_step_shows_the_new_place(c, story, p)
+        await the_end_is_a_result_with_its_exit_code(c, story)
+        await output_and_history_are_there_after_the_end(c, story, p)
+        await nothing_can_be_inspected_any_more_and_the_answer_says_why(c)
+
+
+async def one_call_leads_from_nothing_to_a_stop_with_all_that_matters(
+    c: Client, story: Story, p: Program
 ) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        result = await call(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
-        stop = data(result)
-        assert stop["state"] == "stopped"
-        assert stop["reason"].startswith("breakpoint")
-        assert (stop["file"], stop["line"]) == (str(p.source), p.line(story.stop))
-        assert stop["function"] == story.function
-        assert f"@{story.stop}" in stop["source"]
-        assert story.function in stop["stack"][0]
-        assert story.caller in stop["stack"][1]
-        assert stop["locals"][story.variable].strip('"') == story.values[0]
+    result = await call(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
+    stop = data(result)
+    assert stop["state"] == "stopped"
+    assert stop["reason"].startswith("breakpoint")
+    assert (stop["file"], stop["line"]) == (str(p.source), p.line(story.stop))
+    assert stop["function"] == story.function
+    assert f"@{story.stop}" in stop["source"]
+    assert story.function in stop["stack"][0]
+    assert story.caller in stop["stack"][1]
+    assert stop["locals"][story.variable].strip('"') == story.values[0]
 
-        place = f"fixtures/programs/{story.source}:{p.line(story.stop)} in {story.function}"
-        first = text(result).splitlines()[0]
-        assert first.startswith("Stopped (breakpoint)")
-        assert place in first
-        for part in (f"@{story.stop}", story.caller, story.variable):
-            assert part in text(result)
+    place = f"fixtures/programs/{story.source}:{p.line(story.stop)} in {story.function}"
+    first = text(result).splitlines()[0]
+    assert first.startswith("Stopped (breakpoint)")
+    assert place in first
+    for part in (f"@{story.stop}", story.caller, story.variable):
+        assert part in text(result)
 
 
-async def test_a_step_shows_the_new_place(story: Story, tmp_path: Path) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
-        stop = await ask(c, "dap_step_over")
-        assert stop["reason"].startswith("step")
-        assert stop["line"] == p.line(story.next)
+async def an_expression_is_evaluated_where_the_program_is(c: Client, story: Story) -> None:
+    assert story.result in await read(c, "dap_evaluate", expression=story.expression)
 
 
-async def test_the_next_stop_shows_what_changed(story: Story, tmp_path: Path) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
-        result = await call(c, "dap_continue")
-        old, new = data(result)["changed"][story.variable]
-        assert (old.strip('"'), new.strip('"')) == story.values
-        assert story.values[1] in text(result)
+async def the_next_stop_shows_what_changed(c: Client, story: Story) -> None:
+    result = await call(c, "dap_continue")
+    old, new = data(result)["changed"][story.variable]
+    assert (old.strip('"'), new.strip('"')) == story.values
+    assert story.values[1] in text(result)
 
 
-async def test_an_expression_is_evaluated_where_the_program_is(
-    story: Story, tmp_path: Path
-) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
-        assert story.result in await read(c, "dap_evaluate", expression=story.expression)
+async def a_step_shows_the_new_place(c: Client, story: Story, p: Program) -> None:
+    stop = await ask(c, "dap_step_over")
+    assert stop["reason"].startswith("step")
+    assert stop["line"] == p.line(story.next)
 
 
-async def test_the_end_is_a_result_with_exit_code_and_last_output(
-    story: Story, tmp_path: Path
-) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
-        await ask(c, "dap_clear_breakpoints")
-        result = await call(c, "dap_continue")
-        end = data(result)
-        assert (end["state"], end["exit_code"]) == ("ended", story.exit_code)
-        assert text(result).startswith(f"Ended, exit code {story.exit_code}")
+async def the_end_is_a_result_with_its_exit_code(c: Client, story: Story) -> None:
+    await ask(c, "dap_clear_breakpoints")
+    result = await call(c, "dap_continue")
+    end = data(result)
+    assert (end["state"], end["exit_code"]) == ("ended", story.exit_code)
+    assert text(result).startswith(f"Ended, exit code {story.exit_code}")
 
 
-async def test_output_and_history_are_there_after_the_end(story: Story, tmp_path: Path) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), breakpoints=[p.at(story.stop)])
-        await ask(c, "dap_continue")
-        await ask(c, "dap_clear_breakpoints")
-        assert (await ask(c, "dap_continue"))["state"] == "ended"
-        output = await ask(c, "dap_program_output", category="stdout")
-        assert story.output in output["text"]
-        assert output["exit_code"] == story.exit_code
-        history = await read(c, "dap_history")
-        assert history.count(f"{story.source}:{p.line(story.stop)}") == 2
-        first = await read(c, "dap_history", number=1)
-        assert story.variable in first
-        assert story.values[0] in first
+async def output_and_history_are_there_after_the_end(c: Client, story: Story, p: Program) -> None:
+    output = await ask(c, "dap_program_output", category="stdout")
+    assert story.output in output["text"]
+    assert output["exit_code"] == story.exit_code
+    history = await read(c, "dap_history")
+    assert history.count(f"{story.source}:{p.line(story.stop)}") == 2
+    first = await read(c, "dap_history", number=1)
+    assert story.variable in first
+    assert story.values[0] in first
 
 
-async def test_after_the_end_nothing_can_be_inspected_and_the_answer_says_why(
-    story: Story, tmp_path: Path
-) -> None:
-    p = story.program(tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c:
-        assert (await ask(c, "dap_run", program=str(p)))["state"] == "ended"
-        for tool in ("dap_continue", "dap_step_over", "dap_stacktrace", "dap_pause"):
-            assert "ended" in await refusal(c, tool)
-        assert "ended" in await refusal(c, "dap_evaluate", expression="1")
+async def nothing_can_be_inspected_any_more_and_the_answer_says_why(c: Client) -> None:
+    for tool in ("dap_continue", "dap_step_over", "dap_stacktrace", "dap_pause"):
+        assert "ended" in await refusal(c, tool)
+    assert "ended" in await refusal(c, "dap_evaluate", expression="1")
 
 
 @pytest.mark.parametrize("kind", ["debugpy", "gdb"])
