@@ -87,6 +87,36 @@ async def test_the_person_may_answer_in_their_own_words(tmp_path: Path) -> None:
         assert answers(await waiting) == [["red", "pink"]]
 
 
+SCREEN = """
+  vim.cmd('redraw')
+  local lines = {}
+  for row = 1, vim.o.lines do
+    local line = {}
+    for column = 1, vim.o.columns do
+      line[column] = vim.fn.screenstring(row, column)
+    end
+    lines[row] = table.concat(line)
+  end
+  return table.concat(lines, '\\n')
+"""
+
+
+async def test_the_question_stays_in_sight_while_the_answer_is_written(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (c, editor):
+        long = "Why is it to be done in this way, which is longer than any other that we know of?"
+        waiting = asking(c, {"question": long})
+        await editor.notified("asked")
+        await types(editor, "uno<C-j>two<C-j>three<Esc>", "n")
+        for keys in ("gg0iZero, <Esc>", "GA!<Esc>"):
+            await types(editor, keys, "n")
+            screen = await editor.lua(SCREEN)
+            order = [screen.find(words) for words in ("Why is it", "know of?", "uno", "three")]
+            assert -1 not in order, screen
+            assert order == sorted(order), screen
+        await editor.keys("<CR>")
+        assert answers(await waiting) == ["Zero, uno\ntwo\nthree!"]
+
+
 async def test_no_answer_is_a_result(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
         for question, keys in (

@@ -27,15 +27,26 @@ end
 local function head(window, lines)
   local namespace = vim.api.nvim_create_namespace('dapeer_ask')
   vim.api.nvim_buf_set_extmark(window.buffer, namespace, 0, 0, {
+    right_gravity = false,
     virt_lines_above = true,
     virt_lines = vim.tbl_map(function(line)
       return { { line == '' and ' ' or line, 'Normal' } }
     end, lines),
   })
-  -- What stands above the first line is shown only when the window is scrolled there.
-  vim.api.nvim_win_call(window.window, function()
-    vim.fn.winrestview({ topfill = #lines, topline = 1 })
-  end)
+  -- What stands above the first line is shown only when the window is scrolled to it.
+  local function scroll()
+    if vim.fn.line('w0', window.window) == 1 then
+      vim.api.nvim_win_call(window.window, function()
+        vim.fn.winrestview({ topline = 1, topfill = #lines })
+      end)
+    end
+  end
+  vim.api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI', 'TextChangedI' }, {
+    group = window.group,
+    buffer = window.buffer,
+    callback = scroll,
+  })
+  scroll()
 end
 
 ---@param question string
