@@ -43,6 +43,8 @@ function M.save(bufnr)
   if not ok then
     local said = tostring(problem):gsub('^.-Vim%b():', ''):gsub('^.-:(E%d+:)', '%1')
     return ('Neovim cannot write %s: %s'):format(name, said)
+  elseif vim.bo[bufnr].modified then
+    return ('Something in Neovim has kept %s from being written. Ask the person.'):format(name)
   end
 end
 
