@@ -3,7 +3,6 @@
 import asyncio
 from pathlib import Path
 
-import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, call, data, evaluate, printed, refusal, text
@@ -186,17 +185,15 @@ async def test_the_assistant_ends_the_program_and_starts_it_again_in_neovim(
         assert "ended" in await refusal(c, "dap_step_over")
 
 
-@pytest.mark.parametrize("way", ["terminate", "disconnect", "close"])
-async def test_a_wait_ends_when_the_person_ends_the_session(
-    tmp_path: Path, setup: Json, way: str
-) -> None:
-    endless = program("endless_loop.py")
+async def test_a_wait_ends_when_the_person_ends_the_session(tmp_path: Path, setup: Json) -> None:
     async with together(tmp_path, setup) as (c, person):
-        await person.run(endless)
-        await printed(c, "started")
-        waits = asyncio.create_task(ask(c, "dap_wait_until_paused"))
-        await person.does(way)
-        end = await waits
-        assert end["state"] == "ended"
-        assert (await only_session(c))["state"] == "ended"
-        assert "started" in (await ask(c, "dap_program_output"))["text"]
+        for number, way in enumerate(("terminate", "disconnect", "close"), start=1):
+            await person.run(program("endless_loop.py"))
+            await printed(c, "started")
+            waits = asyncio.create_task(ask(c, "dap_wait_until_paused"))
+            await person.does(way)
+            assert (await waits)["state"] == "ended", way
+            (*_, last) = (await ask(c, "dap_status"))["sessions"]
+            assert (last["session_id"], last["state"]) == (number, "ended")
+            assert "started" in (await ask(c, "dap_program_output"))["text"]
+            await person.sees_end()
