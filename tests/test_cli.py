@@ -94,7 +94,11 @@ MISTAKES = (
     (["serve", "--host", "no-such-host.invalid"], "Cannot listen on no-such-host.invalid"),
     (["serve", "--token-file", "/"], "Cannot use the token file /: "),
     (["serve", "--token-file", "/dev/null"], "/dev/null holds no usable token. A token is"),
-    (["stdio", "--nvim", "/no/where"], "No Neovim listens at /no/where"),
+    (
+        ["stdio", "--nvim", "/no/where"],
+        "No Neovim listens at /no/where ([Errno 2] No such file or directory). "
+        "nvim_targets lists those that do.",
+    ),
     (["serve", "--no-auth", "--nvim", "127.0.0.1:1"], "No Neovim listens at 127.0.0.1:1"),
 )
 ONE_BY_ONE = """
