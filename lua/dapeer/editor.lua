@@ -130,7 +130,8 @@ local function matches(path, globs)
     if glob:find('/', 1, true) then
       return pattern(glob):match(path) or pattern('**/' .. glob):match(path)
     end
-    return pattern(glob):match(name)
+    -- The `*` of vim.glob is never empty: `id_rsa*` would not be `id_rsa`.
+    return pattern(glob):match(name) or pattern((glob:gsub('%*', ''))):match(name)
   end)
 end
 

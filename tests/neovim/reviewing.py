@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mcp import Client
 from mcp.types import CallToolResult, TextContent
@@ -132,11 +132,25 @@ async def everything(editor: Editor) -> Json:
 async def unchanged(editor: Editor, before: Json) -> None:
     """Wait until a diff is closed; nothing must be left of it."""
     await editor.notified("closed")
+    await as_before(editor, before)
+
+
+async def as_before(editor: Editor, before: Json) -> None:
+    """Check that all is as it was."""
     after = await everything(editor)
-    for part, was in before.items():
-        if part == "autocommands":
-            assert set(after[part]) ^ set(was) == set()
-        assert after[part] == was, part
+    assert _differences(before, {part: after[part] for part in before}) == []
+
+
+def _differences(one: object, other: object, place: str = "") -> list[str]:
+    """Name what differs; pytest would take minutes over all of it."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        a, b = cast("Json", one), cast("Json", other)
+        pairs = {key: (a.get(key), b.get(key)) for key in {**a, **b}}
+        return [each for key, two in pairs.items() for each in _differences(*two, f"{place}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and place.endswith("autocommands"):
+        odd = set(cast("list[str]", one)) ^ set(cast("list[str]", other))
+        return [f"{place}: {each}" for each in sorted(odd)]
+    return [] if one == other else [f"{place}: {one} is now {other}"]
 
 
 async def bars(editor: Editor) -> list[str]:

@@ -105,12 +105,11 @@ local function bar(diff, sides)
   local function plain(text)
     return (text:gsub('%%', '%%%%'))
   end
-  local name = plain(diff.name)
   local proposed = ' %#Title#ZZ%* accept  %#Title#ZQ%* reject  '
   if #sides.notes > 0 then
-    proposed = proposed .. ('%%#WarningMsg#(%s)%%* '):format(plain(table.concat(sides.notes, ', ')))
+    proposed = proposed .. ('%%#WarningMsg#(%s)%%*'):format(plain(table.concat(sides.notes, ', ')))
   end
-  return ' original %<' .. name, proposed .. '%<' .. name
+  return ' original %<' .. plain(diff.name), proposed
 end
 
 -- 'scrollopt' is for all windows: `:diffthis` adds to it, and it is given back with the last diff.
@@ -138,13 +137,22 @@ local function stacked()
   return named == 'horizontal' or (not named and vim.o.columns < NARROW)
 end
 
-local function windows(view)
-  -- What a person's autocommand throws is no reason to stop half-way.
-  local _, problem = pcall(vim.cmd, ('silent keepalt tab sbuffer %d'):format(view.left))
-  local left = vim.fn.win_findbuf(view.left)[1]
-  if not left then
-    error(problem, 0)
+-- A person's autocommand that throws leaves a new tab page with another buffer in it.
+local function tab_page(view)
+  local _, problem = pcall(vim.cmd, ('silent! keepalt tab sbuffer %d'):format(view.left))
+  if vim.api.nvim_get_current_tabpage() == view.origin then
+    error(problem ~= '' and problem or 'no tab page can be opened', 0)
   end
+  local window = vim.api.nvim_get_current_win()
+  if vim.api.nvim_win_get_buf(window) ~= view.left then
+    set(window, { winfixbuf = false })
+    pcall(vim.api.nvim_win_set_buf, window, view.left)
+  end
+  return window
+end
+
+local function windows(view)
+  local left = tab_page(view)
   view.tab = vim.api.nvim_win_get_tabpage(left)
   set(left, WINDOW)
   local place = { split = stacked() and 'below' or 'right', win = left }

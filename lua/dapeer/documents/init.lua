@@ -47,7 +47,8 @@ function M.check_dirty(cb, filename)
   }))
 end
 
--- What a buffer held when its file was read or written last, by the undo history of a copy.
+-- What a buffer held when its file was read or written last, by the undo history of a copy. A history that
+-- is cut off leads to another text: then saving is refused, which is the safe mistake.
 ---@param bufnr integer
 ---@return string[]
 local function saved_lines(bufnr)
