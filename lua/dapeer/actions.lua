@@ -45,21 +45,13 @@ local function described(action)
   return action.tool .. (arguments == '{}' and '' or ' ' .. arguments)
 end
 
--- Never longer than what fits: a longer message makes Neovim wait for a key.
-local function say(text, more, level)
-  local room = math.max(vim.v.echospace, 20) - #more
-  vim.notify(one_line('dapeer: ' .. text, room) .. more, level)
-end
-
 local function notify_all()
   local count, last = #unnoticed, unnoticed[#unnoticed]
   unnoticed = {}
   local more = count > 1 and (' (and %d more)'):format(count - 1) or ''
-  if last.ok == false then
-    say('failed: ' .. described(last), more, vim.log.levels.WARN)
-  else
-    say(described(last), more, vim.log.levels.INFO)
-  end
+  local failed = last.ok == false
+  local level = failed and vim.log.levels.WARN or vim.log.levels.INFO
+  require('dapeer.attention').say((failed and 'failed: ' or '') .. described(last), level, more)
 end
 
 local function notify(action)
@@ -157,22 +149,10 @@ local function decide(question, choice)
   end
 end
 
--- Keys meant for a text must not answer a question: wait until the person has stopped typing.
-local function typing()
-  return vim.api.nvim_get_mode().mode:match('^[iRcvVsS\22\19]') ~= nil
-end
+local waiting = false -- until the person has stopped typing
 
-function present()
-  local question = questions[1]
-  if not question or question.shown then
-    return
-  elseif typing() then
-    return vim.api.nvim_create_autocmd('ModeChanged', {
-      group = vim.api.nvim_create_augroup('dapeer_question', { clear = true }),
-      once = true,
-      callback = vim.schedule_wrap(present),
-    })
-  end
+---@param question dapeer.Question
+local function show(question)
   question.shown = true
   local prompt = ('The assistant wants %s: '):format(one_line(described(question.action), LONGEST))
   local options = { prompt = prompt, kind = 'dapeer' }
@@ -185,6 +165,21 @@ function present()
   end
 end
 
+function present()
+  local question = questions[1]
+  if not question or question.shown or waiting then
+    return
+  end
+  -- Keys meant for a text must not answer a question.
+  waiting = true
+  require('dapeer.attention').when_free(function()
+    waiting = false
+    if questions[1] then
+      show(questions[1])
+    end
+  end)
+end
+
 ---@param id any
 ---@param action dapeer.Action
 local function question_person(id, action)
@@ -194,10 +189,11 @@ local function question_person(id, action)
   table.insert(questions, { id = id, action = action })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
-  if typing() then
+  local attention = require('dapeer.attention')
+  if attention.typing() then
     local text = 'a question for you when you have stopped typing: ' .. described(action)
     vim.schedule(function()
-      say(text, '', vim.log.levels.INFO)
+      attention.say(text)
     end)
   end
 end

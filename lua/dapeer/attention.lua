@@ -76,13 +76,15 @@ end
 ---Tell one line, never longer than what fits: a longer one makes Neovim wait for a key.
 ---@param sentence string
 ---@param level? integer
-function M.say(sentence, level)
+---@param tail? string  stays when the sentence is cut
+function M.say(sentence, level, tail)
+  tail = tail or ''
   local text = ('dapeer: ' .. sentence):gsub('%s+', ' ')
-  local room = math.max(vim.v.echospace, 20)
+  local room = math.max(vim.v.echospace, 20) - #tail
   if vim.fn.strdisplaywidth(text) > room then
     text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
   end
-  vim.notify(text, level or vim.log.levels.INFO)
+  vim.notify(text .. tail, level or vim.log.levels.INFO)
 end
 
 return M

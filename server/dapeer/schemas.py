@@ -58,12 +58,14 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
 
 
 def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
-    """Take arguments as clients send them: null for left out, and values as JSON in a string."""
+    """Take arguments as clients send them: null for left out, values as JSON in a string, a number for its text."""
     properties = cast("Mapping[str, Any]", schema.get("properties", {}))
 
     def unpack(name: str, value: object) -> object:
         one = properties.get(name)
         kind = cast("Json", one).get("type") if isinstance(one, dict) else None
+        if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
         if isinstance(value, str) and isinstance(kind, str) and kind in PLAIN:
             try:
                 return json.loads(value)
