@@ -1,10 +1,26 @@
 """The parts of the README that are made from the code: `uv run python -m tests.readme` writes them."""
 
+import functools
+import itertools
 import re
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import TOOLS, breakpoints, execution, inspection, lua, neovim, output, sessions
 from dapeer.tools.tool import Tool
+
+NVIM = Path(sys.executable).parent / "nvim"
+SPECS = """
+vim.opt.runtimepath:prepend(arg[1])
+require('dapeer').setup({ tools = { exec = true, test = true } })
+io.write(require('dapeer.registry').specs())
+"""
+OFF = ("exec", "test")
+GROUPS_OF_LUA = [name for name in lua.GROUPS if name not in OFF]
 
 README = Path(__file__).parents[1] / "README.md"
 GROUPS = (
@@ -27,12 +43,34 @@ def tool_table() -> str:
     return "\n".join(rows)
 
 
+def lua_tool_table() -> str:
+    """Return the table of the tools that live in the Neovim plugin, group by group."""
+    rows = ["| tool | arguments | what it does |", "|---|---|---|"]
+    for group, tools in itertools.groupby(lua_tools(), key=lambda one: one.group):
+        off = " (off, unless you switch it on)" if group in OFF else ""
+        rows.append(f"| **`{group}`**{off} | | |")
+        rows += [_line(f"nvim_{one.name}", one.input_schema, one.description) for one in tools]
+    return "\n".join(rows)
+
+
+@functools.cache
+def lua_tools() -> list[LuaTool]:
+    """Return what the plugin tells a core of its own tools, all groups switched on."""
+    command = [NVIM, "--clean", "--headless", "-l", "/dev/stdin", README.parent]
+    done = subprocess.run(command, input=SPECS, capture_output=True, text=True, check=True)
+    order = [*GROUPS_OF_LUA, *OFF]
+    return sorted(read_tools(done.stdout), key=lambda one: (order.index(one.group), one.name))
+
+
 def _row(tool: Tool) -> str:
-    required = set(tool.input_schema.get("required", ()))
-    names = [name for name in tool.input_schema["properties"] if name != "session_id"]
-    arguments = ", ".join(f"`{name}`" if name in required else f"{name}" for name in names)
-    does = tool.description.splitlines()[0]
-    return f"| `{tool.name}` | {arguments} | {does} |"
+    return _line(tool.name, tool.input_schema, tool.description)
+
+
+def _line(name: str, schema: Mapping[str, Any], description: str) -> str:
+    required = set(schema.get("required", ()))
+    names = [one for one in schema["properties"] if one != "session_id"]
+    arguments = ", ".join(f"`{one}`" if one in required else f"{one}" for one in names)
+    return f"| `{name}` | {arguments} | {description.splitlines()[0]} |"
 
 
 def with_part(text: str, name: str, part: str) -> str:
@@ -42,7 +80,10 @@ def with_part(text: str, name: str, part: str) -> str:
     return pattern.sub(lambda match: f"{match[1]}{part}\n{match[2]}", text)
 
 
+def made(text: str) -> str:
+    """Return a README with its generated parts as they should be."""
+    return with_part(with_part(text, "tools", tool_table()), "lua-tools", lua_tool_table())
+
+
 if __name__ == "__main__":
-    README.write_text(
-        with_part(README.read_text(encoding="utf-8"), "tools", tool_table()), encoding="utf-8"
-    )
+    README.write_text(made(README.read_text(encoding="utf-8")), encoding="utf-8")

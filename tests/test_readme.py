@@ -6,13 +6,13 @@ import re
 import pytest
 
 from dapeer.mcp.prompts import PROMPTS
-from tests.readme import README, tool_table, with_part
+from tests.readme import README, made
 
 TEXT = README.read_text(encoding="utf-8")
 
 
-def test_the_table_of_tools_is_the_one_that_is_served() -> None:
-    assert with_part(TEXT, "tools", tool_table()) == TEXT, "run: uv run python -m tests.readme"
+def test_the_tables_of_tools_are_those_that_are_served() -> None:
+    assert made(TEXT) == TEXT, "run: uv run python -m tests.readme"
 
 
 @pytest.mark.parametrize("block", re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))

@@ -74,8 +74,7 @@ class LuaTools:
         A tool that cannot be served is left out, and its Neovim is told why.
         """
         found: dict[str, LuaTool] = {}
-        for spec in cast("list[dict[str, Any]]", json.loads(str(told))):
-            one = _tool(spec)
+        for one in read_tools(str(told)):
             flaw = None if one.group != OTHERS else _flaw(one)
             if flaw:
                 self.refuse(one.name, flaw)
@@ -187,6 +186,11 @@ class LuaTools:
     def _put(self, number: int, *what: object) -> None:
         if number in self._running:
             self._running[number].put_nowait(what)
+
+
+def read_tools(told: str) -> list[LuaTool]:
+    """Return the tools that a Neovim describes, as JSON from Lua; nothing says that their schemas are any. Pure."""
+    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(told))]
 
 
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
