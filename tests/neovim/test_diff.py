@@ -42,7 +42,7 @@ async def test_a_text_comes_back_byte_for_byte(tmp_path: Path) -> None:
                     await editor.keys("ZZ")
                     assert await proposal.answer() == ["FILE_SAVED", text]
         # A large one, too; one that the person has changed keeps its ends.
-        large = "".join(f"line {number} {'x' * 90}\r\n" for number in range(50_000))
+        large = "".join(f"line {number} {'x' * 90}\r\n" for number in range(20_000))
         proposal = await proposed(c, editor, "large.txt", large)
         await editor.keys("O\x16u00e9<Esc>:w<CR>")
         assert await proposal.answer() == ["FILE_SAVED", "é\r\n" + large]
@@ -147,8 +147,11 @@ async def test_buffers_of_the_file_show_what_the_assistant_has_written(tmp_path:
             vim.rpcnotify(vim.g.test_channel, 'read', vim.fs.basename(found.file))
           end })
         """)
+        # By another name for the same folder.
+        (tmp_path / "link").symlink_to(tmp_path)
         for name in ("a.txt", "new.txt", "unsaved.txt"):
-            proposal = await proposed(c, editor, name, "ONE\ntwo\n", tab_name=name)
+            path = tmp_path / "link" / name
+            proposal = await proposed(c, editor, path, "ONE\ntwo\n", tab_name=name)
             await editor.keys("ZZ")
             _, text = await proposal.answer()
             (tmp_path / name).write_text(text, encoding="utf-8")
@@ -160,7 +163,7 @@ async def test_buffers_of_the_file_show_what_the_assistant_has_written(tmp_path:
         assert shown == ["ONE", "ONE", "mine"]
         assert await editor.mode() == {"mode": "n", "blocking": False}
         # Close_tab is the last word: the file as it is then.
-        proposal = await proposed(c, editor, "a.txt", "not written\n", tab_name="last")
+        proposal = await proposed(c, editor, "link/a.txt", "not written\n", tab_name="last")
         await editor.keys("ZZ")
         await proposal.answer()
         (tmp_path / "a.txt").write_text("formatted\n", encoding="utf-8")

@@ -3,8 +3,10 @@ local M = {}
 
 local PATIENCE = 60 * 1000 -- ms in which an accepted text is expected on the disk
 
+-- One name for a file that has several, before it is there, too.
 local function real(path)
-  return vim.uv.fs_realpath(path) or path
+  local folder = vim.uv.fs_realpath(vim.fs.dirname(path))
+  return vim.uv.fs_realpath(path) or (folder and vim.fs.joinpath(folder, vim.fs.basename(path))) or path
 end
 
 ---The loaded buffers of a file; a file may have several names.
@@ -90,6 +92,7 @@ local expected = {}
 ---Refresh a file's buffers now, and wait for it no longer.
 ---@param path string
 function M.settle(path)
+  path = real(path)
   if expected[path] then
     expected[path]()
     M.refresh(path)
