@@ -14,6 +14,35 @@ function M.typing()
     or vim.fn.getcmdwintype() ~= ''
 end
 
+-- Who waits for the assistant in a terminal stays in terminal mode: there no keys for a while are as good as
+-- another mode.
+local PAUSE = 1500 -- ms
+
+---Call back, once, when no key has come for `PAUSE` in terminal mode.
+---@param callback fun()
+---@return fun() cancel
+local function when_idle(callback)
+  local timer = assert(vim.uv.new_timer())
+  local keys = vim.api.nvim_create_namespace('')
+  local function cancel()
+    vim.on_key(nil, keys)
+    timer:stop()
+    if not timer:is_closing() then
+      timer:close()
+    end
+  end
+  local look = vim.schedule_wrap(function()
+    if not timer:is_closing() and vim.api.nvim_get_mode().mode == 't' then
+      callback()
+    end
+  end)
+  timer:start(PAUSE, 0, look)
+  vim.on_key(function()
+    timer:start(PAUSE, 0, look)
+  end, keys)
+  return cancel
+end
+
 local waits = 0
 
 ---Call back when the person does not type: at once, or later, then in an event of its own.
@@ -26,20 +55,25 @@ function M.when_free(callback)
   end
   waits = waits + 1
   local group = vim.api.nvim_create_augroup('dapeer_attention_' .. waits, { clear = true })
-  local over = false
+  local over, idle = false, nil
   local function cancel()
     if not over then
       over = true
+      idle()
       vim.api.nvim_del_augroup_by_id(group)
     end
   end
+  local function free()
+    cancel()
+    callback()
+  end
+  idle = when_idle(free)
   vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave' }, {
     group = group,
     -- Later: `n` may be only what an operator passes through, and a macro is still recorded.
     callback = vim.schedule_wrap(function()
       if not over and not M.typing() then
-        cancel()
-        callback()
+        free()
       end
     end),
   })

@@ -240,6 +240,22 @@ async def test_a_diff_waits_until_the_person_has_stopped_typing(tmp_path: Path) 
         assert await editor.lua("return #vim.api.nvim_list_tabpages()") == 1
 
 
+async def test_who_waits_in_a_terminal_sees_the_diff_and_is_back_there_afterwards(
+    tmp_path: Path,
+) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd('terminal cat'); vim.cmd('startinsert')")
+        proposal = Proposal(c, "new.txt", "text\n")
+        assert "when you have stopped typing" in (await editor.notified("said"))[0]
+        await editor.notified("opened")
+        assert (await editor.mode())["mode"] == "n"
+        await editor.keys("ZZ")
+        assert await proposal.answer() == ["FILE_SAVED", "text\n"]
+        await editor.notified("closed")
+        assert await editor.lua("return vim.bo.buftype") == "terminal"
+        assert (await editor.mode())["mode"] == "t"
+
+
 async def test_a_diff_in_the_only_tab_page_leaves_a_window(tmp_path: Path) -> None:
     async with reviewing(tmp_path) as (c, editor):
         proposal = await proposed(c, editor, "1.txt", "1\n")

@@ -28,11 +28,11 @@ end
 ---@param diff dapeer.Diff
 ---@param sides dapeer.Sides
 local function show(diff, sides)
-  local attention = require('dapeer.diff.attention')
+  local attention = require('dapeer.attention')
   if attention.typing() then
     attention.say('a diff is to be reviewed when you have stopped typing: ' .. diff.name)
   end
-  attention.when_free(diff.group, function()
+  diff.wait = attention.when_free(function()
     life().show(diff, sides)
   end)
 end

@@ -60,9 +60,17 @@ local function result(diff, text, reason)
 end
 
 ---@param diff dapeer.Diff
+local function forget(diff)
+  pcall(vim.api.nvim_del_augroup_by_id, diff.group)
+  if diff.wait then
+    diff.wait()
+  end
+end
+
+---@param diff dapeer.Diff
 ---@param more { outcome: string, reason?: string }
 local function close(diff, more)
-  pcall(vim.api.nvim_del_augroup_by_id, diff.group)
+  forget(diff)
   if not diff.view then
     return
   end
@@ -71,17 +79,20 @@ local function close(diff, more)
   local ok, problem = pcall(view.close, diff.view, next_tab(diff.id))
   if not ok then
     local sentence = ('closing a diff failed: %s'):format(problem)
-    require('dapeer.diff.attention').say(sentence, vim.log.levels.WARN)
+    require('dapeer.attention').say(sentence, vim.log.levels.WARN)
   end
   if next(state.shown) == nil then
     view.restore()
+  end
+  if diff.view.terminal and vim.bo.buftype == 'terminal' then
+    vim.cmd.startinsert()
   end
   announce('DapeerDiffClosed', diff, more)
 end
 
 -- Insert mode would go on in the window that comes next, and take keys that were meant for the proposal.
 local function when_closable(diff, by_person, callback)
-  local attention = require('dapeer.diff.attention')
+  local attention = require('dapeer.attention')
   if not diff.view or not require('dapeer.diff.view').has_person(diff.view) then
     return callback()
   elseif by_person and vim.api.nvim_get_mode().mode:match('^[iR]') then
@@ -91,8 +102,8 @@ local function when_closable(diff, by_person, callback)
     return callback()
   end
   -- Its own autocommands have seen what they should.
-  diff.group = vim.api.nvim_create_augroup('dapeer_diff_' .. diff.id, { clear = true })
-  attention.when_free(diff.group, callback)
+  vim.api.nvim_clear_autocmds({ group = diff.group })
+  diff.wait = attention.when_free(callback)
 end
 
 ---Decide a diff, once: its windows go, and its caller gets the answer.
@@ -143,7 +154,7 @@ end
 function M.fail(diff, problem)
   state.pending[diff.id] = nil
   diff.outcome = 'rejected'
-  pcall(vim.api.nvim_del_augroup_by_id, diff.group)
+  forget(diff)
   diff.answer(nil, problem)
 end
 
@@ -154,6 +165,7 @@ function M.show(diff, sides)
     return
   end
   local before = vim.api.nvim_get_current_win()
+  local terminal = vim.api.nvim_get_mode().mode == 't'
   local busy = vim.iter(M.pending()):find(function(other)
     return other.view ~= nil and require('dapeer.diff.view').has_person(other.view)
   end)
@@ -162,13 +174,14 @@ function M.show(diff, sides)
     return M.fail(diff, ('The diff cannot be shown: %s'):format(problem))
   end
   diff.view = view
+  view.terminal = terminal
   state.shown[diff.id] = diff
   require('dapeer.diff.gestures').watch(diff, M.by_person(diff))
   -- Who reviews one diff comes to the next one afterwards.
   if busy then
-    view.origin = busy.view.origin
+    view.origin, view.terminal = busy.view.origin, busy.view.terminal
     vim.api.nvim_set_current_win(before)
-    require('dapeer.diff.attention').say('another diff is to be reviewed: ' .. diff.name)
+    require('dapeer.attention').say('another diff is to be reviewed: ' .. diff.name)
   end
   announce('DapeerDiffOpened', diff, { tabpage = view.tab, buffer = view.right })
 end

@@ -9,6 +9,7 @@ local LARGE = 1024 * 1024 -- bytes; no colours beyond
 ---@field origin integer   the tab page that the person came from
 ---@field left integer     buffer: the original
 ---@field right integer    buffer: the proposal
+---@field terminal? boolean the person was in terminal mode there
 ---@field inside? boolean  the person was in the tab page when it closed
 
 local WINDOW = {

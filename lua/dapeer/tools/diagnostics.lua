@@ -7,7 +7,7 @@ return {
       .. ' Unsaved changes count. After an edit ask with fresh=true, which waits for the servers.',
     read_only = true,
     args = {
-      filename = { type = 'string', description = 'path or buffer number; default: current' },
+      filename = { type = 'string', description = 'default: current' },
       workspace = { type = 'boolean', description = 'all files instead' },
       severity = {
         type = 'string',
@@ -17,7 +17,7 @@ return {
       fresh = { type = 'boolean' },
       count = { type = 'integer', minimum = 1, maximum = 1000, default = 100 },
       start = { type = 'integer', minimum = 0, default = 0 },
-      timeout_ms = { type = 'integer', minimum = 1, default = 5000 },
+      timeout_ms = { type = 'integer', minimum = 1 },
     },
     execute = function(cb, args, ctx)
       require('dapeer.lsp.task').run(cb, function()

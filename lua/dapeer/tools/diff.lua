@@ -3,14 +3,14 @@ return {
   {
     name = 'open_diff',
     title = 'Review a change',
-    description = 'Shows the person a proposed text of a file beside what is there, and waits for their decision. '
-      .. 'Accepted: FILE_SAVED and the final text, which may hold their edits; write exactly that text to the file '
-      .. 'yourself, nothing is written here. Rejected: DIFF_REJECTED, the tab name, and their reason if they gave one.',
+    description = 'Show the person a proposed text of a file beside what is there, and wait for their decision. '
+      .. 'Accepted: FILE_SAVED and the final text, which may hold their edits; write exactly that to the file yourself. '
+      .. 'Rejected: DIFF_REJECTED, the tab name, and their reason if they gave one.',
     args = {
-      old_file_path = { type = 'string', description = 'Default: new_file_path.' },
-      new_file_path = { type = 'string', required = true, description = 'The file need not exist.' },
-      new_file_contents = { type = 'string', required = true, description = 'The whole text of the file.' },
-      tab_name = { type = 'string', description = 'Names the diff for nvim_close_tab. Default: the path.' },
+      old_file_path = { type = 'string', description = 'default: new_file_path' },
+      new_file_path = { type = 'string', required = true, description = 'need not exist' },
+      new_file_contents = { type = 'string', required = true, description = 'the whole text' },
+      tab_name = { type = 'string', description = 'for nvim_close_tab; default: the path' },
     },
     timeout = 0,
     read_only = true,
@@ -21,7 +21,7 @@ return {
   {
     name = 'close_tab',
     title = 'Close a diff',
-    description = 'Closes the diff of this name that nvim_open_diff has opened; pending, it counts as rejected.',
+    description = 'Close the diff of this name that nvim_open_diff has opened; pending, it counts as rejected.',
     args = { tab_name = { type = 'string', required = true } },
     read_only = true,
     idempotent = true,
@@ -33,7 +33,7 @@ return {
   {
     name = 'close_all_diff_tabs',
     title = 'Close all diffs',
-    description = 'Closes all diffs that you have opened with nvim_open_diff; pending ones count as rejected.',
+    description = 'Close all diffs that you have opened with nvim_open_diff; pending ones count as rejected.',
     read_only = true,
     idempotent = true,
     execute = function(cb, _, ctx)

@@ -5,7 +5,7 @@ return {
   {
     name = 'check_document_dirty',
     title = 'Unsaved changes?',
-    description = 'Tells whether an open file has changes in Neovim that are not on the disk.',
+    description = 'Tell whether an open file has changes in Neovim that are not on the disk.',
     args = FILENAME,
     read_only = true,
     execute = function(cb, args)
@@ -15,7 +15,7 @@ return {
   {
     name = 'save_document',
     title = 'Save a file',
-    description = 'Writes the unsaved changes of an open file to the disk. Refused when the file has changed there meanwhile.',
+    description = 'Write the unsaved changes of an open file to the disk. Refused when the file has changed there meanwhile.',
     args = FILENAME,
     idempotent = true,
     action = 'write',
@@ -26,7 +26,7 @@ return {
   {
     name = 'get_selection',
     title = 'What is selected',
-    description = "Returns the text that the person has selected, or had last in this file. The data has LSP's 0-based positions.",
+    description = "Return the text that the person has selected, or had last in this file. The data has LSP's 0-based positions.",
     args = FILENAME,
     read_only = true,
     execute = function(cb, args)
@@ -36,7 +36,7 @@ return {
   {
     name = 'get_open_editors',
     title = 'Open files',
-    description = 'Lists the files that are open in Neovim, and which of them the person is in.',
+    description = 'List the files that are open in Neovim, and which of them the person is in.',
     args = {
       count = { type = 'integer', minimum = 1, default = 100 },
       start = { type = 'integer', minimum = 0, default = 0 },

@@ -1,5 +1,5 @@
 -- Tools for what is open in Neovim, and for what the person sees of it.
-local FILENAME = { type = 'string', description = 'path or buffer number; default: current' }
+local FILENAME = { type = 'string', description = 'default: current' }
 local LINE = { type = 'integer', minimum = 1 }
 local START = { type = 'integer', minimum = 0, default = 0 }
 local COUNT = { type = 'integer', minimum = 1, maximum = 1000, default = 100 }
@@ -23,7 +23,7 @@ return {
   {
     name = 'buffers_list',
     title = 'List open buffers',
-    description = 'List the files open in Neovim, last used first: modified, current, visible.',
+    description = 'List the files open in Neovim, last used first: modified, current, visible. A number may be given as filename.',
     args = {
       all = { type = 'boolean', default = false, description = 'unlisted ones too' },
       start = START,
@@ -125,6 +125,7 @@ return {
     name = 'quickfix_set',
     title = 'Fill the quickfix list',
     description = 'Give the person places to go through, as a new quickfix list.',
+    action = 'write',
     args = {
       title = { type = 'string' },
       items = { type = 'array', items = ITEM, required = true, maxItems = 5000 },

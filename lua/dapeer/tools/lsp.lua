@@ -10,8 +10,8 @@ local function task(module, function_name, ...)
   end
 end
 
-local FILENAME = { type = 'string', description = 'path or buffer number; default: current' }
-local TIMEOUT = { type = 'integer', minimum = 1, default = 5000 }
+local FILENAME = { type = 'string', description = 'default: current' }
+local TIMEOUT = { type = 'integer', minimum = 1 }
 
 -- Arguments that several tools have in common, and its own.
 ---@param ... table<string, dapeer.Arg>
@@ -27,7 +27,7 @@ local PLACE = {
   column = { type = 'integer', minimum = 1, description = 'in characters' },
   symbol = {
     type = 'string',
-    description = 'text on the line, instead of column; without line: its first',
+    description = 'text on the line, instead of column',
   },
 }
 local PAGE = {
