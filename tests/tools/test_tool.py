@@ -183,6 +183,7 @@ async def test_lists_and_objects_may_come_as_a_json_string() -> None:
 
 async def test_a_string_that_is_json_stays_a_string_where_a_string_is_wanted() -> None:
     assert (await brew(kind="tea", label="[1]"))["label"] == "[1]"
+    assert (await brew(kind="tea", label=7))["label"] == "7"
 
 
 async def test_numbers_may_come_as_text() -> None:
@@ -240,7 +241,7 @@ async def test_a_choice_that_is_none_names_those_there_are() -> None:
         ({"amount": 1.5}, "Argument `amount`: input should be a valid integer"),
         ({"sugar": "much"}, "Argument `sugar`: input should be a valid number"),
         ({"hot": "perhaps"}, "Argument `hot`: input should be a valid boolean"),
-        ({"label": 5}, "Argument `label`: input should be a valid string."),
+        ({"label": [5]}, "Argument `label`: input should be a valid string."),
         ({"words": "a b"}, "Argument `words`: input should be a valid list."),
         ({"words": ["a", 1]}, "Argument `words.1`: input should be a valid string."),
         ({"words": '["a", 1]'}, "Argument `words.1`: input should be a valid string."),

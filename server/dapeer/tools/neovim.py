@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from dapeer.errors import NoNeovim
@@ -15,14 +15,6 @@ from dapeer.neovim.discovery import Found
 from dapeer.neovim.sockets import normal
 from dapeer.peers import Peer, Peers
 from dapeer.tools.tool import Call, Reply, tool
-
-
-def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, int) else value
-
-
-Target = Annotated[str, BeforeValidator(_as_text)]
-"""What names a Neovim; a model may write a number without quotes."""
 
 
 class NeovimFacts(TypedDict):
@@ -59,7 +51,7 @@ async def nvim_targets(call: Call) -> Reply:
 @tool("Attach to Neovim", idempotent=True)
 async def nvim_connect(
     call: Call,
-    target: Annotated[Target, Field(description="address, pid, or auto")] = discovery.AUTO,
+    target: Annotated[str, Field(description="address, pid, or auto")] = discovery.AUTO,
 ) -> Reply:
     """Attach to a Neovim, so that its debug sessions and breakpoints are shared; auto: all those of this project."""
     known = [peer for peer in call.peers.attached.values() if _means(target, peer)]
@@ -74,7 +66,7 @@ async def nvim_connect(
 @tool("Detach from Neovim", idempotent=True, action="run")
 async def nvim_disconnect(
     call: Call,
-    target: Annotated[Target | None, Field(description="neovim_id, address or pid")] = None,
+    target: Annotated[str | None, Field(description="neovim_id, address or pid")] = None,
 ) -> Reply:
     """Detach from a Neovim; it, and what is debugged in it, runs on. The target may be left out when one is attached."""
     peer = _attached(call.peers, target)

@@ -251,7 +251,13 @@ def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 _NOISE = {"title", "$defs"}
-_SELF_EVIDENT = (("default", None), ("minimum", 0), ("minimum", 1))
+_SELF_EVIDENT = (
+    ("default", None),
+    ("default", False),
+    ("default", 0),
+    ("minimum", 0),
+    ("minimum", 1),
+)
 
 
 def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
