@@ -42,6 +42,8 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "typing_extensions": ("snapshot.py", "tools/"),
     "anyio": ("",),
     "jsonschema": ("schemas.py",),
+    "referencing": ("schemas.py",),
+    "pydantic_core": ("mcp/lines.py",),
     "pynvim": ("neovim/client.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),

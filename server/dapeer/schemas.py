@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 Json = Mapping[str, Any]
 
 LONGEST = 200
-"""Characters of a sentence about a value."""
+"""Characters of a clause on what is wrong."""
+SHORT = 60
+"""Characters of a value in it."""
+FEW = 10
+"""Wrong arguments of which the first in the arguments is told."""
+MANY = 20
+"""Allowed values that are listed."""
 
 PLAIN = {"array", "object", "integer", "number", "boolean"}
 """Types whose values a model may have put into a string."""
@@ -38,21 +46,45 @@ def flaw_of(schema: object) -> str | None:
         Draft202012Validator.check_schema(fields)
     except SchemaError as error:
         where = ".".join(map(str, error.absolute_path)) or "it"
-        return f"its schema is none: {where}: {_cut(error.message)}"
-    elsewhere = next((ref for ref in _references(fields) if not ref.startswith("#")), None)
-    return elsewhere and f"its schema refers to {elsewhere}, which clients cannot read"
+        return f"its schema is none: {where}: {_cut(_message(error))}"
+    except RecursionError:
+        return "its schema is nested too deeply"
+    return _flaw_of_references(fields)
+
+
+def _flaw_of_references(schema: dict[str, Any]) -> str | None:
+    from referencing import Registry  # noqa: PLC0415
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415
+    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
+
+    registry = cast("Any", Registry)()
+    resolver = registry.with_resource("", DRAFT202012.create_resource(schema)).resolver()
+    for reference in _references(schema):
+        if not reference.startswith("#"):
+            return f"its schema refers to {reference}, which clients cannot read"
+        try:
+            resolver.lookup(reference)
+        except Unresolvable:
+            return f"its schema refers to {reference}, which is not there"
+    return None
 
 
 @functools.lru_cache(maxsize=512)
 def _validator(schema: str) -> Validator:
     from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
 
-    return cast("Validator", Draft202012Validator(json.loads(schema)))
+    # A registry of its own: nothing is ever fetched.
+    registry = cast("Any", Registry)()
+    return cast("Validator", Draft202012Validator(json.loads(schema), registry=registry))
 
 
 def problem_of(arguments: Json, schema: Json) -> str | None:
     """Return in one sentence what is wrong with the first wrong argument; None: nothing."""
-    errors = _validator(json.dumps(schema)).iter_errors(arguments)
+    try:
+        errors = list(itertools.islice(_validator(json.dumps(schema)).iter_errors(arguments), FEW))
+    except RecursionError:
+        return "The arguments cannot be checked: they, or what the tool says of them, never end."
     first = min(errors, key=lambda error: len(error.absolute_path), default=None)
     return None if first is None else _sentence(first)
 
@@ -62,19 +94,32 @@ def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
     properties = cast("Mapping[str, Any]", schema.get("properties", {}))
 
     def unpack(name: str, value: object) -> object:
-        one = properties.get(name)
-        kind = cast("Json", one).get("type") if isinstance(one, dict) else None
+        kind = _type_of(properties.get(name))
         if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
-        if isinstance(value, str) and isinstance(kind, str) and kind in PLAIN:
+        if isinstance(value, str) and kind in PLAIN:
             try:
                 return json.loads(value)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return value
         return value
 
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or "null" in _types_of(properties.get(name))
+    }
     return {name: unpack(name, value) for name, value in given.items()}
+
+
+def _types_of(schema: object) -> Sequence[str]:
+    kind: object = cast("Json", schema).get("type") if isinstance(schema, dict) else None
+    return [kind] if isinstance(kind, str) else cast("list[str]", kind or [])
+
+
+def _type_of(schema: object) -> str | None:
+    types = _types_of(schema)
+    return types[0] if len(types) == 1 else None
 
 
 def _sentence(error: Any) -> str:  # noqa: ANN401 - jsonschema's ValidationError
@@ -92,31 +137,43 @@ def _sentence(error: Any) -> str:  # noqa: ANN401 - jsonschema's ValidationError
             wanted = kinds if isinstance(kinds, str) else " or ".join(kinds)
             return f"{where}: should be of type {wanted}, not {_value(error.instance)}."
         case "enum":
-            allowed = ", ".join(map(_value, error.validator_value))
+            values = cast("list[object]", error.validator_value)
+            more = ["…"] if len(values) > MANY else []
+            allowed = ", ".join([*map(_value, values[:MANY]), *more])
             return f"{where}: should be one of {allowed}; not {_value(error.instance)}."
         case _:
-            return f"{where}: {_cut(error.message)}."
+            return f"{where}: {_cut(_message(error))}."
 
 
 def _unknown(error: Any) -> str | None:  # noqa: ANN401
     known = error.schema.get("properties", {})
-    return next((name for name in error.instance if name not in known), None)
+    patterns = cast("Json", error.schema.get("patternProperties", {}))
+    for name in error.instance:
+        if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+            return name
+    return None
+
+
+def _message(error: Any) -> str:  # noqa: ANN401
+    """Return what jsonschema says, which begins with the wrong value, however long that is."""
+    shown = repr(error.instance)
+    return str(error.message).replace(shown, _cut(shown, SHORT))
 
 
 def _value(value: object) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False))
+    return _cut(json.dumps(value, ensure_ascii=False), SHORT)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _cut(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _references(node: object) -> Iterator[str]:
     inner: Iterable[object] = ()
     if isinstance(node, dict):
         fields = cast("dict[str, object]", node)
-        if isinstance(reference := fields.get("$ref"), str):
-            yield reference
+        found = (fields.get(name) for name in ("$ref", "$dynamicRef"))
+        yield from (reference for reference in found if isinstance(reference, str))
         inner = fields.values()
     elif isinstance(node, list):
         inner = cast("list[object]", node)

@@ -16,7 +16,7 @@ from dapeer.mcp.toolbox import Selection
 from tests.harness import Json, ask, call, data, read, refusal, served, text
 from tests.mcp.small import ERAS, LEGACY
 from tests.mcp.wire import call as by_hand
-from tests.mcp.wire import started
+from tests.mcp.wire import request, started
 from tests.neovim.editor import neovim
 from tests.neovim.joint import attached
 from tests.processes import LIMIT, process_gone
@@ -147,7 +147,7 @@ async def test_a_handler_that_misbehaves_is_told_of_and_breaks_nothing(tmp_path:
         warnings = await editor.lua("return vim.api.nvim_exec2('messages', {output = true}).output")
         assert "the tool twice has called back twice; only the first counts" in warnings
         late = await refusal(c, "nvim_slow")
-        assert late.startswith("slow has not answered within 0.05 s, and was cancelled.")
+        assert late.startswith("The tool has not answered within 0.05 s, and was cancelled.")
         await editor.notified("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["timed out"]
 
@@ -447,6 +447,77 @@ async def test_lua_runs_tools_as_in_mcp_tools_nvim(tmp_path: Path) -> None:
         again = (await run("return r.execute('wait')"))["task_id"]
         assert (await run(f"return r.cancel_task('{again}')"))["cancelled"]
         assert await editor.lua("return WORKSHOP.log") == ["cancelled"]
+
+
+async def test_bytes_that_are_no_text_are_told_and_end_nothing(tmp_path: Path) -> None:
+    rc = (
+        WORKSHOP
+        + r"""
+      require('dapeer').register({ name = 'odd', title = 'o\255', description = 'Try \255.', execute = function(cb, _, ctx)
+        ctx.progress('bad \255')
+        cb({ ['\255'] = { '\254' } })
+      end })
+      require('dapeer').register({ name = 'wail', description = 'Try it.', execute = function(cb) cb(nil, 'oh \255') end })
+    """
+    )
+    command = ("dapeer", "stdio", "--no-bridge", "--nvim")
+    async with (
+        neovim(tmp_path, dap=False, setup={}, rc=rc) as editor,
+        started(*command, editor.socket) as wire,
+    ):
+        await wire.handshake()
+        listed = await wire.ask(request("tools/list", 1))
+        assert any(tool["description"] == "Try ?." for tool in listed["result"]["tools"])
+        odd = request("tools/call", 2, name="nvim_odd", arguments={}, _meta={"progressToken": "p"})
+        for message, said in ((odd, "is not UTF-8"), (by_hand(3, "nvim_wail"), "oh ?")):
+            result = (await wire.ask(message))["result"]
+            assert result["isError"]
+            assert said in result["content"][0]["text"]
+
+
+async def test_a_tool_is_never_run_in_another_neovim_than_was_meant(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    async with (
+        workshop(one, cwd=one) as first,
+        neovim(
+            two, dap=False, setup={"bridge": {"tool_timeout": 5}}, rc=WORKSHOP, cwd=two
+        ) as second,
+        served(ROOT) as (c, peers),
+    ):
+        await peers.connect(first.socket)
+        await peers.connect(second.socket)
+        # What differs only in the time that it may take is still one tool.
+        assert "nvim_where_2" not in await listed(c)
+        assert (await ask(c, "nvim_where", connection_id=1)) == {"cwd": str(one), "args": {}}
+        await peers.disconnect(2)
+        assert await refusal(c, "nvim_where", connection_id=2) == (
+            "`connection_id`: Neovim 2 does not offer nvim_where. It is in: 1."
+        )
+        assert (await ask(c, "nvim_where", connection_id=1)) == {"cwd": str(one), "args": {}}
+
+
+async def test_results_that_are_meant_for_mcp_are_never_taken_for_data(tmp_path: Path) -> None:
+    rc = """
+      local R = {
+        silent = { content = {}, isError = true },
+        noimage = { content = { { type = 'image', data = 'aGk=' } } },
+        notext = { content = { { type = 'text', text = 5 } } },
+        data = { content = {} },
+      }
+      require('dapeer').register({
+        name = 'give', description = 'Try it.', args = { what = { type = 'string' } },
+        execute = function(cb, args) cb(R[args.what]) end,
+      })
+    """
+    async with neovim(tmp_path, dap=False, setup={}, rc=rc) as editor, attached(editor) as (c, _):
+        said = await refusal(c, "nvim_give", what="silent")
+        assert said == "The tool has failed, and does not say why."
+        for what, place in {"noimage": "content.0", "notext": "content.0.text"}.items():
+            said = await refusal(c, "nvim_give", what=what)
+            assert said.startswith(f"The tool gave a result that is none of MCP's: {place}")
+        assert (await ask(c, "nvim_give", what="data")) == {"content": []}
 
 
 HELP = (ROOT / "doc" / "dapeer.txt").read_text(encoding="utf-8")

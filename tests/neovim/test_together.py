@@ -105,10 +105,11 @@ async def test_the_person_is_told_of_every_action_and_asked_where_they_want_to_b
         (action,) = await editor.notified("action")
         assert (action["ok"], action["outcome"]) == (True, "21")
 
-        # Who only looks asks for nothing and is told to nobody; a mistake is not even asked about.
+        # Who only looks asks for nothing and is told to nobody; nor is a mistake, which does nothing.
         await ask(c, "dap_snapshot")
         assert "Unknown argument" in await refusal(c, "dap_evaluate", expression="a", frame="1")
+        await ask(c, "dap_terminate")
         (action,) = await editor.notified("action")
-        assert "Unknown argument" in action["outcome"]
+        assert action["tool"] == "dap_terminate"
         log = await editor.lua("return require('dapeer.actions').lines()")
         assert len(log) == 4

@@ -14,6 +14,7 @@ from mcp import types as t
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of the longest message that is read; the limit to give an `asyncio.StreamReader`."""
@@ -71,11 +72,19 @@ async def _line(reader: asyncio.StreamReader) -> bytes | None:
 
 
 async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> None:
-    line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    line = _encoded(message) + b"\n"
     # A client that is gone is noticed by the reader.
     with suppress(ConnectionError, RuntimeError):
         writer.write(line)
         await writer.drain()
+
+
+def _encoded(message: t.JSONRPCMessage) -> bytes:
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except PydanticSerializationError:
+        # A text with bytes that are none: one answer must not end the connection for all others.
+        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
 
 
 def parse(line: bytes) -> t.JSONRPCMessage | None:

@@ -79,7 +79,7 @@ class DapeerServer(Server[Any]):
     ) -> InitializationOptions:
         """Advertise `listChanged`, which the SDK denies by default; clients then ignore changes."""
         return super().create_initialization_options(
-            notification_options or _ALL_CHANGES, experimental_capabilities, extensions
+            notification_options or _CHANGES, experimental_capabilities, extensions
         )
 
     def close_streams(self) -> None:
@@ -111,7 +111,8 @@ def make_server(
     return DapeerServer(debugger, peers or Peers(debugger), tools, selection, heartbeat=heartbeat)
 
 
-_ALL_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+# The prompts are always the same.
+_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True)
 
 # What can change at any moment must not be cached.
 _CACHE_HINTS: dict[CacheableMethod, CacheHint] = {

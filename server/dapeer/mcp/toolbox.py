@@ -19,7 +19,7 @@ from dapeer.errors import ArgumentError, DapeerError
 from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress
 from dapeer.peers import Peers
-from dapeer.tools.lua import GROUPS, neovim_tools
+from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 from dapeer.tools.tool import Call, Reply, Served
 
 log = logging.getLogger(__name__)
@@ -76,6 +76,7 @@ class Toolbox:
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
         self._tools: Mapping[str, Served] = {}
+        self._of_neovim: Mapping[str, Served] = {}
         self._listing = t.ListToolsResult(tools=[])
         self.refresh()
 
@@ -86,6 +87,8 @@ class Toolbox:
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
         listing = t.ListToolsResult(tools=[_listed(tool) for tool in self._tools.values()])
+        own = self._own.keys()
+        self._of_neovim = {name: one for name, one in self._tools.items() if name not in own}
         changed, self._listing = listing != self._listing, listing
         return changed
 
@@ -126,7 +129,7 @@ class Toolbox:
         self, context: Context, tool: Served, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
         with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
-            call = Call(self._debugger, progress, self._peers, _client(context))
+            call = Call(self._debugger, progress, self._peers, _client(context), self._of_neovim)
             reply = await tool(call, arguments)
             await progress.flush()
         return _result(reply)
@@ -134,6 +137,11 @@ class Toolbox:
     def _find(self, name: str) -> Served:
         tool = self._tools.get(self._current(name))
         if tool is None:
+            if name.startswith(PREFIX) and not self._of_neovim:
+                raise MCPError(
+                    t.INVALID_PARAMS,
+                    f"Unknown tool: {name}. No attached Neovim offers tools now; nvim_targets lists the Neovims.",
+                )
             near = difflib.get_close_matches(name, self._tools, n=3)
             hint = f" Did you mean {' or '.join(near)}?" if near else " See tools/list."
             raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {name}.{hint}")
@@ -186,7 +194,9 @@ def _result(reply: Reply) -> t.CallToolResult:
         return t.CallToolResult.model_validate(result)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(str(part) for part in wrong["loc"])
+        # Between the names of fields stand those of our library's classes.
+        named = (str(part) for part in wrong["loc"])
+        where = ".".join(part for part in named if not part[:1].isupper())
         return _failed(f"The tool gave a result that is none of MCP's: {where}: {wrong['msg']}.")
 
 

@@ -1,8 +1,8 @@
 """The people whom the assistant works with: attached Neovims, their sessions, breakpoints and consent."""
 
-from dapeer.peers.lua_tools import OTHERS, LuaTool, read_tools
+from dapeer.peers.lua_tools import OTHERS, LuaTool, Progress, read_tools
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers
 from dapeer.peers.witness import Action, ActionKind
 
-__all__ = ["OTHERS", "Action", "ActionKind", "LuaTool", "Peer", "Peers", "read_tools"]
+__all__ = ["OTHERS", "Action", "ActionKind", "LuaTool", "Peer", "Peers", "Progress", "read_tools"]

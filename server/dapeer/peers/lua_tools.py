@@ -8,8 +8,8 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, cast, get_args
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
@@ -24,12 +24,15 @@ START: Final = "require('dapeer.calls').start(...)"
 STOP: Final = "require('dapeer.calls').stop(...)"
 REFUSE: Final = "require('dapeer.registry').refuse(...)"
 
+SECONDS_ON_THE_WAY: Final = 0.25
+ACTIONS: Final = get_args(ActionKind)
+
 OTHERS: Final = "custom"
 """The group of tools that are not the plugin's own: their schemas are anybody's."""
 
 
-class Told(Protocol):
-    """Takes what a running tool tells: a text, and how far it is."""
+class Progress(Protocol):
+    """Takes what happens while a tool runs: a text, and how far it is where that is known."""
 
     def __call__(
         self, text: str, done: float | None = None, total: float | None = None
@@ -53,8 +56,8 @@ class LuaTool:
     action: ActionKind | None
     action_when: str | None
     """The argument without which it does nothing, but shows what it would do."""
-    seconds: float | None
-    """What a call may take; None: as long as it likes."""
+    seconds: float | None = field(compare=False)
+    """What a call may take; None: as long as it likes. No client sees it."""
 
 
 class LuaTools:
@@ -68,8 +71,8 @@ class LuaTools:
         self._numbers = itertools.count(1)
         self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
 
-    def take(self, told: object) -> bool:
-        """Take in which tools there are, as JSON from Lua; return whether that has changed.
+    def take(self, told: object) -> None:
+        """Take in which tools there are, as JSON from Lua.
 
         A tool that cannot be served is left out, and its Neovim is told why.
         """
@@ -80,16 +83,14 @@ class LuaTools:
                 self.refuse(one.name, flaw)
             else:
                 found[one.name] = one
-        changed = found != self.by_name
         self.by_name = found
-        return changed
 
     def refuse(self, name: str, why: str) -> None:
         """Tell the person why a tool of theirs is not served."""
         log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
-    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Told) -> Any:  # noqa: ANN401 - any JSON value
+    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:  # noqa: ANN401 - any JSON value
         """Run a tool there and return what it answers. Cancelled, it is cancelled there, too.
 
         Raises:
@@ -102,7 +103,8 @@ class LuaTools:
         told = self._running[number] = asyncio.Queue()
         if neovim.closed.is_set():
             self.gone()
-        latest = time.time() + self._ahead + SECONDS_TO_ANSWER
+        # A little less than we wait: what it begins, we must hear of.
+        latest = time.time() + self._ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
         options = {"latest": latest, **({"client": client} if client else {})}
         neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
         over = False
@@ -122,6 +124,8 @@ class LuaTools:
                 if (first := await told.get())[0] != "started":
                     told.put_nowait(first)
         except TimeoutError as error:
+            if not told.empty():
+                return
             state = await self._neovim.state() or "was busy"
             raise NeovimBusy(
                 f"Neovim did not begin within {SECONDS_TO_ANSWER:g} s: it {state}. Nothing was done.",
@@ -129,7 +133,7 @@ class LuaTools:
             ) from error
 
     async def _answer(
-        self, one: LuaTool, told: asyncio.Queue[tuple[Any, ...]], progress: Told
+        self, one: LuaTool, told: asyncio.Queue[tuple[Any, ...]], progress: Progress
     ) -> Any:  # noqa: ANN401
         try:
             async with asyncio.timeout(one.seconds):
@@ -145,7 +149,7 @@ class LuaTools:
                             pass
         except TimeoutError as error:
             raise NeovimFailed(
-                f"{one.name} has not answered within {one.seconds:g} s, and was cancelled.",
+                f"The tool has not answered within {one.seconds:g} s, and was cancelled.",
                 "Its `timeout`, or bridge.tool_timeout, says how long it may take.",
             ) from error
 
@@ -164,13 +168,13 @@ class LuaTools:
         self._put(number, "started")
 
     def _progressed(self, number: int, done: object, total: object, text: object) -> None:
-        self._put(number, "progress", _text(text), _number(done), _number(total))
+        self._put(number, "progress", _clean(_text(text)), _number(done), _number(total))
 
     def _answered(self, number: int, ok: object, text: object) -> None:
         """Take a call's answer: JSON, or a sentence on what went wrong."""
         said = _text(text)
         if not ok:
-            self._put(number, "failed", NeovimFailed(said.encode(errors="replace").decode()))
+            self._put(number, "failed", NeovimFailed(_clean(said)))
         elif (place := _not_text(said)) is not None:
             what = f"The tool gave a result that is no text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Bytes can be sent in base64."))
@@ -190,12 +194,12 @@ class LuaTools:
 
 def read_tools(told: str) -> list[LuaTool]:
     """Return the tools that a Neovim describes, as JSON from Lua; nothing says that their schemas are any. Pure."""
-    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(told))]
+    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(_clean(told)))]
 
 
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
     milliseconds = spec.get("timeout") or 0
-    name = str(spec["name"])
+    name, action = str(spec["name"]), spec.get("action")
     return LuaTool(
         name=name,
         title=str(spec.get("title") or name.replace("_", " ").capitalize()),
@@ -205,7 +209,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         read_only=bool(spec.get("read_only")),
         destructive=bool(spec.get("destructive")),
         idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
-        action=spec.get("action") or None,
+        action=action if action in ACTIONS else None,
         action_when=spec.get("action_when"),
         seconds=milliseconds / 1000 or None,
     )
@@ -221,7 +225,8 @@ def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema
     if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
         return fields
     properties: Mapping[str, Any] = fields["properties"]
-    needed = fields.get("required") or ()
+    required: Any = fields.get("required")
+    needed = cast("list[str]", required) if isinstance(required, list) else []
     names = sorted(properties, key=lambda name: (name not in needed, name))
     ordered = {key: fields[key] for key in sorted(fields)}
     return {**ordered, "properties": {name: properties[name] for name in names}}
@@ -229,6 +234,11 @@ def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema
 
 def _text(value: object) -> str:
     return "" if value is None else str(value)
+
+
+def _clean(text: str) -> str:
+    """Return a text that can be sent: pynvim has made surrogates of bytes that are none."""
+    return text.encode(errors="replace").decode()
 
 
 def _number(value: object) -> float | None:
@@ -240,20 +250,22 @@ def _not_text(said: str) -> str | None:
     try:
         said.encode()
     except UnicodeEncodeError:
-        return _place(json.loads(said), "result") or "a name"
+        return _place(json.loads(said), "result") or "it"
     return None
 
 
 def _place(value: Any, where: str) -> str | None:  # noqa: ANN401 - any JSON value
     match value:
         case str():
-            return where if value.encode(errors="replace").decode() != value else None
+            return where if _clean(value) != value else None
         case list():
             inner = enumerate(cast("list[Any]", value), 1)
             places = (_place(one, f"{where}[{number}]") for number, one in inner)
         case dict():
             fields = cast("dict[str, Any]", value)
-            places = (_place(one, f"{where}.{name}") for name, one in fields.items())
+            names = (_clean(f"{where}.{name}") for name in fields if _clean(name) != name)
+            inner_places = (_place(one, f"{where}.{name}") for name, one in fields.items())
+            places = itertools.chain(names, inner_places)
         case _:
             return None
     return next(filter(None, places), None)

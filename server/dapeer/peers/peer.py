@@ -19,7 +19,7 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
 from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.taps import Taps
-from dapeer.peers.lua_tools import LuaTool, LuaTools, Told
+from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
 from dapeer.peers.shared import SharedBreakpoints
 from dapeer.peers.starts import Starts
 from dapeer.peers.witness import Witness
@@ -126,24 +126,27 @@ class Peer:
             facts = await neovim.call(
                 ATTACH, str(plugin_folder()), neovim.channel, options, seconds=seconds
             )
+            self._take_in(cast("Mapping[str, Any]", facts))
         except BaseException:
             self._taps.forget(self._secret)
             await neovim.aclose()
             raise
-        self.facts = cast("Mapping[str, Any]", facts)
-        self._ahead = float(facts.get("clock") or time.time()) - time.time()
-        self._witness = Witness(neovim, facts.get("approve"))
-        self._tools = LuaTools(neovim, self._ahead)
-        self._tools.take(facts.get("tools") or "[]")
-        self._told |= self._tools.told
-        self._shared = SharedBreakpoints(self._debugger.breakpoints, neovim, self._names)
-        self._push(self._shared.join(facts.get("breakpoints")))
+        self._push(self._shared.join(self.facts.get("breakpoints")))
         early, self._early = self._early or [], None
         for kind, arguments in early:
             self._dispatch(kind, arguments)
         with anyio.move_on_after(SECONDS_TO_REPLAY):
-            for number in facts.get("sessions") or ():
+            for number in self.facts.get("sessions") or ():
                 await (await self._arrived(number)).replayed.wait()
+
+    def _take_in(self, facts: Mapping[str, Any]) -> None:
+        self.facts = facts
+        self._ahead = float(facts.get("clock") or time.time()) - time.time()
+        self._witness = Witness(self.neovim, facts.get("approve"))
+        self._shared = SharedBreakpoints(self._debugger.breakpoints, self.neovim, self._names)
+        self._tools = LuaTools(self.neovim, self._ahead)
+        self._tools.take(facts.get("tools") or "[]")
+        self._told |= self._tools.told
 
     async def _arrived(self, number: int) -> Joined:
         """Return a session once it has called in."""
@@ -209,7 +212,7 @@ class Peer:
         self._tools.refuse(name, why)
 
     async def run_tool(
-        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Told
+        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Progress
     ) -> Any:  # noqa: ANN401 - any JSON value
         """Run one of its tools and return what that answers.
 
@@ -295,8 +298,8 @@ class Peer:
             log.warning("breakpoints of %s: %s", path, error)
 
     def _take_tools(self, told: object) -> None:
-        if self._tools.take(told):
-            self._tools_changed()
+        self._tools.take(told)
+        self._tools_changed()
 
     def _consent(self, number: int, allowed: object, why: object = None) -> None:
         self._witness.answered(number, allowed, why)

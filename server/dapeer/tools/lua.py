@@ -6,14 +6,16 @@ import functools
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
 
+import anyio
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoNeovim
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.schemas import problem_of, unpacked
-from dapeer.tools.tool import Call, Json, Reply, short, tool, witnessed
+from dapeer.tools.answers import compact, reply_of
+from dapeer.tools.tool import Call, Json, Reply, Served, short, tool, witnessed
 
 PREFIX: Final = "nvim_"
 CONNECTION: Final = "connection_id"
@@ -23,14 +25,8 @@ GROUPS: Final = (
 )  # fmt: skip
 """The groups of the plugin's own tools, and that of everybody else's. No Neovim need be there to name one."""
 
-BLOCKS: Final = {
-    "text": {"text"},
-    "image": {"data", "mimeType"},
-    "audio": {"data", "mimeType"},
-    "resource": {"resource"},
-    "resource_link": {"uri", "name"},
-}
-"""MCP's kinds of content, and what each must have."""
+LARGE: Final = 100_000
+"""Characters of arguments that take long to check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +107,10 @@ class NeovimTool:
             Refused: The person did not allow it; nothing has happened.
             NeovimError: Neovim does not answer, or the tool failed.
         """
-        schema = self._schema
-        given = unpacked(arguments, schema)
-        if problem := problem_of(given, schema):
-            raise ArgumentError(problem)
-        peer = self._home(given.pop(CONNECTION) if self._chosen else given.get(CONNECTION))
+        given = unpacked(arguments, self._schema)
+        await self._check(given)
+        own = CONNECTION in self.spec.input_schema.get("properties", {})
+        peer = self._home(given.get(CONNECTION) if own else given.pop(CONNECTION, None))
         work = functools.partial(self._run, call, peer, given)
         return await witnessed(peer.witness, self._action(given), work)
 
@@ -124,12 +119,33 @@ class NeovimTool:
         acts = when is None or arguments.get(when)
         return Action(self.name, kind, arguments) if kind and acts else None
 
+    async def _check(self, given: Json) -> None:
+        takes = self._schema.get("properties", {})
+        # Where nobody has to say which Neovim is meant, it may be said all the same.
+        arguments = {
+            name: one for name, one in given.items() if name != CONNECTION or name in takes
+        }
+        check = functools.partial(problem_of, arguments, self._schema)
+        large = len(json.dumps(arguments)) > LARGE
+        # Nobody else shall wait meanwhile.
+        if problem := await anyio.to_thread.run_sync(check) if large else check():
+            raise ArgumentError(problem)
+
     def _home(self, number: object) -> Peer:
-        return next((peer for peer in self.homes if peer.id == number), self.homes[0])
+        if number is None:
+            return self.homes[0]
+        for peer in self.homes:
+            if peer.id == number:
+                return peer
+        known = ", ".join(str(peer.id) for peer in self.homes)
+        raise ArgumentError(
+            f"`{CONNECTION}`: Neovim {number} does not offer {self.name}.", f"It is in: {known}."
+        )
 
     async def _run(self, call: Call, peer: Peer, given: Json) -> Reply:
-        answer = await peer.run_tool(self.spec, given, call.client, call.progress)
-        return reply_of(answer)
+        # Its own, which may allow more time than another Neovim's.
+        spec = peer.tools.get(self.spec.name, self.spec)
+        return reply_of(await peer.run_tool(spec, given, call.client, call.progress))
 
 
 def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool]:
@@ -141,8 +157,9 @@ def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool
     homes: dict[str, list[tuple[LuaTool, list[Peer]]]] = {}
     for peer in peers.attached.values():
         for name, spec in peer.tools.items():
-            if PREFIX + name in taken:
-                peer.refuse_tool(name, f"dapeer has a tool {PREFIX}{name} of its own.")
+            clash = next((one for one in (PREFIX + name, name) if one in taken), None)
+            if clash:
+                peer.refuse_tool(name, f"dapeer has a tool {clash} of its own.")
                 continue
             variants = homes.setdefault(name, [])
             alike = next((found for one, found in variants if one == spec), None)
@@ -150,52 +167,15 @@ def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool
                 variants.append((spec, [peer]))
             else:
                 alike.append(peer)
-    for name, variants in homes.items():
-        for index, (spec, found) in enumerate(variants):
-            number = f"_{found[0].id}" if index else ""
-            yield NeovimTool(f"{PREFIX}{name}{number}", spec, found)
-
-
-def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
-    """Return what a tool has answered, as a reply: MCP's own forms as they are, all else as text."""
-    if answer is None:
-        return Reply("The tool has finished; it gave no result (nil).")
-    if isinstance(answer, str):
-        return Reply(answer)
-    if not isinstance(answer, dict):
-        return Reply(_compact(answer))
-    fields = cast("dict[str, Any]", answer)
-    if _is_block(fields):
-        return _reply_with([fields], None)
-    blocks: object = fields.get("content")
-    if isinstance(blocks, list) and blocks and all(map(_is_block, cast("list[object]", blocks))):
-        facts, failed = _facts(fields.get("structuredContent")), bool(fields.get("isError"))
-        return _reply_with(cast("list[Json]", blocks), facts, failed=failed)
-    return Reply(_compact(fields), fields)
-
-
-def _facts(data: object) -> Json | None:
-    if isinstance(data, dict):
-        return cast("Json", data)
-    # Lua's empty table is a list.
-    return {} if data == [] else None
-
-
-def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = False) -> Reply:
-    texts = [str(block["text"]) for block in blocks if block["type"] == "text"]
-    return Reply("\n".join(texts), data, blocks, failed)
-
-
-def _is_block(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    fields = cast("dict[str, Any]", value)
-    needed = BLOCKS.get(str(fields.get("type")))
-    return needed is not None and needed <= fields.keys()
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    used = {*taken, *(PREFIX + name for name in homes)}
+    for name, ((first, found), *others) in homes.items():
+        yield NeovimTool(PREFIX + name, first, found)
+        for spec, there in others:
+            variant = f"{PREFIX}{name}_{there[0].id}"
+            while variant in used:
+                variant += f"_{there[0].id}"
+            used.add(variant)
+            yield NeovimTool(variant, spec, there)
 
 
 # -- for clients that do not follow changes of the list
@@ -204,14 +184,14 @@ def _compact(value: object) -> str:
 @tool("List Neovim's tools", read_only=True)
 async def nvim_lua_tools(
     call: Call,
-    name: Annotated[str | None, Field(description="show this one in full")] = None,
+    name: Annotated[str | None, Field(description="in full")] = None,
 ) -> Reply:
-    """List the tools that the attached Neovims offer now, for nvim_lua_call; only needed when the tool list does not show them."""
-    tools = {one.name: one for one in neovim_tools(call.peers, taken=())}
+    """List tools of attached Neovims for nvim_lua_call, if your tool list lacks them."""
+    tools = call.of_neovim
     if name is not None:
         one = _named(tools, name)
         facts = {"name": one.name, "description": one.description, "input_schema": one.input_schema}
-        return Reply(_compact(facts), facts)
+        return Reply(compact(facts), facts)
     rows = [
         {"name": one.name, "arguments": _arguments(one), "description": one.description}
         for one in tools.values()
@@ -224,12 +204,11 @@ async def nvim_lua_tools(
 
 @tool("Call a tool of Neovim's")
 async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | None = None) -> Reply:
-    """Call a tool of nvim_lua_tools by its name; only needed when the tool list does not show it."""
-    tools = {one.name: one for one in neovim_tools(call.peers, taken=())}
-    return await _named(tools, name)(call, arguments or {})
+    """Call a tool of nvim_lua_tools by its name."""
+    return await _named(call.of_neovim, name)(call, arguments or {})
 
 
-def _named(tools: Mapping[str, NeovimTool], name: str) -> NeovimTool:
+def _named(tools: Mapping[str, Served], name: str) -> Served:
     if not tools:
         raise NoNeovim("No attached Neovim offers tools.", "nvim_targets lists the Neovims.")
     for known in (name, PREFIX + name):
@@ -238,7 +217,7 @@ def _named(tools: Mapping[str, NeovimTool], name: str) -> NeovimTool:
     raise ArgumentError(f"`name`: there is no tool {name}.", "nvim_lua_tools lists them.")
 
 
-def _arguments(one: NeovimTool) -> list[str]:
+def _arguments(one: Served) -> list[str]:
     schema = one.input_schema
     needed = schema.get("required", ())
     return [name if name in needed else f"{name}?" for name in schema.get("properties", {})]

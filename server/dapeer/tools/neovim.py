@@ -41,7 +41,7 @@ class Targets(TypedDict):
 
 @tool("List Neovims", read_only=True, output=Targets)
 async def nvim_targets(call: Call) -> Reply:
-    """List the running Neovims of this user: address, process, working directory, and which are attached. Those of this project come first."""
+    """List this user's running Neovims: address, process, working directory, which are attached."""
     found = await discovery.find(call.debugger.project)
     rows = [_row(each, call) for each in [*found, *await _elsewhere(call, found)]]
     none = f"No Neovim was found. {discovery.START_ONE}"
@@ -53,7 +53,7 @@ async def nvim_connect(
     call: Call,
     target: Annotated[str, Field(description="address, pid, or auto")] = discovery.AUTO,
 ) -> Reply:
-    """Attach to a Neovim, so that its debug sessions and breakpoints are shared; auto: all those of this project."""
+    """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project."""
     known = [peer for peer in call.peers.attached.values() if _means(target, peer)]
     peers = known or [
         await _attach(found, call.peers)
@@ -68,7 +68,7 @@ async def nvim_disconnect(
     call: Call,
     target: Annotated[str | None, Field(description="neovim_id, address or pid")] = None,
 ) -> Reply:
-    """Detach from a Neovim; it, and what is debugged in it, runs on. The target may be left out when one is attached."""
+    """Detach from a Neovim; all in it runs on."""
     peer = _attached(call.peers, target)
     await call.peers.disconnect(peer.id)
     return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})

@@ -5,27 +5,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
-from dapeer.peers import Action, ActionKind, Peers
+from dapeer.peers import Action, ActionKind, Peers, Progress
 from dapeer.schemas import unpacked
 
 Json = Mapping[str, Any]
-
-
-class Progress(Protocol):
-    """Tells the client the newest of what happens while it waits, and how far it is if that is known."""
-
-    def __call__(
-        self, text: str, done: float | None = None, total: float | None = None
-    ) -> Awaitable[None]:
-        """Tell it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +24,13 @@ class Call:
 
     debugger: Debugger
     progress: Progress
+    """Tells the client the newest of what happens while it waits."""
     peers: Peers
     """The Neovims of the people who debug along."""
     client: str = ""
     """Name and version of the program that calls, if it has told them."""
+    of_neovim: Mapping[str, Served] = field(default_factory=dict[str, "Served"])
+    """The tools of the attached Neovims that this client may use, by name."""
 
 
 @dataclass(frozen=True, slots=True)
