@@ -97,11 +97,12 @@ async def test_saving_is_refused_where_neovim_would_ask(tmp_path: Path) -> None:
         await editor.lua(EDIT, "new.txt")
         (tmp_path / "new.txt").write_text("theirs\n", encoding="utf-8")
         assert "has changed on" in await refusal(c, "nvim_save_document", filename="new.txt")
-        for filename, reason in (("", "not a file"), (".env", "secrets"), ("99", "no buffer 99")):
+        for filename, reason in (("", "has no file"), (".env", "secrets"), ("99", "no buffer 99")):
             await editor.lua("vim.cmd('enew')")
             assert reason in await refusal(c, "nvim_save_document", filename=filename)
-        await editor.lua(EDIT, "no/such/folder.txt")
-        assert "is not saved: " in await refusal(c, "nvim_save_document")
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        await editor.lua(EDIT, "file/below.txt")
+        assert "cannot write" in await refusal(c, "nvim_save_document")
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 

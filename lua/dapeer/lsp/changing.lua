@@ -102,34 +102,6 @@ local function edit(change, bufnr)
   end
 end
 
----@param bufnr integer
----@return string?  why it is not saved
-function M.save(bufnr)
-  if vim.bo[bufnr].buftype ~= '' or vim.api.nvim_buf_get_name(bufnr) == '' then
-    return 'it is no file'
-  end
-  local newer = false
-  local watch = vim.api.nvim_create_autocmd('FileChangedShell', {
-    buffer = bufnr,
-    callback = function()
-      newer = true
-      vim.v.fcs_choice = ''
-    end,
-  })
-  -- Otherwise `:write` would ask whether to overwrite, and Neovim wait for a key.
-  pcall(vim.cmd, ('silent! checktime %d'):format(bufnr))
-  pcall(vim.api.nvim_del_autocmd, watch)
-  if newer then
-    return 'the file has changed on disk since Neovim read it'
-  end
-  local ok, problem = pcall(vim.api.nvim_buf_call, bufnr, function()
-    vim.cmd('silent lockmarks keepalt write')
-  end)
-  if not ok or vim.bo[bufnr].modified then
-    return tostring(problem or 'Neovim did not write it'):match('E%d+:.*') or tostring(problem)
-  end
-end
-
 ---@class dapeer.lsp.Prepared
 ---@field change dapeer.lsp.Change
 ---@field bufnr integer
@@ -176,7 +148,7 @@ function M.outcome(bufnr, path, clean, save)
   elseif not clean then
     why = 'the person had unsaved changes in it'
   else
-    why = M.save(bufnr)
+    why = require('dapeer.editor.save').save(bufnr)
   end
   if why then
     vim.bo[bufnr].buflisted = true -- or nobody would find it
@@ -218,7 +190,7 @@ function M.told(outcomes)
     if each.saved then
       saved = saved + 1
     else
-      table.insert(lines, ('Not saved: %s, because %s.'):format(telling.path(each.path), each.why))
+      table.insert(lines, ('Not saved: %s, because %s.'):format(telling.path(each.path), (each.why:gsub('%.$', ''))))
     end
   end
   if saved > 0 then
