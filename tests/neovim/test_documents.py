@@ -100,9 +100,11 @@ async def test_saving_is_refused_where_neovim_would_ask(tmp_path: Path) -> None:
         for filename, reason in (("", "has no file"), (".env", "secrets"), ("99", "no buffer 99")):
             await editor.lua("vim.cmd('enew')")
             assert reason in await refusal(c, "nvim_save_document", filename=filename)
-        (tmp_path / "file").write_text("", encoding="utf-8")
-        await editor.lua(EDIT, "file/below.txt")
-        assert "cannot write" in await refusal(c, "nvim_save_document")
+        await editor.lua(EDIT, "kept.txt")
+        await editor.lua(
+            "vim.api.nvim_create_autocmd('BufWriteCmd', { callback = function() end })"
+        )
+        assert "has kept kept.txt from being written" in await refusal(c, "nvim_save_document")
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 
