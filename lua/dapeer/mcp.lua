@@ -6,10 +6,17 @@ local M = {}
 ---@field structuredContent? table
 ---@field isError? boolean
 
----@param text string
+local function as_text(value)
+  if type(value) == 'table' then
+    return vim.inspect(value)
+  end
+  return value == nil and '' or tostring(value)
+end
+
+---@param text any  what is no text is made one
 ---@return dapeer.Result
 function M.text(text)
-  return { content = { { type = 'text', text = text } } }
+  return { content = { { type = 'text', text = as_text(text) } } }
 end
 
 ---@param data any  whatever JSON can hold
@@ -29,15 +36,18 @@ end
 M.success = M.json
 
 ---@param code any
----@param message string
+---@param message? any  default: a sentence with the code
 ---@param data? any
 ---@return dapeer.Result
 function M.error(code, message, data)
-  return {
-    content = { { type = 'text', text = message } },
-    isError = true,
-    _meta = { error = { code = code, message = message, data = data } },
-  }
+  local text = as_text(message)
+  if text == '' then
+    text = code == nil and 'The tool failed.' or ('The tool failed: %s.'):format(as_text(code))
+  end
+  local result = M.text(text)
+  result.isError = true
+  result._meta = { error = { code = code, message = text, data = data } }
+  return result
 end
 
 ---@param base64 string  the image's bytes
@@ -48,11 +58,13 @@ function M.image(base64, mime)
 end
 
 ---Text for a model, and the same facts as data for a program.
----@param text string
+---@param text any
 ---@param data table
 ---@return dapeer.Result
 function M.result(text, data)
-  return { content = { { type = 'text', text = text } }, structuredContent = data }
+  local result = M.text(text)
+  result.structuredContent = data
+  return result
 end
 
 return M

@@ -6,7 +6,8 @@ local BY_NAME = { 'properties', 'patternProperties', '$defs', 'definitions', 'de
 
 local from_args
 
--- `required = true` on an argument is how mcp-tools.nvim says it; JSON Schema has a list of names.
+-- `required = true` on an argument is how mcp-tools.nvim says it; JSON Schema has a list of names. What has a
+-- default is never missing.
 ---@param properties table<string, table>
 ---@return table<string, table> schemas
 ---@return string[] required
@@ -14,7 +15,7 @@ local function without_flags(properties)
   local schemas, required = vim.empty_dict(), {}
   for name, argument in pairs(properties) do
     local schema = from_args(argument)
-    if argument.required == true then
+    if argument.required == true and argument.default == nil then
       table.insert(required, name)
     end
     if type(argument.required) == 'boolean' then
@@ -43,6 +44,17 @@ function from_args(argument)
   return schema
 end
 
+---@param schema table
+local function is_object(schema)
+  local kinds = type(schema.type) == 'table' and schema.type or { schema.type }
+  return vim.tbl_contains(kinds, 'object') and not vim.tbl_contains(kinds, 'array')
+end
+
+-- Keys under which `{}` is a dictionary; so is the default of an object.
+local function is_dictionary(key, schema)
+  return key == 'items' or key == 'additionalProperties' or key == 'not' or (key == 'default' and is_object(schema))
+end
+
 -- `{}` where a schema, or schemas by name, are meant.
 local function as_dictionaries(schema)
   local result = vim.tbl_extend('force', vim.empty_dict(), schema)
@@ -56,7 +68,7 @@ local function as_dictionaries(schema)
         result[key] = vim.tbl_map(function(inner)
           return type(inner) == 'table' and not vim.islist(inner) and as_dictionaries(inner) or inner
         end, value)
-      elseif next(value) or key == 'items' or key == 'additionalProperties' or key == 'not' then
+      elseif next(value) or is_dictionary(key, schema) then
         result[key] = as_dictionaries(value)
       end
     end

@@ -2,78 +2,115 @@
 local M = {}
 
 local DEEPEST = 100
-local MOST = 500000 -- values in one; a million takes a second of the main thread
+local MOST = 500000 -- values in one: about a fifth of a second of the main thread
+-- An RPC message that is too long for the other side ends the connection.
+local LARGEST = 32 * 1024 * 1024
+local TOO_LARGE = 'is larger than 32 MB'
+local LONGEST_PLACE = 100
 
 ---@class dapeer.Walk
----@field above table<table, boolean>  the tables that hold this value
+---@field name string
+---@field keys any[]                   the way to this value; a text only when something is wrong with it
 ---@field depth integer
+---@field above table<table, boolean>  the tables that hold this value
 ---@field count integer
+---@field bytes integer                of the strings
 
 local copy
 
-local function fail(where, what)
-  error({ ('%s %s'):format(where == '' and 'the value' or where:gsub('^%.', ''), what) }, 0)
+---@param walk dapeer.Walk
+---@return string
+local function place(walk)
+  local parts = { walk.name }
+  for depth = 1, walk.depth do
+    local key = walk.keys[depth]
+    table.insert(parts, type(key) == 'string' and '.' .. key or ('[%s]'):format(key))
+  end
+  local text = table.concat(parts):gsub('^%.', '')
+  if #text > LONGEST_PLACE then
+    local half = LONGEST_PLACE / 2
+    return M.cut(text, half) .. '…' .. text:sub(-half):gsub('^[\128-\191]+', '')
+  end
+  return text == '' and 'the value' or text
+end
+
+---@param walk dapeer.Walk
+local function fail(walk, what)
+  error({ place(walk) .. ' ' .. what }, 0)
 end
 
 -- A list has the keys 1 to n, and no others. A table of numbered things with gaps, such as one by buffer
 -- number, is an object: as a list it would be mostly null, and as long as its largest key.
 ---@param given table
----@param where string
----@return 'list'|'object'
-local function shape(given, where)
+---@param walk dapeer.Walk
+---@return boolean
+local function is_object(given, walk)
   local count, largest, named = 0, 0, false
   for key in next, given do
-    if type(key) == 'number' and key % 1 == 0 and key > 0 then
+    local kind = type(key)
+    if kind == 'number' and key % 1 == 0 and key > 0 then
       count, largest = count + 1, math.max(largest, key)
-    elseif type(key) == 'string' then
+    elseif kind == 'string' then
       named = true
+    elseif kind == 'number' then
+      fail(walk, ('has the key %s: lists begin at 1, and names are strings'):format(key))
     else
-      fail(where, ('has a key that is a %s'):format(type(key)))
+      fail(walk, ('has a key that is a %s'):format(kind))
     end
   end
   if named and count > 0 then
-    fail(where, 'mixes list items with named fields')
+    fail(walk, 'mixes list items with named fields')
   end
-  return (named or count < largest) and 'object' or 'list'
+  return named or count < largest
 end
 
 ---@param walk dapeer.Walk
-local function copied_table(given, where, walk)
+local function copied_table(given, walk)
   if walk.above[given] then
-    fail(where, 'holds itself')
+    fail(walk, 'holds itself')
   elseif walk.depth >= DEEPEST then
-    fail(where, ('is nested deeper than %d levels'):format(DEEPEST))
+    fail(walk, ('is nested deeper than %d levels'):format(DEEPEST))
   elseif next(given) == nil then
     return given -- an empty dictionary of Neovim's is marked as one
   end
-  walk.above[given], walk.depth = true, walk.depth + 1
-  local object = shape(given, where) == 'object'
-  local result = {}
+  local object, result = is_object(given, walk), {}
+  local depth, keys = walk.depth + 1, walk.keys
+  walk.above[given], walk.depth = true, depth
   for key, value in next, given do
-    if object then
-      result[tostring(key)] = copy(value, where .. '.' .. tostring(key), walk)
-    else
-      result[key] = copy(value, ('%s[%d]'):format(where, key), walk)
-    end
+    keys[depth] = key
+    result[object and tostring(key) or key] = copy(value, walk)
   end
-  walk.above[given], walk.depth = nil, walk.depth - 1
+  walk.above[given], walk.depth = nil, depth - 1
   return result
 end
 
-function copy(value, where, walk)
+---@param walk dapeer.Walk
+local function too_much(walk, what)
+  walk.depth = 0
+  fail(walk, what)
+end
+
+---@param walk dapeer.Walk
+function copy(value, walk)
   walk.count = walk.count + 1
   if walk.count > MOST then
-    fail('', ('holds more than %d values'):format(MOST))
+    too_much(walk, ('holds more than %d values'):format(MOST))
   end
   local kind = type(value)
-  if kind == 'table' then
-    return copied_table(value, where, walk)
+  if kind == 'string' then
+    walk.bytes = walk.bytes + #value
+    if walk.bytes > LARGEST then
+      too_much(walk, TOO_LARGE)
+    end
+    return value
+  elseif kind == 'table' then
+    return copied_table(value, walk)
   elseif kind == 'number' and (value ~= value or value == math.huge or value == -math.huge) then
-    fail(where, ('is %s, which JSON has not'):format(value))
-  elseif kind == 'string' or kind == 'number' or kind == 'boolean' or value == vim.NIL then
+    fail(walk, ('is %s, which JSON has not'):format(value))
+  elseif kind == 'number' or kind == 'boolean' or value == vim.NIL then
     return value
   end
-  fail(where, 'is a ' .. kind)
+  fail(walk, 'is a ' .. kind)
 end
 
 ---Return a value as JSON. Legal in a luv callback. Bytes that are not UTF-8 pass: the core finds them.
@@ -85,12 +122,41 @@ function M.encode(value, name)
   if value == nil then
     value = vim.NIL
   end
-  local walk = { above = {}, depth = 0, count = 0 }
-  local ok, result = pcall(copy, value, name or '', walk)
+  local walk = { name = name or '', keys = {}, above = {}, depth = 0, count = 0, bytes = 0 }
+  local ok, result = pcall(function()
+    local json = vim.json.encode(copy(value, walk))
+    -- Names and what had to be escaped count, too.
+    if #json > LARGEST then
+      too_much(walk, TOO_LARGE)
+    end
+    return json
+  end)
   if ok then
-    return vim.json.encode(result)
+    return result
   end
   return nil, type(result) == 'table' and result[1] or tostring(result)
+end
+
+---The first bytes of a text, and no half character. Legal in a luv callback.
+---@param text string
+---@param most integer
+---@return string
+function M.cut(text, most)
+  return #text > most and text:sub(1, most + vim.str_utf_start(text, most + 1)) or text
+end
+
+---Whether bytes are UTF-8.
+---@param bytes string
+---@return boolean
+function M.is_text(bytes)
+  local lpeg = vim.lpeg
+  local more = lpeg.R('\128\191')
+  local character = lpeg.R('\0\127')
+    + lpeg.R('\194\223') * more
+    -- Neither a longer form of a shorter one, nor half a UTF-16 pair, nor beyond Unicode.
+    + (lpeg.R('\224\239') * more - lpeg.P('\224') * lpeg.R('\128\159') - lpeg.P('\237') * lpeg.R('\160\191')) * more
+    + (lpeg.R('\240\244') * more - lpeg.P('\240') * lpeg.R('\128\143') - lpeg.P('\244') * lpeg.R('\144\191')) * more * more
+  return lpeg.match(character ^ 0 * -1, bytes) ~= nil
 end
 
 return M
