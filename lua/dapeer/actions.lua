@@ -161,7 +161,7 @@ local function show(question)
   end)
   if not ok then
     decide(question, nil)
-    vim.notify('dapeer: vim.ui.select failed: ' .. problem, vim.log.levels.WARN)
+    require('dapeer.attention').say('vim.ui.select failed: ' .. tostring(problem), vim.log.levels.WARN)
   end
 end
 

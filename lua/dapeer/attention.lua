@@ -121,4 +121,11 @@ function M.say(sentence, level, tail)
   vim.notify(text .. tail, level or vim.log.levels.INFO)
 end
 
+---Warn in one line; the whole is in the health report, to which a line points that had to be cut.
+---@param sentence string
+function M.warn(sentence)
+  local fits = vim.fn.strdisplaywidth('dapeer: ' .. sentence) <= vim.v.echospace
+  M.say(sentence, vim.log.levels.WARN, not fits and '; see :checkhealth dapeer' or nil)
+end
+
 return M

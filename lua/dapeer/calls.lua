@@ -1,23 +1,28 @@
 -- The calls of tools that run: their handlers, how they answer, how they are cancelled.
 local M = {}
 
+-- Loaded here: what is called in a luv callback may load nothing.
+local problems = require('dapeer.problems')
+local values = require('dapeer.values')
+
 ---@class dapeer.Running
 ---@field tool string
 ---@field over boolean       it has answered, or nobody waits for an answer
 ---@field cancelled boolean
 ---@field closers fun()[]    what is to be done when it is cancelled
+---@field report fun(first: any, total: any, message: any)
+---@field quiet fun(last: boolean)  no more progress is told
 
 ---@class dapeer.Sink  Who waits for a call.
 ---@field done fun(value: any, err?: string)
 ---@field progress fun(done?: number, total?: number, message?: string)
 
----@type table<integer, table<integer, dapeer.Running>>  by channel of the core, by its number of the call
-local of_core = require('dapeer.kept').table('calls')
+local LONGEST = 100000 -- bytes of a sentence
 
-local function warn(sentence)
-  vim.schedule(function()
-    vim.notify('dapeer: ' .. sentence, vim.log.levels.WARN)
-  end)
+---@param run dapeer.Running
+---@param sentence string
+local function warn(run, sentence)
+  problems.note('call', run.tool, sentence)
 end
 
 -- What the author of a tool is told of an error: a handler may throw anything.
@@ -30,16 +35,15 @@ end
 local function close(run, callback)
   local ok, problem = pcall(callback)
   if not ok then
-    warn(('cancelling %s failed: %s'):format(run.tool, described(problem)))
+    warn(run, ('cancelling %s failed: %s'):format(run.tool, described(problem)))
   end
 end
 
 ---@param run dapeer.Running
----@param sink dapeer.Sink
 ---@param caller table
 ---@return dapeer.Context
-local function context(run, sink, caller)
-  local ctx = { caller = caller }
+local function context(run, caller)
+  local ctx = { caller = caller, progress = run.report }
   function ctx.cancelled()
     return run.cancelled
   end
@@ -50,16 +54,17 @@ local function context(run, sink, caller)
       table.insert(run.closers, callback)
     end
   end
-  function ctx.progress(first, total, message)
-    if run.over then
-      return
-    elseif type(first) == 'number' then
-      sink.progress(first, total, message)
-    else
-      sink.progress(nil, nil, tostring(first))
-    end
-  end
   return ctx
+end
+
+---@param run dapeer.Running
+---@param err any
+---@return string
+local function sentence_of(run, err)
+  if err == '' then
+    return ('The tool %s failed, and does not say why.'):format(run.tool)
+  end
+  return values.cut(described(err), LONGEST)
 end
 
 ---@param run dapeer.Running
@@ -68,12 +73,13 @@ local function callback(run, sink)
   local answered = false
   return function(value, err)
     if answered then
-      return warn(('the tool %s has called back twice; only the first counts.'):format(run.tool))
+      return warn(run, ('the tool %s has called back twice; only the first counts.'):format(run.tool))
     end
     answered = true
     if not run.over then
       run.over = true
-      sink.done(value, err ~= nil and described(err) or nil)
+      run.quiet(true)
+      sink.done(value, err ~= nil and sentence_of(run, err) or nil)
     end
   end
 end
@@ -86,20 +92,22 @@ end
 ---@return dapeer.Running
 function M.run(tool, arguments, sink, caller)
   local run = { tool = tool.name, over = false, cancelled = false, closers = {} }
-  local complete, problem = require('dapeer.schema').complete(tool, arguments)
-  if not complete then
-    run.over = true
-    sink.done(nil, problem)
-    return run
-  end
+  run.report, run.quiet = require('dapeer.progress').throttled(sink.progress)
   local answer = callback(run, sink)
-  local ok, failure = pcall(tool.execute, answer, complete, context(run, sink, caller or {}))
+  local ok, failure = pcall(function()
+    local complete, problem = require('dapeer.schema').complete(tool, arguments)
+    if complete then
+      tool.execute(answer, complete, context(run, caller or {}))
+    else
+      answer(nil, problem)
+    end
+  end)
   if ok then
     return run
   end
   local sentence = ('The tool %s failed: %s'):format(tool.name, described(failure))
   if run.over then
-    warn(sentence .. ' (after it had answered)')
+    warn(run, sentence .. ' (after it had answered)')
   else
     answer(nil, sentence)
   end
@@ -113,6 +121,7 @@ function M.cancel(run)
     return
   end
   run.over, run.cancelled = true, true
+  run.quiet(false)
   for _, closer in ipairs(run.closers) do
     close(run, closer)
   end
@@ -120,15 +129,37 @@ end
 
 ---@param core dapeer.Core
 ---@param id integer
----@return dapeer.Sink
-local function sink_of(core, id)
-  local rpc = require('dapeer.rpc')
-  local function answer(ok, text)
-    if of_core[core.channel] then
-      of_core[core.channel][id] = nil
-    end
+---@return fun(ok: boolean, text: string)
+local function answer_to(core, id)
+  -- Not later: a luv callback may load nothing.
+  local registry, rpc, running = require('dapeer.registry'), require('dapeer.rpc'), require('dapeer.running')
+  local answered = false
+  local function send(ok, text)
+    registry.flush()
     rpc.tell(core, 'tool_result', id, ok, text)
   end
+  return function(ok, text)
+    if answered then
+      return
+    end
+    answered = true
+    running.remove(core.channel, id)
+    -- Whoever gets the answer knows the tools that the call has registered.
+    if registry.is_dirty() and vim.in_fast_event() then
+      vim.schedule(function()
+        send(ok, text)
+      end)
+    else
+      send(ok, text)
+    end
+  end
+end
+
+---@param core dapeer.Core
+---@param id integer
+---@return dapeer.Sink
+local function sink_of(core, id)
+  local rpc, answer = require('dapeer.rpc'), answer_to(core, id)
   return {
     progress = function(done, total, message)
       rpc.tell(core, 'tool_progress', id, done or vim.NIL, total or vim.NIL, message or vim.NIL)
@@ -137,7 +168,7 @@ local function sink_of(core, id)
       if err then
         return answer(false, err)
       end
-      local json, problem = require('dapeer.values').encode(value, 'result')
+      local json, problem = values.encode(value, 'result')
       if json then
         answer(true, json)
       else
@@ -145,6 +176,20 @@ local function sink_of(core, id)
       end
     end,
   }
+end
+
+---@param sink dapeer.Sink
+---@param call { channel: integer, id: integer, name: string, arguments: string, client?: string }
+local function begin(sink, call)
+  local tool = require('dapeer.registry').find(call.name)
+  if not tool then
+    return sink.done(nil, ('There is no tool %s in Neovim any more.'):format(call.name))
+  end
+  local given = vim.json.decode(call.arguments, { luanil = { object = true } })
+  local run = M.run(tool, given, sink, { client = call.client, channel = call.channel })
+  if not run.over then
+    require('dapeer.running').add(call.channel, call.id, run)
+  end
 end
 
 ---A core calls a tool. It is told `tool_started`, then any number of `tool_progress`, then one `tool_result`.
@@ -160,16 +205,11 @@ function M.start(channel, id, name, arguments, options)
     return -- it was told that Neovim does not answer, and must not be surprised
   end
   rpc.tell(core, 'tool_started', id)
-  local tool = require('dapeer.registry').find(name)
   local sink = sink_of(core, id)
-  if not tool then
-    return sink.done(nil, ('There is no tool %s in Neovim any more.'):format(name))
-  end
-  local given = vim.json.decode(arguments, { luanil = { object = true } })
-  local run = M.run(tool, given, sink, { client = options.client, channel = channel })
-  if not run.over then
-    of_core[channel] = of_core[channel] or {}
-    of_core[channel][id] = run
+  local call = { channel = channel, id = id, name = name, arguments = arguments, client = options.client }
+  local ok, failure = pcall(begin, sink, call)
+  if not ok then
+    sink.done(nil, ('Neovim could not call the tool %s: %s'):format(name, described(failure)))
   end
 end
 
@@ -177,9 +217,8 @@ end
 ---@param channel integer
 ---@param id integer
 function M.stop(channel, id)
-  local run = (of_core[channel] or {})[id]
+  local run = require('dapeer.running').remove(channel, id)
   if run then
-    of_core[channel][id] = nil
     M.cancel(run)
   end
 end
@@ -187,10 +226,8 @@ end
 ---A core is gone: so is everybody who waited for its calls.
 ---@param channel integer
 function M.abandon(channel)
-  local runs = of_core[channel] or {}
-  of_core[channel] = nil
-  for _, run in pairs(runs) do
-    M.cancel(run)
+  for _, id in ipairs(require('dapeer.running').of(channel)) do
+    M.stop(channel, id)
   end
 end
 

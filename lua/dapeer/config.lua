@@ -191,7 +191,7 @@ function M.merge(given)
   if #fresh > 0 then
     table.sort(fresh)
     vim.list_extend(M.problems, fresh)
-    vim.notify('dapeer: setup: ' .. table.concat(fresh, '; '), vim.log.levels.WARN)
+    require('dapeer.attention').warn('setup: ' .. table.concat(fresh, '; '))
   end
 end
 

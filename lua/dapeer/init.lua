@@ -14,23 +14,36 @@ local M = setmetatable({}, {
 function M.setup(options)
   local config = require('dapeer.config')
   config.merge(options)
+  options = type(options) == 'table' and options or {}
   local ok, problem = pcall(function()
     require('dapeer.hook').install()
   end)
   if not ok then
-    vim.notify('dapeer: cannot watch nvim-dap: ' .. problem, vim.log.levels.WARN)
+    require('dapeer.attention').warn('cannot watch nvim-dap: ' .. problem)
   end
-  if package.loaded['dapeer.actions'] and (options or {}).approve then
+  if package.loaded['dapeer.actions'] and options.approve then
     require('dapeer.actions').reconsider()
   end
-  -- Loaded only if somebody asks for tools; what it holds was made under the options of before.
-  if (options or {}).custom_tools then
-    require('dapeer.registry').customize(config.get().custom_tools)
-  elseif package.loaded['dapeer.registry'] then
-    require('dapeer.registry').changed()
-  end
+  M._set_up_tools(options)
   if config.get().auto_start then
     M._start_with_neovim()
+  end
+end
+
+-- The registry is loaded only if somebody asks for tools; what it holds was made under the options of before.
+function M._set_up_tools(options)
+  local custom = type(options.custom_tools) == 'table'
+  if not custom and next(require('dapeer.kept').table('registry')) == nil then
+    return
+  end
+  local registry = require('dapeer.registry')
+  if type(options.tools) == 'table' then
+    registry.restore(options.tools)
+  end
+  if custom then
+    registry.customize(options.custom_tools)
+  else
+    registry.changed()
   end
 end
 

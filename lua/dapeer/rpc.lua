@@ -21,14 +21,17 @@ function M.now()
 end
 
 -- Nothing tells that an RPC channel has ended. So there is a connection to the core's socket on which nothing
--- is ever said: its end is the core's.
+-- is ever said: its end is the core's. Without it, running.lua looks.
 ---@param core dapeer.Core
 local function watch(core)
   local line = assert(vim.uv.new_pipe())
   core.line = line
   line:connect(core.tap, function(problem)
-    if problem or line:is_closing() then
+    if line:is_closing() then
       return
+    elseif problem then
+      core.line = nil
+      return line:close()
     end
     line:write(vim.json.encode({ secret = core.secret, line = true }) .. '\n')
     line:read_start(function(err, data)
@@ -67,6 +70,14 @@ function M.attach(channel, opts)
     approve = require('dapeer.actions').wants(),
     tools = require('dapeer.registry').specs(),
   }
+end
+
+---Whether we hear of the end of a core, in whatever way it ends.
+---@param channel integer
+---@return boolean
+function M.is_watched(channel)
+  local core = cores[channel]
+  return core ~= nil and core.line ~= nil
 end
 
 ---A core leaves.

