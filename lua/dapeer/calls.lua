@@ -209,7 +209,8 @@ function M.start(channel, id, name, arguments, options)
   local call = { channel = channel, id = id, name = name, arguments = arguments, client = options.client }
   local ok, failure = pcall(begin, sink, call)
   if not ok then
-    sink.done(nil, ('Neovim could not call the tool %s: %s'):format(name, described(failure)))
+    local why = described(failure):gsub('^%S-:%d+: ', '')
+    sink.done(nil, ('Neovim could not call the tool %s: %s'):format(name, why))
   end
 end
 

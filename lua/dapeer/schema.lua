@@ -94,6 +94,11 @@ function M.of(tool)
   return as_dictionaries(schema)
 end
 
+-- A null that is allowed comes as nil.
+local function may_be_null(schema)
+  return type(schema) == 'table' and type(schema.type) == 'table' and vim.tbl_contains(schema.type, 'null')
+end
+
 ---Return the arguments with what was left out at its default.
 ---@param tool dapeer.Tool
 ---@param given table
@@ -108,7 +113,7 @@ function M.complete(tool, given)
     end
   end
   for _, name in ipairs(schema.required or {}) do
-    if arguments[name] == nil then
+    if arguments[name] == nil and not may_be_null(schema.properties[name]) then
       return nil, ('Argument `%s` is required.'):format(name)
     end
   end

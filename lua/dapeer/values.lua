@@ -150,12 +150,14 @@ end
 ---@return boolean
 function M.is_text(bytes)
   local lpeg = vim.lpeg
-  local more = lpeg.R('\128\191')
-  local character = lpeg.R('\0\127')
-    + lpeg.R('\194\223') * more
-    -- Neither a longer form of a shorter one, nor half a UTF-16 pair, nor beyond Unicode.
-    + (lpeg.R('\224\239') * more - lpeg.P('\224') * lpeg.R('\128\159') - lpeg.P('\237') * lpeg.R('\160\191')) * more
-    + (lpeg.R('\240\244') * more - lpeg.P('\240') * lpeg.R('\128\143') - lpeg.P('\244') * lpeg.R('\144\191')) * more * more
+  local R, more = lpeg.R, lpeg.R('\128\191')
+  -- Neither a longer form of a shorter one, nor half a UTF-16 pair, nor beyond Unicode.
+  local no_three = lpeg.P('\224') * R('\128\159') + lpeg.P('\237') * R('\160\191')
+  local no_four = lpeg.P('\240') * R('\128\143') + lpeg.P('\244') * R('\144\191')
+  local character = R('\0\127')
+    + R('\194\223') * more
+    + (R('\224\239') - no_three) * more * more
+    + (R('\240\244') - no_four) * more * more * more
   return lpeg.match(character ^ 0 * -1, bytes) ~= nil
 end
 

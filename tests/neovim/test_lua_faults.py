@@ -138,12 +138,15 @@ async def test_answers_that_cannot_be_sent_as_they_are_become_sentences(tmp_path
         o = { type = 'object', default = {} },
         l = { type = 'array', default = {} },
       } })
+      local nullable = { properties = { a = { type = { 'string', 'null' } } }, required = { 'a' } }
+      Tool('nullable', function(cb, args) cb(args) end, { parameters = nullable })
     """
     async with trying(tmp_path, defaults) as editor, attached(editor) as (c, _):
         for code, sentence in sentences.items():
             assert sentence in await refusal(c, "nvim_try", code=code), code
         assert await answer(c, "cb(MCP.text(5))") == "5"
         assert await ask(c, "nvim_defaults") == {"a": 4, "o": {}, "l": []}
+        assert await ask(c, "nvim_nullable", a=None) == {}
         (listed,) = (t for t in (await c.list_tools()).tools if t.name == "nvim_defaults")
         assert "required" not in listed.input_schema
         assert listed.input_schema["properties"]["o"]["default"] == {}
