@@ -13,6 +13,7 @@ from mcp import types as t
 from mcp.client.session import IncomingMessage
 
 from dapeer.mcp.toolbox import Selection
+from dapeer.peers import Action
 from tests.harness import Json, ask, call, data, read, refusal, served, text
 from tests.mcp.small import ERAS, LEGACY
 from tests.mcp.wire import call as by_hand
@@ -471,6 +472,11 @@ async def test_bytes_that_are_no_text_are_told_and_end_nothing(tmp_path: Path) -
             result = (await wire.ask(message))["result"]
             assert result["isError"]
             assert said in result["content"][0]["text"]
+
+
+def test_what_the_person_is_told_of_an_action_can_always_be_sent() -> None:
+    told = Action("nvim_echo", "run", {"a": "\ud800", "b": "ä"}).facts()["arguments"]
+    assert told.encode().decode() == '{"a": "?", "b": "ä"}'
 
 
 async def test_a_tool_is_never_run_in_another_neovim_than_was_meant(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ class LuaTools:
         self._neovim = neovim
         self._ahead = ahead
         self._numbers = itertools.count(1)
+        self._refused: set[tuple[str, str]] = set()
         self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
 
     def take(self, told: object) -> None:
@@ -86,8 +87,10 @@ class LuaTools:
         self.by_name = found
 
     def refuse(self, name: str, why: str) -> None:
-        """Tell the person why a tool of theirs is not served."""
-        log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
+        """Tell the person why a tool of theirs is not served; they are told once."""
+        if (name, why) not in self._refused:
+            self._refused.add((name, why))
+            log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
     async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:  # noqa: ANN401 - any JSON value

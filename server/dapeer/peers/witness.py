@@ -39,7 +39,7 @@ class Action:
         return {
             "tool": self.tool,
             "kind": self.kind,
-            "arguments": _short(json.dumps(self.arguments, ensure_ascii=False, default=str)),
+            "arguments": _short(_sendable(self.arguments)),
         }
 
 
@@ -97,6 +97,12 @@ class Witness:
         """Tell the person what was done, and what came of it."""
         facts = {**action.facts(), "outcome": _short(outcome), "ok": ok, "at": time.time()}
         self._neovim.send(NOTE, facts)
+
+
+def _sendable(arguments: Mapping[str, Any]) -> str:
+    # A client may send half of a surrogate pair, which no text can hold.
+    text = json.dumps(arguments, ensure_ascii=False, default=str)
+    return text.encode(errors="replace").decode()
 
 
 def _short(text: str) -> str:
