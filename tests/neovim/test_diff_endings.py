@@ -267,6 +267,19 @@ async def test_a_diff_in_the_only_tab_page_leaves_a_window(tmp_path: Path) -> No
         """) == [1, "", False, "", False]
 
 
+async def test_a_side_that_is_read_again_is_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(OLD, encoding="utf-8")
+    async with reviewing(tmp_path) as (c, editor):
+        for keys in ("dd:e!<CR>:w<CR>", "dd:e!<CR>:x<CR>", "dd:e! | x<CR>"):
+            proposal = await proposed(c, editor, "a.txt", NEW)
+            await editor.keys("<C-w>p:e!<CR>")
+            shown = "return { vim.api.nvim_buf_get_lines(0, 0, -1, false), vim.bo.modifiable }"
+            assert await editor.lua(shown) == [OLD.splitlines(), False]
+            await editor.keys("<C-w>p" + keys)
+            assert await proposal.answer() == ACCEPTED, keys
+            await editor.notified("closed")
+
+
 @pytest.mark.parametrize("keys", [":qa<CR>", ":qa!<CR>", ":confirm qa<CR>", ":wqa<CR>"])
 async def test_neovim_may_be_quit(tmp_path: Path, keys: str) -> None:
     async with reviewing(tmp_path) as (c, editor):

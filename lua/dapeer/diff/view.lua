@@ -31,11 +31,17 @@ local function set(window, options)
   end
 end
 
+local function fill(buffer, side, text)
+  vim.bo[buffer].modifiable = true
+  require('dapeer.diff.text').fill(buffer, text)
+  vim.bo[buffer].modifiable = side == 'proposed'
+end
+
 local function buffer_of(diff, side, text)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.b[buffer].dapeer_diff = diff.id
   vim.bo[buffer].bufhidden = 'hide' -- with 'nohidden', too, it can be left by `:q`
-  require('dapeer.diff.text').fill(buffer, text)
+  fill(buffer, side, text)
   local name = ('dapeer://%s/%d/%s'):format(side, diff.id, diff.name:gsub('^/', ''))
   vim.api.nvim_buf_set_name(buffer, name)
   return buffer
@@ -71,6 +77,21 @@ local function colour_both(diff, view)
   end
 end
 
+-- `:e!` reads a buffer again: there is no file that it could come from.
+local function read_again(diff, view, sides)
+  local texts = { [view.left] = { 'original', sides.old }, [view.right] = { 'proposed', sides.new } }
+  for buffer, text in pairs(texts) do
+    vim.api.nvim_create_autocmd('BufReadCmd', { group = diff.group, buffer = buffer, callback = function()
+      fill(buffer, unpack(text))
+      colour_both(diff, view)
+    end })
+  end
+  -- Neovim takes what was read for saved; then comes this.
+  vim.api.nvim_create_autocmd('BufEnter', { group = diff.group, buffer = view.right, callback = function()
+    vim.bo[view.right].modified = diff.outcome == nil -- for `:x` and `:update`
+  end })
+end
+
 local function map(buffer, decide)
   local keys = {
     ZZ = { 'accept', 'dapeer: accept the proposal' },
@@ -92,13 +113,13 @@ local function buffers(diff, sides, decide)
     left = buffer_of(diff, 'original', sides.old),
     right = buffer_of(diff, 'proposed', sides.new),
   }
-  vim.bo[view.left].modifiable = false
   vim.bo[view.right].buftype = 'acwrite'
-  vim.bo[view.right].modified = true -- for `:x` and `:update`
+  vim.bo[view.right].modified = true
   indent_like(view.right, diff.file)
   colour_both(diff, view)
   map(view.left, decide)
   map(view.right, decide)
+  read_again(diff, view, sides)
   return view
 end
 
