@@ -103,6 +103,7 @@ local options = {
     '.env',
     '.env.*',
     '*.env',
+    '.envrc',
     '*.pem',
     '*.key',
     '*.p12',

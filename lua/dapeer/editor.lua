@@ -5,6 +5,8 @@ local M = {}
 ---A larger file is not loaded by a tool: Neovim would stand still meanwhile. Bytes.
 M.LARGEST = 32 * 1024 * 1024
 
+local URI = '^%a[%w+.-]+://'
+
 local VISITED = 'dapeer_visited' -- a window's variable: when the person was there
 
 -- File types of what stands beside a person's text. Patterns of Lua, from the first letter on.
@@ -123,6 +125,19 @@ local function pattern(glob)
   return compiled[glob]
 end
 
+-- What editors and people call the copy of a file.
+local COPIES = { '~', '%.bak', '%.orig', '%.old', '%.save', '%.swp' }
+
+local function original(path)
+  for _, ending in ipairs(COPIES) do
+    local short, count = path:gsub(ending .. '$', '')
+    if count > 0 then
+      return original(short)
+    end
+  end
+  return path
+end
+
 local function matches(path, globs)
   path = path:lower()
   local name = vim.fs.basename(path)
@@ -140,7 +155,10 @@ end
 ---@return boolean
 function M.secret(path)
   local globs = require('dapeer.config').get().secrets
-  return path ~= '' and (matches(path, globs) or matches(real_path(path), globs))
+  local names = { path, original(path), real_path(path), original(real_path(path)) }
+  return path ~= '' and vim.iter(names):any(function(name)
+    return matches(name, globs)
+  end)
 end
 
 ---The file of a buffer, absolute; '' when it has none.
@@ -164,9 +182,10 @@ end
 function M.absolute(filename)
   if vim.startswith(filename, 'file://') then
     filename = vim.uri_to_fname(filename)
-  elseif filename:match('^%a[%w+.-]+://') then
+  elseif filename:match(URI) then
     return filename
-  elseif not filename:match('^[~/\\]') and not filename:match('^%a:[/\\]') then
+  elseif not (filename .. '/'):match('^~?[/\\]') and not filename:match('^%a:[/\\]') then
+    -- Also `~name`, which is a file's name as often as a person's folder.
     filename = vim.fs.joinpath(vim.fn.getcwd(), filename)
   end
   return vim.fs.normalize(filename, { expand_env = false })
@@ -197,12 +216,13 @@ end
 
 -- Load a buffer without showing it.
 local function load(bufnr)
+  local name = M.name(bufnr)
   -- A person's autocommand may fail; what counts is whether the text is there.
   local _, problem = M.quietly(function()
     vim.cmd(('silent call bufload(%d)'):format(bufnr))
   end)
   if not vim.api.nvim_buf_is_loaded(bufnr) then
-    return ('Neovim cannot load %s: %s'):format(M.name(bufnr), problem or 'it does not say why')
+    return ('Neovim cannot load %s: %s'):format(name, problem or 'it does not say why')
   end
   if vim.bo[bufnr].filetype == '' then
     -- Within an autocommand of somebody's the events that detect it are not sent.
@@ -230,10 +250,10 @@ end
 
 ---@param number integer
 local function of_number(number)
-  if vim.api.nvim_buf_is_valid(number) and number > 0 then
+  if number > 0 and number < 2 ^ 31 and vim.api.nvim_buf_is_valid(number) then
     return number
   end
-  return nil, ('There is no buffer %d. nvim_buffers_list shows which are open.'):format(number)
+  return nil, ('There is no buffer %s. nvim_buffers_list shows which are open.'):format(number)
 end
 
 ---@param filename string
@@ -247,7 +267,9 @@ local function of_path(filename, create)
     return nil, M.refusal(path)
   end
   local problem = unfit(path)
-  if problem and not (create and not vim.uv.fs_stat(path)) then
+  if path:match(URI) then
+    return nil, ('%s is not open in Neovim, and tools open only files. Give a path.'):format(path)
+  elseif problem and not (create and not vim.uv.fs_stat(path)) then
     return nil, problem
   end
   -- Finds a buffer that knows the file by another name, too.
@@ -263,12 +285,35 @@ function M.refusal(path)
   )
 end
 
+-- A buffer may be known long before its file is looked at: by then that may be anything.
+---@param bufnr integer
+---@param options { create?: boolean, load?: boolean }
+---@return string? problem
+---@return string? note
+local function ready(bufnr, options)
+  if vim.api.nvim_buf_is_loaded(bufnr) then
+    return nil, require('dapeer.editor.disk').refresh(bufnr)
+  end
+  local path = M.path(bufnr)
+  local problem = path ~= '' and unfit(path)
+  if problem and not (options.create and not path:match(URI) and not vim.uv.fs_stat(path)) then
+    return problem
+  elseif options.load ~= false then
+    problem = load(bufnr)
+    if not problem then
+      require('dapeer.editor.disk').loaded(bufnr)
+    end
+    return problem
+  end
+end
+
 ---The buffer that a tool's `filename` means, loaded, but not shown by this.
 ---@param filename? string|integer  nil: where the person is; a buffer number; or a path
 ---@param options? { create?: boolean, load?: boolean }  create: a file that is not there yet will do; load = false: it
 ---stays as it is
 ---@return integer? bufnr
 ---@return string? problem  a sentence for the assistant
+---@return string? note     how its file differs from what Neovim has read
 function M.buffer(filename, options)
   local bufnr, problem
   local number = tonumber(filename)
@@ -284,13 +329,13 @@ function M.buffer(filename, options)
     return nil, problem
   elseif M.secret(M.path(bufnr)) then
     return nil, M.refusal(M.path(bufnr))
-  elseif (options or {}).load ~= false and not vim.api.nvim_buf_is_loaded(bufnr) then
-    problem = load(bufnr)
-    if problem then
-      return nil, problem
-    end
   end
-  return bufnr
+  local note
+  problem, note = ready(bufnr, options or {})
+  if problem then
+    return nil, problem
+  end
+  return bufnr, nil, note
 end
 
 ---The lines of a buffer; of its file when it is not loaded.

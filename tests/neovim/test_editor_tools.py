@@ -268,11 +268,60 @@ async def test_a_saved_change_reaches_the_disk_as_the_file_was(tmp_path: Path) -
         assert await text_of(editor) == ["another"]
         assert (tmp_path / "poem.txt").read_text(encoding="utf-8") == "once more\n"
         assert not (await editor.mode())["blocking"]
+        # With ends of lines as on old machines nothing has changed, either.
+        (tmp_path / "mac.txt").write_bytes(b"a\rb\r")
+        await editor.lua("vim.cmd('set fileformats=mac')")
+        for text in ("c", "d"):
+            await ask(c, "nvim_buffer_write", filename="mac.txt", line=1, text=text)
+        await ask(c, "nvim_save_document", filename="mac.txt")
+        assert (tmp_path / "mac.txt").read_bytes() == b"d\rb\r"
         # A folder that cannot be made.
         await ask(c, "nvim_buffer_write", filename="later/x", text="x")
         (tmp_path / "later").write_text("", encoding="utf-8")
         failed = await refusal(c, "nvim_buffer_write", filename="later/x", text="y", save=True)
         assert failed.startswith("The text of later/x is changed, but not saved: Neovim cannot")
+
+
+async def test_what_is_read_is_what_is_on_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\n", encoding="utf-8")
+    async with at_work(tmp_path) as (c, editor):
+        assert (await ask(c, "nvim_buffer_read", filename="a.txt"))["lines"] == ["one"]
+        path.write_text("one\ntwo\n", encoding="utf-8")
+        assert await read(c, "nvim_buffer_read", filename="a.txt") == (
+            "a.txt, lines 1-2 of 2\n  1 one\n  2 two"
+        )
+        await ask(c, "nvim_buffer_write", filename="a.txt", line=1, text="mine")
+        assert "not saved\n" in await read(c, "nvim_buffer_read", filename="a.txt")
+        path.write_text("theirs\n", encoding="utf-8")
+        for _ in range(2):
+            assert (await read(c, "nvim_buffer_read", filename="a.txt")).startswith(
+                "a.txt, lines 1-2 of 2, modified, not saved, changed on the disk since it was read\n"
+            )
+        path.unlink()
+        assert "not saved, not on the disk\n" in await read(c, "nvim_buffer_read", filename="a.txt")
+        assert (await editor.mode())["blocking"] is False
+
+
+async def test_names_are_files_and_nothing_else_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("~tilde.txt", "server.key.bak", ".envrc~"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd('badd gone.txt | badd folder | badd http://127.0.0.1:9/x')")
+        for tool in ("nvim_buffer_read", "nvim_open_file"):
+            for filename, said in {
+                "http://127.0.0.1:9/y": "tools open only files",
+                "http://127.0.0.1:9/x": "There is no file",
+                "gone.txt": "There is no file",
+                "folder": "is a directory",
+                "server.key.bak": "secrets",
+                ".envrc~": "secrets",
+                "9" * 30: "There is no buffer",
+            }.items():
+                assert said in await refusal(c, tool, filename=filename), filename
+        tilde = await ask(c, "nvim_buffer_read", filename="~tilde.txt")
+        assert tilde["file"] == str(tmp_path / "~tilde.txt")
 
 
 async def test_selections_are_told_in_characters(tmp_path: Path) -> None:

@@ -25,12 +25,14 @@ local INFO = [[map(getbufinfo(), {_, b -> {'bufnr': b.bufnr, 'used': b.lastused,
 ---@return dapeer.editor.Buffer
 local function described(info, current, visible)
   local bufnr = info.bufnr
+  -- Of a buffer in several windows the other one's line is as good, but not for where the person is.
+  local line = bufnr == current and vim.api.nvim_win_get_cursor(editor.window())[1] or info.line
   return {
     bufnr = bufnr,
     file = editor.path(bufnr),
     name = editor.name(bufnr),
     lines = vim.api.nvim_buf_line_count(bufnr),
-    line = math.max(info.line, 1),
+    line = math.max(line, 1),
     filetype = vim.bo[bufnr].filetype,
     modified = vim.bo[bufnr].modified,
     current = bufnr == current,
@@ -97,9 +99,10 @@ function M.list(args)
   )
 end
 
-local function header(bufnr, what)
+---@param note? string  how the file differs
+local function header(bufnr, what, note)
   local modified = vim.bo[bufnr].modified and ', modified, not saved' or ''
-  return ('%s, %s%s'):format(editor.name(bufnr), what, modified)
+  return ('%s, %s%s%s'):format(editor.name(bufnr), what, modified, note and ', ' .. note or '')
 end
 
 local function facts(bufnr, more)
@@ -113,9 +116,10 @@ end
 
 ---@param bufnr integer
 ---@param args { line?: integer, count?: integer }
+---@param note? string
 ---@return dapeer.Result?
 ---@return string? problem
-local function part(bufnr, args)
+local function part(bufnr, args, note)
   local first, count = args.line or 1, args.count or 200
   local total = vim.api.nvim_buf_line_count(bufnr)
   if first > total then
@@ -124,13 +128,13 @@ local function part(bufnr, args)
   local lines = text.bounded(editor.lines(bufnr, first, first + count - 1))
   local last = first + #lines - 1
   local parts = {
-    header(bufnr, ('lines %d-%d of %d'):format(first, last, total)),
+    header(bufnr, ('lines %d-%d of %d'):format(first, last, total), note),
     text.numbered(first, lines),
   }
   if last < total then
     table.insert(parts, ('(%d more lines: line=%d)'):format(total - last, last + 1))
   end
-  local data = facts(bufnr, { first = first, last = last, lines = lines })
+  local data = facts(bufnr, { first = first, last = last, lines = lines, disk = note })
   return require('dapeer.mcp').result(table.concat(parts, '\n'), data)
 end
 
@@ -187,9 +191,10 @@ local function shown(rows, cursor)
 end
 
 ---@param bufnr integer
+---@param note? string
 ---@return dapeer.Result?
 ---@return string? problem
-local function screen(bufnr)
+local function screen(bufnr, note)
   local window = window_of(bufnr)
   if not window then
     local name = editor.name(bufnr)
@@ -204,10 +209,10 @@ local function screen(bufnr)
     vim.api.nvim_buf_line_count(bufnr)
   )
   local left = vim.api.nvim_win_call(window, vim.fn.winsaveview).leftcol
-  local parts = { header(bufnr, what) }
+  local parts = { header(bufnr, what, note) }
   vim.list_extend(parts, shown(rows, cursor))
   table.insert(parts, left > 0 and ('(scrolled right by %d columns)'):format(left) or nil)
-  local data = { first = rows[1].line, last = last, rows = rows, cursor_line = cursor, leftcol = left }
+  local data = { first = rows[1].line, last = last, rows = rows, cursor_line = cursor, leftcol = left, disk = note }
   return require('dapeer.mcp').result(table.concat(parts, '\n'), facts(bufnr, data))
 end
 
@@ -215,13 +220,13 @@ end
 ---@return dapeer.Result?
 ---@return string? problem
 function M.read(args)
-  local bufnr, problem = editor.buffer(args.filename)
+  local bufnr, problem, note = editor.buffer(args.filename)
   if not bufnr then
     return nil, problem
   elseif args.visible then
-    return screen(bufnr)
+    return screen(bufnr, note)
   end
-  return part(bufnr, args)
+  return part(bufnr, args, note)
 end
 
 return M

@@ -1,0 +1,136 @@
+-- A buffer beside its file: whether somebody else has changed the file, and reading it anew then.
+local M = {}
+
+---Without changes in the buffer Neovim reads the file anew, as it does when it gets the focus.
+---@param bufnr integer
+---@return boolean  whether somebody else's change stands against it
+function M.reread(bufnr)
+  local reason
+  -- With it Neovim tells us, and asks the person nothing.
+  local watcher = vim.api.nvim_create_autocmd('FileChangedShell', {
+    buffer = bufnr,
+    callback = function()
+      reason = vim.v.fcs_reason
+      vim.v.fcs_choice = ''
+    end,
+  })
+  pcall(vim.cmd, 'silent checktime ' .. bufnr)
+  pcall(vim.api.nvim_del_autocmd, watcher)
+  return reason == 'conflict' or reason == 'changed'
+end
+
+-- What a buffer held when its file was read or written last, by the undo history of a copy. A history that
+-- is cut off leads to another text: then saving is refused, which is the safe mistake.
+---@param bufnr integer
+---@return string[]
+local function saved_lines(bufnr)
+  if not vim.bo[bufnr].modified then
+    return vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  end
+  local file = vim.fn.tempname()
+  local copy = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(copy, 0, -1, false, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+  pcall(vim.api.nvim_buf_call, bufnr, function()
+    vim.cmd('silent wundo! ' .. file)
+  end)
+  pcall(vim.api.nvim_buf_call, copy, function()
+    vim.cmd('silent rundo ' .. file)
+    vim.cmd('silent earlier 1f')
+  end)
+  vim.uv.fs_unlink(file)
+  local lines = vim.api.nvim_buf_get_lines(copy, 0, -1, false)
+  vim.api.nvim_buf_delete(copy, { force = true })
+  return lines
+end
+
+-- Ends of lines are not compared: they are options of a buffer, not text.
+local function same_text(lines, bytes, bufnr)
+  local encoding = vim.bo[bufnr].fileencoding
+  if encoding ~= '' and encoding ~= 'utf-8' then
+    bytes = vim.iconv(bytes, encoding, 'utf-8') or bytes
+  end
+  if vim.bo[bufnr].fileformat == 'mac' then
+    bytes = bytes:gsub('[\r\n]', { ['\r'] = '\n', ['\n'] = '\r' })
+  end
+  local text = require('dapeer.diff.text').parse(bytes)
+  local function plain(all)
+    return (table.concat(all, '\n'):gsub('\r', ''))
+  end
+  return plain(text.lines) == plain(lines)
+end
+
+---Whether the file has another text than Neovim read or wrote last. Neovim forgets a change that the person
+---has been told of, and then asks when it writes; the text itself does not forget.
+---@param bufnr integer
+---@return boolean
+function M.overtaken(bufnr)
+  local file = io.open(vim.api.nvim_buf_get_name(bufnr), 'rb')
+  if not file then
+    return false
+  end
+  local bytes = file:read('*a')
+  file:close()
+  return bytes ~= nil and not same_text(saved_lines(bufnr), bytes, bufnr)
+end
+
+---@class dapeer.editor.Seen
+---@field stamp string    of the file when it was looked at last
+---@field overtaken boolean
+
+---@type table<integer, dapeer.editor.Seen>
+local seen = {}
+
+local function stamp_of(stat)
+  return ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
+end
+
+-- What the person does at this time in the buffer would go wrong with another text, and looking at its
+-- undo history would end a step of it.
+local function in_hand(bufnr)
+  return bufnr == vim.api.nvim_get_current_buf() and require('dapeer.attention').typing()
+end
+
+---@return boolean overtaken
+local function look(bufnr)
+  -- Without 'autoread' the person wants to be asked, by Neovim.
+  local wanted = vim.F.if_nil(vim.bo[bufnr].autoread, vim.go.autoread)
+  if vim.bo[bufnr].modified or in_hand(bufnr) or not wanted then
+    return M.overtaken(bufnr)
+  end
+  return M.reread(bufnr)
+end
+
+---A buffer that was loaded right now.
+---@param bufnr integer
+function M.loaded(bufnr)
+  local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
+  seen[bufnr] = stat and { stamp = stamp_of(stat), overtaken = false }
+end
+
+---Give a loaded buffer the text that its file has got meanwhile, when nothing stands against it.
+---@param bufnr integer
+---@return string? note  how the file differs nevertheless
+function M.refresh(bufnr)
+  local path = vim.api.nvim_buf_get_name(bufnr)
+  if path == '' or path:match('^%a[%w+.-]+://') or vim.bo[bufnr].buftype ~= '' then
+    return nil
+  end
+  local stat = vim.uv.fs_stat(path)
+  if not stat then
+    seen[bufnr] = nil
+    return 'not on the disk'
+  end
+  local stamp = stamp_of(stat)
+  local known = seen[bufnr]
+  if vim.bo[bufnr].modified and in_hand(bufnr) then
+    return nil
+  end
+  -- What could not be read anew may be so now.
+  if not known or known.stamp ~= stamp or (known.overtaken and not vim.bo[bufnr].modified) then
+    known = { stamp = stamp, overtaken = stat.type == 'file' and look(bufnr) }
+    seen[bufnr] = known
+  end
+  return known.overtaken and 'changed on the disk since it was read' or nil
+end
+
+return M
