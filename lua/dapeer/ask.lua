@@ -20,7 +20,7 @@ local float = require('dapeer.ask.float')
 ---@class dapeer.ask.Request
 ---@field questions dapeer.ask.Question[]
 ---@field answers dapeer.ask.Answer[]
----@field done fun(answers: dapeer.ask.Answer[], complete: boolean)
+---@field done fun(answers: dapeer.ask.Answer[], complete: boolean, problem?: string)
 ---@field shown fun()          the person sees it
 ---@field floats dapeer.ask.Float[]
 ---@field back? dapeer.Focus   where the person was
@@ -57,11 +57,12 @@ local function leave(request)
 end
 
 ---@param request dapeer.ask.Request
-local function finish(request)
+---@param problem? string
+local function finish(request, problem)
   if not request.over then
     close(request)
     leave(request)
-    request.done(request.answers, #request.answers == #request.questions)
+    request.done(request.answers, #request.answers == #request.questions, problem)
   end
 end
 
@@ -137,8 +138,9 @@ function show(request)
   local ask = question.choices and choose or write
   local ok, problem = pcall(ask, request, question)
   if not ok then
-    vim.notify('dapeer: a question cannot be shown: ' .. problem, vim.log.levels.WARN)
-    return finish(request)
+    local said = 'the question cannot be shown: ' .. tostring(problem)
+    attention.say(said, vim.log.levels.WARN)
+    return finish(request, said)
   end
   request.shown()
 end
@@ -171,7 +173,8 @@ end
 
 ---Ask the person.
 ---@param questions dapeer.ask.Question[]
----@param done fun(answers: dapeer.ask.Answer[], complete: boolean)  complete: false when the person gave no answer
+---@param done fun(answers: dapeer.ask.Answer[], complete: boolean, problem?: string)  complete: false when the person
+---gave no answer; problem: why they could not be asked
 ---@param shown? fun()
 ---@return fun() cancel  nobody waits for an answer any more; `done` is not called then
 function M.ask(questions, done, shown)

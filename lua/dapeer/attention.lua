@@ -107,13 +107,18 @@ function M.refocus(focus)
   end
 end
 
+-- Neovim's functions do not take zero bytes, and what else is no character has no width.
+local function plain(sentence)
+  return (('dapeer: ' .. sentence):gsub('%s+', ' '):gsub('%c', ''))
+end
+
 ---Tell one line, never longer than what fits: a longer one makes Neovim wait for a key.
 ---@param sentence string
 ---@param level? integer
 ---@param tail? string  stays when the sentence is cut
 function M.say(sentence, level, tail)
   tail = tail or ''
-  local text = ('dapeer: ' .. sentence):gsub('%s+', ' ')
+  local text = plain(sentence)
   local room = math.max(vim.v.echospace, 20) - #tail
   if vim.fn.strdisplaywidth(text) > room then
     text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
@@ -124,7 +129,7 @@ end
 ---Warn in one line; the whole is in the health report, to which a line points that had to be cut.
 ---@param sentence string
 function M.warn(sentence)
-  local fits = vim.fn.strdisplaywidth('dapeer: ' .. sentence) <= vim.v.echospace
+  local fits = vim.fn.strdisplaywidth(plain(sentence)) <= vim.v.echospace
   M.say(sentence, vim.log.levels.WARN, not fits and '; see :checkhealth dapeer' or nil)
 end
 

@@ -23,12 +23,13 @@ ROWS: list[tuple[Json, str, object]] = [
     (COLOUR, "2<CR>", "green"),
     (COLOUR, "jj<CR>", "blue"),
     (COLOUR, "kk<CR>", "blue"),
-    ({**COLOUR, "default": 3}, "<CR>", "blue"),
+    ({**COLOUR, "default": 9}, "<CR>", "blue"),
     ({**COLOUR, "multiple": True}, "13<CR>", ["red", "blue"]),
     ({**COLOUR, "multiple": True}, "<Space>j<Space>k<Space><CR>", ["green"]),
     ({**COLOUR, "multiple": True}, "2<CR>", ["green"]),
     (WHY, "it is<C-j>so<CR>", "it is\nso"),
     ({**COLOUR, "other": False}, "k<CR>", "blue"),
+    ({"question": "Which\0?", "choices": ["a\0b"]}, "<CR>", "a\0b"),
 ]
 """Questions, the keys that answer them, and the answers."""
 
@@ -64,7 +65,8 @@ async def test_a_question_is_answered_by_keys_and_nothing_is_left(tmp_path: Path
             waiting = asking(c, question)
             title, lines = await editor.notified("asked")
             assert title == " The assistant asks "
-            assert "".join(lines).startswith(question["question"]) or "choices" not in question
+            asked = question["question"].replace("\0", "")
+            assert "".join(lines).startswith(asked) or "choices" not in question
             await editor.keys(keys)
             assert answers(await waiting) == [expected], keys
             assert await desk(editor) == before, keys
@@ -159,6 +161,19 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
             assert await text_of(editor) == result
             await editor.keys("<CR>")
             assert answers(await waiting) == ["red"]
+        # What is no character cannot be shown, and stops nothing.
+        await types(editor, "i", "i")
+        waiting = asking(c, {**COLOUR, "question": "Odd\0\x1b?"})
+        assert "typing: Odd?" in (await editor.notified("said"))[0]
+        await editor.keys("<Esc>")
+        await editor.notified("asked")
+        await editor.keys("<CR>")
+        assert answers(await waiting) == ["red"]
+        # A question that cannot be shown is not one that the person leaves open.
+        await editor.lua("vim.api.nvim_create_buf, CREATE = nil, vim.api.nvim_create_buf")
+        odd = await soon(refusal(c, "nvim_ask_user", questions=[COLOUR]))
+        assert odd.startswith("The person was not asked: the question cannot be shown:")
+        await editor.lua("vim.api.nvim_create_buf = CREATE")
         # A macro gets what was typed for it.
         await editor.keys("qaA!<Esc>")
         waiting = asking(c, COLOUR)

@@ -224,8 +224,15 @@ async def test_lines_and_texts_are_replaced_inserted_and_deleted(tmp_path: Path)
         ):
             refused = await refusal(c, "nvim_buffer_write", **arguments)
             assert said in refused
+        # The last line ends as the others do.
+        await ask(c, "nvim_buffer_write", old_text="over 😀 weht\nlast\n", text="over\n")
+        assert await text_of(editor) == ["by M. A.", "The sea", "roars", "over"]
+        await ask(c, "nvim_buffer_write", old_text="over\n", text="")
+        assert await text_of(editor) == ["by M. A.", "The sea", "roars"]
         await ask(c, "nvim_buffer_write", text="")
         assert await text_of(editor) == [""]
+        await ask(c, "nvim_buffer_write", line=1, end_line=0, text="new\n")
+        assert await text_of(editor) == ["new"]
 
 
 async def test_what_must_not_be_changed_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -418,6 +425,7 @@ async def test_a_file_is_shown_without_taking_the_focus(tmp_path: Path) -> None:
         assert await editor.lua("return vim.fn.bufwinid('poem.txt')") != -1
 
         # A text is marked until the person moves; with the focus it is selected.
+        await ask(c, "nvim_open_file", filename="poem.txt", text="a wind\n")
         await ask(c, "nvim_open_file", filename="poem.txt", text="calm\nto-night")
         marks = """
           local found = vim.api.nvim_buf_get_extmarks(
@@ -467,6 +475,16 @@ async def test_a_file_is_shown_beside_what_must_stay(tmp_path: Path) -> None:
         await ask(c, "nvim_open_file", filename="d.txt")
         assert (await editor.lua(windows))[1] == "d.txt"
         assert await editor.lua("return vim.bo.buftype") == "terminal"
+        # A help is shown where it is, and takes no window of a text's.
+        await editor.lua("vim.cmd('help | wincmd p') HELP = vim.fn.bufnr('help.txt')")
+        before = await editor.lua(windows)
+        number = str(await editor.lua("return HELP"))
+        await ask(c, "nvim_open_file", filename=number, line=3)
+        assert await editor.lua(windows) == before
+        await editor.lua("vim.cmd('helpclose')")
+        await ask(c, "nvim_open_file", filename=number, line=3)
+        assert sorted(await editor.lua(windows)) == sorted(before)
+        assert not await editor.lua("return vim.bo[HELP].buflisted")
 
 
 async def test_a_file_that_another_neovim_has_open_asks_nobody(tmp_path: Path) -> None:
@@ -506,7 +524,7 @@ async def test_quickfix_lists_are_read_and_made(tmp_path: Path) -> None:
         items: list[Json] = [
             {"filename": "poem.txt", "line": 5, "column": 8, "text": "smile", "type": "error"},
             {"filename": ".env", "line": 1, "text": "KEY=1"},
-            {"text": "a remark"},
+            {"text": "a\0remark"},
         ]
         done = await ask(c, "nvim_quickfix_set", title="ours", items=items, open=True)
         assert done["shown"]
@@ -515,6 +533,7 @@ async def test_quickfix_lists_are_read_and_made(tmp_path: Path) -> None:
         listed = await ask(c, "nvim_quickfix_list")
         assert (listed["title"], listed["list"], listed["lists"]) == ("ours", 2, 2)
         first = listed["items"][0]
+        assert listed["items"][2]["text"] == "a^@remark"
         assert (Path(first["file"]).name, first["line"], first["column"]) == ("poem.txt", 5, 8)
         assert await read(c, "nvim_quickfix_list", start=1, count=1) == (
             "ours (list 2 of 2, 3 items)\n  1 .env:1: (may hold secrets)\n"

@@ -145,7 +145,7 @@ function M.open(question, title, done)
   })
   vim.bo[choice.float.buffer].modifiable = false
   vim.wo[choice.float.window].cursorline = true
-  choice:go(math.min(question.default or 1, #choice.rows))
+  choice:go(math.min(question.default or 1, #question.choices))
   map(choice, done)
   return choice
 end

@@ -88,6 +88,12 @@ function M.list(args)
   })
 end
 
+-- Vim takes a text with a zero byte for something else.
+---@param text string
+local function plain(text)
+  return (text:gsub('%z', '^@'))
+end
+
 -- What is asked for, as setqflist() wants it. Files are named, not loaded.
 local function entry(given)
   local path = given.filename and editor.absolute(given.filename)
@@ -102,7 +108,7 @@ local function entry(given)
     col = byte(line, given.column),
     end_lnum = given.end_line or 0,
     end_col = byte(given.end_line or line, given.end_column),
-    text = given.text or '',
+    text = plain(given.text or ''),
     type = (given.type or ''):sub(1, 1):upper(),
     -- Without a file an item is a line of text.
     valid = path and 1 or 0,
@@ -123,7 +129,7 @@ end
 ---@return dapeer.Result?
 ---@return string? problem
 function M.set(args)
-  local title = args.title or 'From the assistant'
+  local title = plain(args.title or 'From the assistant')
   -- A list of its own: `:colder` brings back the one before.
   local failed = vim.fn.setqflist({}, ' ', { title = title, items = vim.tbl_map(entry, args.items) })
   if failed ~= 0 then

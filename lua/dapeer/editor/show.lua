@@ -53,6 +53,13 @@ end
 ---@return integer? window
 ---@return boolean shown  the buffer is in it already
 local function find(bufnr)
+  if not editor.real(bufnr) then
+    -- A help, a terminal, a list: it stays where it is, and no text makes room for it.
+    local window = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(window)
+      return vim.api.nvim_win_get_buf(window) == bufnr
+    end)
+    return window, window ~= nil
+  end
   local choices = vim.tbl_filter(function(window)
     return usable(window, bufnr)
   end, windows())
@@ -110,19 +117,24 @@ end
 ---@return dapeer.editor.Range?
 local function range_of_text(bufnr, wanted)
   local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  local whole = table.concat(lines, '\n')
+  -- The last line ends, too, for whoever has the text from the file.
+  local whole = table.concat(lines, '\n') .. (vim.bo[bufnr].endofline and '\n' or '')
   local first, last = whole:find(wanted, 1, true)
   if not first then
     return nil
   end
+  local line, start = 1, 1 -- of the line that was come to
   local function position(at)
-    local before = whole:sub(1, at - 1)
-    local _, breaks = before:gsub('\n', '')
-    return breaks + 1, at - 1 - #before:gsub('[^\n]*$', '')
+    local ending = whole:find('\n', start, true)
+    while ending and ending < at do
+      line, start = line + 1, ending + 1
+      ending = whole:find('\n', start, true)
+    end
+    return line, at - start
   end
-  local line, byte = position(first)
+  local first_line, byte = position(first)
   local end_line, end_byte = position(last)
-  return { line = line, byte = byte, end_line = end_line, end_byte = end_byte }
+  return { line = first_line, byte = byte, end_line = end_line, end_byte = end_byte }
 end
 
 ---@param where dapeer.editor.Place
@@ -248,13 +260,15 @@ function M.open(where)
   if not window then
     return nil, problem
   end
-  vim.bo[bufnr].buflisted = true
+  if editor.real(bufnr) then
+    vim.bo[bufnr].buflisted = true
+  end
   local target
   target, problem = range(bufnr, where)
   if problem then
     return nil, problem
   end
-  if target then
+  if target and not busy(window) then
     go(window, target)
   end
   local focused = focus(window, where)

@@ -22,9 +22,20 @@ local function lines_of(given, bufnr)
   return vim.split(given, '\n', { plain = true })
 end
 
+-- One empty line is a line, in a file.
+local function without_lines(bufnr)
+  return vim.api.nvim_buf_call(bufnr, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
+end
+
 ---@return string[]? new
 ---@return string? problem
 local function by_lines(bufnr, old, edit)
+  if edit.line == 1 and edit.end_line == 0 and #old == 1 and without_lines(bufnr) then
+    -- Where there is no text yet, there is no line before which to insert.
+    return edit.text == '' and {} or lines_of(edit.text, bufnr)
+  end
   local first = edit.line
   local last = edit.end_line or first
   if not first then
@@ -68,7 +79,9 @@ local function by_text(bufnr, old, edit)
   elseif edit.old_text == '' then
     return nil, '`old_text` is empty. Leave it out to replace the whole text, or give `line`.'
   end
-  local whole, part, given = table.concat(old, '\n'), edit.old_text, edit.text
+  -- The last line ends, too, for whoever has the text from the file.
+  local ending = vim.bo[bufnr].endofline and '\n' or ''
+  local whole, part, given = table.concat(old, '\n') .. ending, edit.old_text, edit.text
   if vim.bo[bufnr].fileformat == 'dos' then
     part, given = part:gsub('\r\n', '\n'), given:gsub('\r\n', '\n')
   end
@@ -88,6 +101,11 @@ local function by_text(bufnr, old, edit)
     )
   end
   local changed = whole:sub(1, found[1] - 1) .. given .. whole:sub(found[1] + #part)
+  if changed == '' then
+    return {}
+  elseif ending ~= '' then
+    changed = changed:gsub('\n$', '')
+  end
   return vim.split(changed, '\n', { plain = true })
 end
 

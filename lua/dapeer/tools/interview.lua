@@ -53,7 +53,10 @@ return {
       if #vim.api.nvim_list_uis() == 0 then
         return cb(nil, 'Nobody is at this Neovim to ask: it has no user interface. Ask in the chat.')
       end
-      ctx.on_cancel(require('dapeer.ask').ask(args.questions, function(answers, complete)
+      ctx.on_cancel(require('dapeer.ask').ask(args.questions, function(answers, complete, problem)
+        if problem then
+          return cb(nil, ('The person was not asked: %s. Ask in the chat.'):format(problem))
+        end
         cb(result(answers, complete))
       end, function()
         ctx.progress('The person sees the question.')
