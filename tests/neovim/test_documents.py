@@ -150,8 +150,7 @@ async def test_a_selection_is_told_and_not_ended(tmp_path: Path) -> None:
           vim.cmd('normal! V')
         """)
         found = await ask(c, "nvim_get_selection", filename="a.txt")
-        # Neovim does not tell that it was a block.
-        assert found["text"] == "zero\nün"
+        assert (found["text"], found["active"]) == ("ze\nün", False)
         await editor.lua("vim.cmd('normal! V')")
         await editor.keys("V<Esc>")
         text = (await ask(c, "nvim_get_selection"))["text"]

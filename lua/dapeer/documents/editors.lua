@@ -26,7 +26,7 @@ local function tab(bufnr, active)
     languageId = vim.bo[bufnr].filetype,
     lineCount = loaded and vim.api.nvim_buf_line_count(bufnr) or nil,
     isUntitled = path == '',
-    selection = is_active and require('dapeer.documents.selection').range(bufnr) or nil,
+    selection = is_active and (require('dapeer.documents.selection').range(bufnr)) or nil,
   }
 end
 

@@ -2,37 +2,12 @@
 local M = {}
 
 local MOST = 64 * 1024 -- bytes of selected text in a result
-local LINEWISE = 2147483647 -- column of the mark '> then
 
 ---@class dapeer.Selection
----@field text string
+---@field text? string
 ---@field first { [1]: integer, [2]: integer }   line and byte, 1-based
 ---@field last { [1]: integer, [2]: integer }    the byte after the last character
 ---@field now boolean                            visual mode is on
-
-local function visual()
-  return vim.api.nvim_get_mode().mode:match('^[vV\22sS\19]')
-end
-
--- Two positions as getpos() gives them, and the kind of the region between them.
-local function region(bufnr)
-  local here = bufnr == vim.api.nvim_get_current_buf()
-  local mode = here and visual()
-  if mode then
-    local kind = ({ s = 'v', S = 'V', ['\19'] = '\22' })[mode] or mode
-    return vim.fn.getpos('v'), vim.fn.getpos('.'), kind, true
-  end
-  local from, to = vim.api.nvim_buf_get_mark(bufnr, '<'), vim.api.nvim_buf_get_mark(bufnr, '>')
-  local last = vim.api.nvim_buf_line_count(bufnr)
-  if from[1] == 0 or to[1] == 0 or from[1] > last or to[1] > last then
-    return nil
-  end
-  local kind = to[2] >= LINEWISE and 'V' or here and vim.fn.visualmode() or 'v'
-  local function position(mark)
-    return { bufnr, mark[1], mark[2] >= LINEWISE and 1 or mark[2] + 1, 0 }
-  end
-  return position(from), position(to), kind ~= '' and kind or 'v', false
-end
 
 -- The byte after the character at a byte; both 1-based.
 local function after(line, byte)
@@ -43,23 +18,16 @@ local function after(line, byte)
 end
 
 ---@param bufnr integer
----@return dapeer.Selection?  nil: nothing was ever selected
-local function of(bufnr)
-  local from, to, kind, now = region(bufnr)
-  if not from then
-    return nil
-  end
-  local text = table.concat(vim.fn.getregion(from, to, { type = kind }), '\n')
-  if from[2] > to[2] or (from[2] == to[2] and from[3] > to[3]) then
-    from, to = to, from
-  end
-  local line = vim.api.nvim_buf_get_lines(bufnr, to[2] - 1, to[2], false)[1] or ''
-  local linewise = kind == 'V'
+---@param region dapeer.editor.Region
+---@return dapeer.Selection
+local function of(bufnr, region)
+  local from, to = region.first, region.last
+  local line = require('dapeer.editor').line(bufnr, to[2])
+  local linewise = region.kind == 'V'
   return {
-    text = text,
     first = { from[2], linewise and 1 or from[3] },
     last = { to[2], linewise and #line + 1 or after(line, to[3]) },
-    now = now,
+    now = region.active,
   }
 end
 
@@ -81,16 +49,20 @@ end
 ---The selection of a buffer as IDEs give it; without one, the cursor.
 ---@param bufnr integer
 ---@return table range        { start, end, isEmpty }, 0-based
----@return dapeer.Selection?
+---@return dapeer.Selection?  without its text
+---@return dapeer.editor.Region?
 function M.range(bufnr)
-  local selection = of(bufnr)
+  local region = require('dapeer.editor.cursor').region(bufnr)
+  local selection = region and of(bufnr, region)
   local first = selection and selection.first or cursor(bufnr)
   local last = selection and selection.last or first
   return {
     start = position(bufnr, first),
     ['end'] = position(bufnr, last),
     isEmpty = selection == nil,
-  }, selection
+  },
+    selection,
+    region
 end
 
 local function described(bufnr, range, selection)
@@ -120,9 +92,10 @@ function M.get(cb, filename)
   if not bufnr then
     return cb(nil, problem)
   end
-  local range, selection = M.range(bufnr)
-  if selection then
-    selection.text = bounded(selection.text)
+  local range, selection, region = M.range(bufnr)
+  if selection and region then
+    local lines = require('dapeer.editor.cursor').selected_lines(bufnr, region)
+    selection.text = bounded(table.concat(lines, '\n'))
   end
   local path = editor.path(bufnr)
   cb(require('dapeer.mcp').result(described(bufnr, range, selection), {

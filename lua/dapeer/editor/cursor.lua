@@ -41,66 +41,82 @@ local KINDS = {
 ---@field text string         bounded
 ---@field active boolean      false: what was selected last in this buffer
 
--- In the order of the text; a block's columns are those of its corners.
-local function ordered(from, to)
-  if from[2] > to[2] or (from[2] == to[2] and from[3] > to[3]) then
-    return to, from
-  end
-  return from, to
-end
+---@class dapeer.editor.Region  positions as getpos() gives them, in the order of the text
+---@field first integer[]
+---@field last integer[]     its last character
+---@field kind 'v'|'V'|'\22' as `visualmode()` gives it
+---@field active boolean     selected now
 
----@param bufnr integer
 ---@param from integer[]  as getpos() gives it
 ---@param to integer[]
 ---@param mode string
----@return dapeer.editor.Selection
-local function selection(bufnr, from, to, mode)
-  local first, last = ordered(from, to)
-  local kind = KINDS[mode]
-  local type = kind == 'lines' and 'V' or kind == 'block' and '\22' or 'v'
-  local found = {
-    kind = kind,
-    line = first[2],
-    column = editor.character(bufnr, first[2], first[3] - 1),
-    end_line = last[2],
-    end_column = editor.character(bufnr, last[2], last[3] - 1),
-  }
-  local lines = vim.fn.getregion(from, to, { type = type })
-  if kind == 'lines' then
-    found.column = 1
-    found.end_column = math.max(vim.fn.strchars(lines[#lines] or ''), 1)
+---@param active boolean
+---@return dapeer.editor.Region
+local function region(from, to, mode, active)
+  if from[2] > to[2] or (from[2] == to[2] and from[3] > to[3]) then
+    from, to = to, from
   end
-  found.total = #lines
-  local shown = text.bounded(vim.list_slice(lines, 1, MOST_SELECTED))
-  found.text = table.concat(shown, '\n')
-  return found
-end
-
--- What is selected now; the window is the current one then.
-local function active(window, bufnr)
-  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
-  if window ~= vim.api.nvim_get_current_win() or not KINDS[mode] then
-    return nil
-  end
-  local found = selection(bufnr, vim.fn.getpos('v'), vim.fn.getpos('.'), mode)
-  found.active = true
-  return found
+  local kind = ({ characters = 'v', lines = 'V', block = '\22' })[KINDS[mode]]
+  return { first = from, last = to, kind = kind, active = active }
 end
 
 -- What was selected last: a person selects, goes to the chat, and asks about it.
-local function previous(window, bufnr)
-  return vim.api.nvim_win_call(window, function()
-    local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
-    local mode = vim.fn.visualmode()
-    if from[2] == 0 or to[2] == 0 or to[2] > vim.api.nvim_buf_line_count(bufnr) or not KINDS[mode] then
-      return nil
-    end
-    -- Of whole lines the column is as large as can be.
-    to[3] = math.min(to[3], math.max(#editor.line(bufnr, to[2]), 1))
-    local found = selection(bufnr, from, to, mode)
-    found.active = false
-    return found
-  end)
+local function previous(bufnr)
+  local from, to, mode = unpack(vim.api.nvim_buf_call(bufnr, function()
+    return { vim.fn.getpos("'<"), vim.fn.getpos("'>"), vim.fn.visualmode() }
+  end))
+  if from[2] == 0 or to[2] == 0 or to[2] > vim.api.nvim_buf_line_count(bufnr) or not KINDS[mode] then
+    return nil
+  end
+  -- Of whole lines the column is as large as can be.
+  to[3] = math.min(to[3], math.max(#editor.line(bufnr, to[2]), 1))
+  return region(from, to, mode, false)
+end
+
+---What is selected in a loaded buffer, or was last.
+---@param bufnr integer
+---@return dapeer.editor.Region?
+function M.region(bufnr)
+  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
+  if bufnr == vim.api.nvim_get_current_buf() and KINDS[mode] then
+    return region(vim.fn.getpos('v'), vim.fn.getpos('.'), mode, true)
+  end
+  return previous(bufnr)
+end
+
+---The lines of a region, or the pieces of them that belong to it.
+---@param bufnr integer
+---@param found dapeer.editor.Region
+---@return string[]
+function M.selected_lines(bufnr, found)
+  local function within(place)
+    return { bufnr, place[2], place[3], place[4] }
+  end
+  return vim.fn.getregion(within(found.first), within(found.last), { type = found.kind })
+end
+
+---@param bufnr integer
+---@return dapeer.editor.Selection?
+local function selection(bufnr)
+  local found = M.region(bufnr)
+  if not found then
+    return nil
+  end
+  local first, last = found.first, found.last
+  local lines = M.selected_lines(bufnr, found)
+  local whole = found.kind == 'V'
+  local shown = text.bounded(vim.list_slice(lines, 1, MOST_SELECTED))
+  return {
+    kind = KINDS[found.kind],
+    line = first[2],
+    column = whole and 1 or editor.character(bufnr, first[2], first[3] - 1),
+    end_line = last[2],
+    end_column = whole and math.max(vim.fn.strchars(lines[#lines] or ''), 1)
+      or editor.character(bufnr, last[2], last[3] - 1),
+    total = #lines,
+    text = table.concat(shown, '\n'),
+    active = found.active,
+  }
 end
 
 ---@param window integer
@@ -197,7 +213,7 @@ function M.context(args)
   local shown = text.bounded(editor.lines(data.bufnr, first, data.line + around))
   data.first, data.lines = first, shown
   table.insert(lines, text.numbered(first, shown, data.line))
-  data.selection = active(window, data.bufnr) or previous(window, data.bufnr)
+  data.selection = selection(data.bufnr)
   if data.selection then
     vim.list_extend(lines, selected(data.selection))
   end
