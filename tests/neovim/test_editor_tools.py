@@ -303,7 +303,7 @@ async def test_what_is_read_is_what_is_on_the_disk(tmp_path: Path) -> None:
         path.write_text("theirs\n", encoding="utf-8")
         for _ in range(2):
             assert (await read(c, "nvim_buffer_read", filename="a.txt")).startswith(
-                "a.txt, lines 1-2 of 2, modified, not saved, changed on the disk since it was read\n"
+                "a.txt, lines 1-2 of 2, modified, not saved, changed on the disk since Neovim read it\n"
             )
         path.unlink()
         assert "not saved, not on the disk\n" in await read(c, "nvim_buffer_read", filename="a.txt")

@@ -130,7 +130,7 @@ function M.refresh(bufnr)
     known = { stamp = stamp, overtaken = stat.type == 'file' and look(bufnr) }
     seen[bufnr] = known
   end
-  return known.overtaken and 'changed on the disk since it was read' or nil
+  return known.overtaken and 'changed on the disk since Neovim read it' or nil
 end
 
 return M

@@ -147,6 +147,9 @@ local function ask_everywhere(into, args, question)
   local answered = args.fresh and ask_for_workspace(into, question) or {}
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
     local clients = vim.api.nvim_buf_is_loaded(bufnr) and servers.all(bufnr) or {}
+    if #clients > 0 and not vim.bo[bufnr].modified then
+      require('dapeer.editor.disk').refresh(bufnr)
+    end
     clients = vim.tbl_filter(function(client)
       return client.initialized and not answered[client.id]
     end, clients)
@@ -289,12 +292,15 @@ function M.list(args, ctx)
   local question = requests.question(args, ctx)
   local into = collected()
   local clients = servers.attached(document, question)
-  if args.fresh or document.opened then
+  if args.fresh or document.opened or document.reread then
     ask_and_wait(into, clients, document.bufnr, question)
   elseif hidden(document.bufnr) then
     ask(into, clients, document.bufnr, question)
   end
   recall(into, document.bufnr)
+  if document.note then
+    table.insert(into.notes, ('%s: %s.'):format(document.name, document.note))
+  end
   if #clients == 0 then
     table.insert(into.notes, servers.nobody(document.bufnr))
   end

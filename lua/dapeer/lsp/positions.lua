@@ -83,6 +83,8 @@ end
 ---@field bufnr integer
 ---@field name string        for texts
 ---@field opened boolean     it was loaded by this call
+---@field reread boolean     its file had changed, so it was read anew
+---@field note? string       how its file differs from what Neovim has read
 
 ---@class dapeer.lsp.Target: dapeer.lsp.Document
 ---@field line integer       1-based
@@ -95,19 +97,20 @@ end
 ---@return dapeer.lsp.Document
 function M.document(filename)
   local editor = require('dapeer.editor')
-  local loaded = {}
+  local ticks = {} -- of the loaded ones
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    loaded[bufnr] = vim.api.nvim_buf_is_loaded(bufnr)
+    ticks[bufnr] = vim.api.nvim_buf_is_loaded(bufnr) and vim.api.nvim_buf_get_changedtick(bufnr) or nil
   end
-  local bufnr, problem = editor.buffer(filename)
+  local bufnr, problem, note = editor.buffer(filename)
   if not bufnr then
     task.fail(problem or 'No buffer.')
   end
-  local opened = not loaded[bufnr]
+  local opened = not ticks[bufnr]
+  local reread = not opened and ticks[bufnr] ~= vim.api.nvim_buf_get_changedtick(bufnr)
   if opened then
     task.turn() -- some configurations start servers after the autocommands
   end
-  return { bufnr = bufnr, name = editor.name(bufnr), opened = opened }
+  return { bufnr = bufnr, name = editor.name(bufnr), opened = opened, reread = reread, note = note }
 end
 
 ---@param text string
@@ -245,7 +248,8 @@ end
 ---@param target dapeer.lsp.Target
 ---@return string
 function M.place(target)
-  return ('%s:%d:%d'):format(target.name, target.line, target.column)
+  local note = target.note and (' (%s)'):format(target.note) or ''
+  return ('%s:%d:%d%s'):format(target.name, target.line, target.column, note)
 end
 
 return M

@@ -54,6 +54,15 @@ async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
         await editor.lua("vim.fn.setbufline('new.py', 1, 'import re')")
         assert "`re`" in await read(c, "nvim_diagnostics_list", filename="new.py")
 
+        # Somebody else writes a file that Neovim has loaded.
+        assert told(await ask(c, "nvim_diagnostics_list", filename="till.py")) == IN_TILL
+        (root / "till.py").write_text("import json\n", encoding="utf-8")
+        found = await ask(c, "nvim_diagnostics_list", filename="till.py")
+        assert told(found) == {("till.py", 1, 8, "F401")}
+        (root / "new.py").write_text("import io\n", encoding="utf-8")
+        found = await ask(c, "nvim_diagnostics_list", filename="new.py")
+        assert found["notes"] == ["new.py: changed on the disk since Neovim read it."]
+
         # Those of other plugins count, too.
         await editor.lua(
             "vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0,"
