@@ -138,7 +138,8 @@ async def unchanged(editor: Editor, before: Json) -> None:
 async def as_before(editor: Editor, before: Json) -> None:
     """Check that all is as it was."""
     after = await everything(editor)
-    assert _differences(before, {part: after[part] for part in before}) == []
+    odd = _differences(before, {part: after[part] for part in before})
+    assert odd == [], odd
 
 
 def _differences(one: object, other: object, place: str = "") -> list[str]:

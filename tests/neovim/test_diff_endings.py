@@ -280,6 +280,22 @@ async def test_a_side_that_is_read_again_is_as_it_was(tmp_path: Path) -> None:
             await editor.notified("closed")
 
 
+async def test_no_autocommand_that_throws_keeps_a_diff(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        before = await everything(editor)
+        for event in ("WinClosed", "TabEnter", "BufWipeout"):
+            await editor.lua("vim.cmd('autocmd ' .. ... .. ' * throw \"mine\"')", event)
+            proposal = await proposed(c, editor, "1.txt", "1\n")
+            assert await editor.mode() == {"mode": "n", "blocking": False}
+            await editor.keys("ZZ")
+            assert await proposal.answer() == ["FILE_SAVED", "1\n"]
+            await editor.notified("closed")
+            assert await editor.mode() == {"mode": "n", "blocking": False}
+            await editor.lua("vim.cmd('autocmd! ' .. ... .. ' *')", event)
+            kept = ("here", "tabs", "windows", "buffers")
+            await as_before(editor, {name: before[name] for name in kept})
+
+
 @pytest.mark.parametrize("keys", [":qa<CR>", ":qa!<CR>", ":confirm qa<CR>", ":wqa<CR>"])
 async def test_neovim_may_be_quit(tmp_path: Path, keys: str) -> None:
     async with reviewing(tmp_path) as (c, editor):

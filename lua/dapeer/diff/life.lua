@@ -131,10 +131,10 @@ function M.decide(diff, outcome, more)
   end
   -- Not within a command or an autocommand of the person's.
   vim.schedule(function()
+    diff.answer(answer)
     when_closable(diff, more.by_person, function()
       close(diff, { outcome = outcome, reason = more.reason })
     end)
-    diff.answer(answer)
   end)
 end
 

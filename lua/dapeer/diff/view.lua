@@ -25,6 +25,25 @@ local WINDOW = {
 ---@type { before?: string, during?: string }
 local scrolling = require('dapeer.kept').table('diff_scrolling')
 
+local quiet ---@type fun()?
+
+---For `quietly` alone.
+function M.run()
+  local action = assert(quiet)
+  quiet = nil
+  action()
+end
+
+-- What a person's autocommand throws is told on several lines: Neovim would wait for a key.
+local function quietly(action)
+  local ok, problem
+  quiet = function()
+    ok, problem = pcall(action)
+  end
+  vim.cmd("silent! lua require('dapeer.diff.view').run()")
+  return ok, problem
+end
+
 local function set(window, options)
   for name, value in pairs(options) do
     vim.api.nvim_set_option_value(name, value, { scope = 'local', win = window })
@@ -202,7 +221,7 @@ function M.open(diff, sides, decide)
   local origin = vim.api.nvim_get_current_tabpage()
   local view = buffers(diff, sides, decide)
   view.origin = origin
-  local ok, problem = pcall(function()
+  local ok, problem = quietly(function()
     local left, right = windows(view)
     local original, proposed = bar(diff, sides)
     set(left, { winbar = original })
@@ -222,11 +241,26 @@ end
 
 -- The last window of all cannot be closed: it gets another buffer.
 local function empty(window)
-  vim.api.nvim_win_call(window, function()
+  pcall(vim.api.nvim_win_call, window, function()
     vim.cmd('diffoff')
   end)
-  set(window, { winfixbuf = false, winbar = '' })
-  vim.api.nvim_win_set_buf(window, vim.api.nvim_create_buf(true, false))
+  pcall(set, window, { winfixbuf = false, winbar = '' })
+  pcall(vim.api.nvim_win_set_buf, window, vim.api.nvim_create_buf(true, false))
+end
+
+-- A person's autocommand may throw at each step; the next one follows all the same.
+local function remove(buffer)
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    if not pcall(vim.api.nvim_win_close, window, true) and vim.api.nvim_win_is_valid(window) then
+      empty(window)
+    end
+  end
+  if vim.api.nvim_buf_is_valid(buffer) then
+    pcall(vim.api.nvim_buf_delete, buffer, { force = true })
+  end
+  if vim.api.nvim_buf_is_valid(buffer) then
+    pcall(vim.cmd, 'noautocmd bwipeout! ' .. buffer)
+  end
 end
 
 ---@param view dapeer.View
@@ -247,19 +281,13 @@ end
 ---@param next_tab? integer
 function M.close(view, next_tab)
   local back = next_tab or view.origin
-  if (view.inside or M.has_person(view)) and vim.api.nvim_tabpage_is_valid(back) then
-    vim.api.nvim_set_current_tabpage(back)
-  end
-  for _, buffer in ipairs({ view.right, view.left }) do
-    for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-      if not pcall(vim.api.nvim_win_close, window, true) then
-        empty(window)
-      end
+  quietly(function()
+    if (view.inside or M.has_person(view)) and vim.api.nvim_tabpage_is_valid(back) then
+      pcall(vim.api.nvim_set_current_tabpage, back)
     end
-    if vim.api.nvim_buf_is_valid(buffer) then
-      pcall(vim.api.nvim_buf_delete, buffer, { force = true })
-    end
-  end
+    remove(view.right)
+    remove(view.left)
+  end)
 end
 
 return M
