@@ -190,6 +190,10 @@ async def test_the_assistant_closes_what_it_has_opened(tmp_path: Path) -> None:
         """)
         await editor.notified("opened")
         theirs = await everything(editor)
+        same_name = await proposed(c, editor, "c.txt", "x", tab_name="of another")
+        assert await read(c, "nvim_close_tab", tab_name="of another") == "TAB_CLOSED"
+        assert await same_name.answer() == ["DIFF_REJECTED", "of another", reason]
+        await unchanged(editor, theirs)
         mine = [await proposed(c, editor, f"{name}.txt", "x") for name in "ab"]
         assert await read(c, "nvim_close_all_diff_tabs") == "CLOSED_2_DIFF_TABS"
         assert [(await one.answer())[0] for one in mine] == ["DIFF_REJECTED"] * 2

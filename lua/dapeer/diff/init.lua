@@ -115,15 +115,13 @@ end
 
 -- -- by the assistant
 
-local function same(one, other)
-  return one.channel == other.channel and one.client == other.client
-end
-
+---Close the diffs of this name of one caller.
+---@param caller table
 ---@param tab_name string
-function M.close_tab(tab_name)
-  life().settle(tab_name)
+function M.close_tab(caller, tab_name)
+  life().settle(caller, tab_name)
   for _, diff in ipairs(life().pending()) do
-    if diff.tab_name == tab_name then
+    if diff.tab_name == tab_name and life().same(diff.caller, caller) then
       life().decide(diff, 'rejected', { reason = CLOSED })
     end
   end
@@ -133,10 +131,10 @@ end
 ---@param caller table
 ---@return integer  how many there were
 function M.close_all(caller)
-  life().settle()
+  life().settle(caller)
   local count = 0
   for _, diff in ipairs(life().pending()) do
-    if same(diff.caller, caller) then
+    if life().same(diff.caller, caller) then
       count = count + 1
       life().decide(diff, 'rejected', { reason = CLOSED })
     end

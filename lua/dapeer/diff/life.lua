@@ -15,10 +15,15 @@ local SAVED, REJECTED = 'FILE_SAVED', 'DIFF_REJECTED'
 ---@field view? dapeer.View    nil until it is shown
 ---@field outcome? 'accepted'|'rejected'
 
+---@class dapeer.Accepted
+---@field caller table
+---@field tab_name string
+---@field file string          that its caller is about to write
+
 ---@class dapeer.Diffs
 ---@field pending table<integer, dapeer.Diff>  by id
 ---@field shown table<integer, dapeer.Diff>    those whose windows are still there
----@field accepted table<string, string>       by tab name: the file that its caller is about to write
+---@field accepted table<string, dapeer.Accepted>  by caller and tab name
 ---@field last integer
 local state = require('dapeer.kept').table('diffs')
 state.pending = state.pending or {}
@@ -40,6 +45,18 @@ function M.pending()
     return one.id < other.id
   end)
   return diffs
+end
+
+---Whether two calls come from the same assistant: only its own diffs are an assistant's to close.
+---@param one table
+---@param other table
+---@return boolean
+function M.same(one, other)
+  return one.channel == other.channel and one.client == other.client
+end
+
+local function key(diff)
+  return ('%s\0%s\0%s'):format(diff.caller.channel, diff.caller.client, diff.tab_name)
 end
 
 -- The tab page of a diff that is still to be reviewed.
@@ -126,7 +143,7 @@ function M.decide(diff, outcome, more)
     return diff.answer(answer)
   end
   if text then
-    state.accepted[diff.tab_name] = diff.file
+    state.accepted[key(diff)] = { caller = diff.caller, tab_name = diff.tab_name, file = diff.file }
     require('dapeer.diff.files').expect(diff.file, text)
   end
   -- Not within a command or an autocommand of the person's.
@@ -186,22 +203,24 @@ function M.show(diff, sides)
   announce('DapeerDiffOpened', diff, { tabpage = view.tab, buffer = view.right })
 end
 
-local function replace(tab_name)
-  M.settle(tab_name)
+local function replace(diff)
+  M.settle(diff.caller, diff.tab_name)
   for _, other in ipairs(M.pending()) do
-    if other.tab_name == tab_name then
+    if other.tab_name == diff.tab_name and M.same(other.caller, diff.caller) then
       M.decide(other, 'rejected', { reason = 'Another diff with this tab name has taken its place.' })
     end
   end
 end
 
 ---Whoever was about to write what was accepted has done so by now, or never will.
----@param tab_name? string  nil: all
-function M.settle(tab_name)
-  for name, file in pairs(state.accepted) do
-    if name == (tab_name or name) then
-      state.accepted[name] = nil
-      require('dapeer.diff.files').settle(file)
+---@param caller table
+---@param tab_name? string  nil: all of this caller
+function M.settle(caller, tab_name)
+  for index, accepted in pairs(state.accepted) do
+    local named = accepted.tab_name == (tab_name or accepted.tab_name)
+    if named and M.same(accepted.caller, caller) then
+      state.accepted[index] = nil
+      require('dapeer.diff.files').settle(accepted.file)
     end
   end
 end
@@ -219,7 +238,7 @@ function M.new(given)
     group = vim.api.nvim_create_augroup('dapeer_diff_' .. state.last, { clear = true }),
     is_new = vim.uv.fs_stat(given.file) == nil,
   })
-  replace(diff.tab_name)
+  replace(diff)
   state.pending[diff.id] = diff
   vim.api.nvim_create_autocmd('VimLeavePre', {
     group = diff.group,

@@ -25,8 +25,8 @@ return {
     args = { tab_name = { type = 'string', required = true } },
     read_only = true,
     idempotent = true,
-    execute = function(cb, args)
-      require('dapeer.diff').close_tab(args.tab_name)
+    execute = function(cb, args, ctx)
+      require('dapeer.diff').close_tab(ctx.caller, args.tab_name)
       cb(require('dapeer.mcp').text('TAB_CLOSED'))
     end,
   },
