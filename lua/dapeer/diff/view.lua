@@ -251,7 +251,9 @@ end
 -- A person's autocommand may throw at each step; the next one follows all the same.
 local function remove(buffer)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    if not pcall(vim.api.nvim_win_close, window, true) and vim.api.nvim_win_is_valid(window) then
+    -- Under `silent!` nothing tells that it could not be closed.
+    pcall(vim.api.nvim_win_close, window, true)
+    if vim.api.nvim_win_is_valid(window) then
       empty(window)
     end
   end
