@@ -245,6 +245,9 @@ async def test_what_cannot_be_reviewed_is_refused_with_a_sentence(tmp_path: Path
         assert "is binary" in await refused("binary")
         assert "new_file_contents is binary" in await refused("a.txt", "a\0b")
         assert "it is a directory" in await refused(".")
+        for path in ("http://127.0.0.1:9/x", "a\0b"):
+            assert "is no file. Give the path of one." in await refused(path)
+            assert "is no file" in await refused("a.txt", old_file_path=path)
         for path in (".env", "config/.env.local", "id_rsa"):
             assert "may hold secrets" in await refused(path)
         assert "may hold secrets" in await refused("a.txt", old_file_path=".env")

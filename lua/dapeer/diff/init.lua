@@ -37,11 +37,24 @@ local function show(diff, sides)
   end)
 end
 
+-- Reading a URI would fetch it, and Neovim wait meanwhile.
+---@param path string
+---@return boolean
+local function is_path(path)
+  return not path:find('%z')
+    and (vim.startswith(path, 'file://') or not path:find('^%a[%w+.-]+://'))
+end
+
 ---Show a proposal beside what there is, and answer when the person has decided.
 ---@param cb fun(result: any, err?: string)
 ---@param args dapeer.DiffArguments
 ---@param ctx dapeer.Context
 function M.open(cb, args, ctx)
+  for _, path in ipairs({ args.new_file_path, args.old_file_path }) do
+    if not is_path(path) then
+      return cb(nil, ('%s is no file. Give the path of one.'):format((path:gsub('%z', '?'))))
+    end
+  end
   local editor = require('dapeer.editor')
   local file = editor.absolute(args.new_file_path)
   local problem = refusal(args, file)
