@@ -260,6 +260,15 @@ async def test_who_waits_in_a_terminal_sees_the_diff_and_is_back_there_afterward
         assert (await editor.mode())["mode"] == "t"
 
 
+async def test_a_write_behind_other_commands_accepts(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        for keys in (":silent keeppatterns %s/one/two/e | w<CR>", ":let g:x = 1 | w<CR>"):
+            proposal = await proposed(c, editor, "1.txt", "one\n")
+            await editor.keys(keys)
+            assert (await proposal.answer())[0] == "FILE_SAVED"
+            await editor.notified("closed")
+
+
 async def test_a_diff_in_the_only_tab_page_leaves_a_window(tmp_path: Path) -> None:
     async with reviewing(tmp_path) as (c, editor):
         proposal = await proposed(c, editor, "1.txt", "1\n")
