@@ -260,6 +260,17 @@ async def test_who_waits_in_a_terminal_sees_the_diff_and_is_back_there_afterward
         assert (await editor.mode())["mode"] == "t"
 
 
+async def test_a_proposal_that_was_renamed_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with reviewing(tmp_path) as (c, editor):
+        before = await everything(editor)
+        for keys in (":silent file other.txt<CR>ZQ", ":silent! saveas other.txt<CR>ZQ"):
+            proposal = await proposed(c, editor, "1.txt", "one\n")
+            await editor.keys(keys)
+            assert (await proposal.answer())[0] == "DIFF_REJECTED"
+            await editor.notified("closed")
+            await as_before(editor, before)
+
+
 async def test_a_write_behind_other_commands_accepts(tmp_path: Path) -> None:
     async with reviewing(tmp_path) as (c, editor):
         for keys in (":silent keeppatterns %s/one/two/e | w<CR>", ":let g:x = 1 | w<CR>"):

@@ -7,6 +7,7 @@ local LARGE = 1024 * 1024 -- bytes; no colours beyond
 ---@class dapeer.View
 ---@field tab integer
 ---@field origin integer   the tab page that the person came from
+---@field id integer       of the diff
 ---@field left integer     buffer: the original
 ---@field right integer    buffer: the proposal
 ---@field terminal? boolean the person was in terminal mode there
@@ -221,6 +222,7 @@ function M.open(diff, sides, decide)
   local origin = vim.api.nvim_get_current_tabpage()
   local view = buffers(diff, sides, decide)
   view.origin = origin
+  view.id = diff.id
   local ok, problem = quietly(function()
     local left, right = windows(view)
     local original, proposed = bar(diff, sides)
@@ -289,6 +291,12 @@ function M.close(view, next_tab)
     end
     remove(view.right)
     remove(view.left)
+    -- `:saveas` and `:file` leave a buffer of the old name behind.
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.api.nvim_buf_get_name(buffer):match('^dapeer://%w+/(%d+)/') == tostring(view.id) then
+        remove(buffer)
+      end
+    end
   end)
 end
 
