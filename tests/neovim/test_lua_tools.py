@@ -82,6 +82,8 @@ async def test_arguments_are_checked_before_anything_happens(tmp_path: Path) -> 
         assert (await ask(c, "nvim_add", a=2))["sum"] == 3
         assert (await ask(c, "nvim_add", a="2", b="5"))["sum"] == 7
         assert (await ask(c, "add", a=1))["client"].startswith("mcp ")
+        # A tool may have an argument of this name for itself.
+        assert await read(c, "nvim_dial", connection_id="the shop") == "dialled the shop"
         assert await refusal(c, "nvim_add") == "Argument `a` is required."
         assert await refusal(c, "nvim_add", a="two") == (
             'Argument `a`: should be of type integer, not "two".'

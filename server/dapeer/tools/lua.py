@@ -109,8 +109,7 @@ class NeovimTool:
         """
         given = unpacked(arguments, self._schema)
         await self._check(given)
-        own = CONNECTION in self.spec.input_schema.get("properties", {})
-        peer = self._home(given.get(CONNECTION) if own else given.pop(CONNECTION, None))
+        peer = self._home(given)
         work = functools.partial(self._run, call, peer, given)
         return await witnessed(peer.witness, self._action(given), work)
 
@@ -131,8 +130,11 @@ class NeovimTool:
         if problem := await anyio.to_thread.run_sync(check) if large else check():
             raise ArgumentError(problem)
 
-    def _home(self, number: object) -> Peer:
-        if number is None:
+    def _home(self, given: dict[str, Any]) -> Peer:
+        """Return where it is to run; what says so is taken out, unless it is an argument of the tool's own."""
+        own = CONNECTION in self.spec.input_schema.get("properties", {})
+        number = given.get(CONNECTION) if own else given.pop(CONNECTION, None)
+        if number is None or (own and len(self.homes) == 1):
             return self.homes[0]
         for peer in self.homes:
             if peer.id == number:

@@ -99,4 +99,8 @@ tool('where', function(cb, args)
   cb({ cwd = vim.fn.getcwd(), args = args })
 end, { read_only = true })
 
+tool('dial', function(cb, args)
+  cb('dialled ' .. args.connection_id)
+end, { read_only = true, args = { connection_id = { type = 'string' } } })
+
 return M
