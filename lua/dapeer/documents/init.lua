@@ -27,14 +27,24 @@ local function closed(path)
   return require('dapeer.mcp').result(sentence, { success = false, filePath = path, message = sentence })
 end
 
+-- The buffer that is meant; nil: `cb` has been told why there is none.
+---@return integer?
+local function opened(cb, filename)
+  local bufnr, path, problem = find(filename)
+  if problem then
+    cb(nil, problem)
+  elseif not bufnr then
+    cb(closed(path))
+  end
+  return bufnr
+end
+
 ---@param cb fun(result: any, err?: string)
 ---@param filename? string
 function M.check_dirty(cb, filename)
-  local bufnr, path, problem = find(filename)
-  if problem then
-    return cb(nil, problem)
-  elseif not bufnr then
-    return cb(closed(path))
+  local bufnr = opened(cb, filename)
+  if not bufnr then
+    return
   end
   local editor = require('dapeer.editor')
   local dirty = vim.bo[bufnr].modified
@@ -61,11 +71,9 @@ end
 ---@param cb fun(result: any, err?: string)
 ---@param filename? string
 function M.save(cb, filename)
-  local bufnr, path, problem = find(filename)
-  if problem then
-    return cb(nil, problem)
-  elseif not bufnr then
-    return cb(closed(path))
+  local bufnr = opened(cb, filename)
+  if not bufnr then
+    return
   end
   local is_file = vim.bo[bufnr].buftype == '' and require('dapeer.editor').path(bufnr) ~= ''
   if is_file and not vim.bo[bufnr].modified then

@@ -29,28 +29,8 @@ local function end_step(bufnr)
   end)
 end
 
--- How many bytes two lines have in common at their start, and after that at their end: whole characters.
-local function common(old, new)
-  local most = math.min(#old, #new)
-  local head = 0
-  while head < most and old:byte(head + 1) == new:byte(head + 1) do
-    head = head + 1
-  end
-  while head > 0 and head < #old and vim.str_utf_start(old, head + 1) ~= 0 do
-    head = head - 1
-  end
-  local tail = 0
-  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
-    tail = tail + 1
-  end
-  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) ~= 0 do
-    tail = tail - 1
-  end
-  return head, tail
-end
-
 local function replace_line(bufnr, line, old, new)
-  local head, tail = common(old, new)
+  local head, tail = text.common(old, new)
   local piece = new:sub(head + 1, #new - tail)
   vim.api.nvim_buf_set_text(bufnr, line - 1, head, line - 1, #old - tail, { piece })
 end

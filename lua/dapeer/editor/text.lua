@@ -60,19 +60,30 @@ end
 ---@generic T
 ---@param items T[]
 ---@param args { start?: integer, count?: integer }
+---@return T[] part
+---@return string? clause  what was left out, and how to get it
+function M.part(items, args)
+  local start, count = args.start or 0, args.count or 100
+  local part = vim.list_slice(items, start + 1, start + count)
+  if #part == #items then
+    return part
+  end
+  local clause = ('%d of %d shown'):format(#part, #items)
+  if start + #part < #items then
+    return part, ('%s; start=%d gives more'):format(clause, start + #part)
+  end
+  return part, clause
+end
+
+---The same, as a line in brackets.
+---@generic T
+---@param items T[]
+---@param args { start?: integer, count?: integer }
 ---@return T[] page
 ---@return string? note
 function M.page(items, args)
-  local start, count = args.start or 0, args.count or 100
-  local page = vim.list_slice(items, start + 1, start + count)
-  if #page == #items then
-    return page
-  end
-  local note = ('%d of %d shown'):format(#page, #items)
-  if start + #page < #items then
-    return page, ('(%s; start=%d gives more)'):format(note, start + #page)
-  end
-  return page, ('(%s)'):format(note)
+  local page, clause = M.part(items, args)
+  return page, clause and ('(%s)'):format(clause)
 end
 
 local function joined(lines)
@@ -90,6 +101,30 @@ end
 ---@return integer[][]
 function M.hunks(old, new)
   return compare(old, new, { result_type = 'indices', algorithm = 'histogram' })
+end
+
+---How many bytes two lines have in common at their start, and after that at their end: whole characters.
+---@param old string
+---@param new string
+---@return integer head
+---@return integer tail
+function M.common(old, new)
+  local most = math.min(#old, #new)
+  local head = 0
+  while head < most and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  while head > 0 and head < #old and vim.str_utf_start(old, head + 1) ~= 0 do
+    head = head - 1
+  end
+  local tail = 0
+  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) ~= 0 do
+    tail = tail - 1
+  end
+  return head, tail
 end
 
 -- A buffer without text has one line nevertheless.

@@ -11,28 +11,9 @@ local telling = require('dapeer.lsp.telling')
 ---@field saved boolean
 ---@field why? string  it is not saved
 
--- What two lines have in common at their begin and end, in bytes; no character is cut in two.
-local function common(one, other)
-  local most = math.min(#one, #other)
-  local head, tail = 0, 0
-  while head < most and one:byte(head + 1) == other:byte(head + 1) do
-    head = head + 1
-  end
-  while head > 0 and (one:byte(head + 1) or 0) >= 0x80 and (one:byte(head + 1) or 0) < 0xC0 do
-    head = head - 1
-  end
-  while tail < most - head and one:byte(#one - tail) == other:byte(#other - tail) do
-    tail = tail + 1
-  end
-  while tail > 0 and one:byte(#one - tail + 1) >= 0x80 and one:byte(#one - tail + 1) < 0xC0 do
-    tail = tail - 1
-  end
-  return head, tail
-end
-
 ---@param line integer  0-based
 local function edit_of_line(old, new, line)
-  local head, tail = common(old, new)
+  local head, tail = require('dapeer.editor.text').common(old, new)
   return {
     range = {
       start = { line = line, character = head },

@@ -44,17 +44,8 @@ end
 ---@return T[] page
 ---@return string? note  what was left out, and how to get it
 function M.page(items, args)
-  local start, count = args.start or 0, args.count or 100
-  local page = vim.list_slice(items, start + 1, start + count)
-  if #page == #items then
-    return page
-  end
-  local rest = #items - start - #page
-  local note = ('%d of %d shown'):format(#page, #items)
-  if rest > 0 then
-    return page, ('%s; start=%d gives more.'):format(note, start + #page)
-  end
-  return page, note .. '.'
+  local page, clause = require('dapeer.editor.text').part(items, args)
+  return page, clause and clause .. '.'
 end
 
 ---Lines under the name of their file, which is given once.
