@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"joined"}),
     frozenset({"live"}),
     frozenset({"breakpoints"}),
-    frozenset({"session", "adapters", "neovim", "render", "configurations"}),
+    frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json"}),
     frozenset({"inspection"}),
     frozenset({"snapshot", "sources", "waiters", "paths", "schemas"}),
@@ -44,6 +44,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "jsonschema": ("schemas.py",),
     "referencing": ("schemas.py",),
     "pydantic_core": ("mcp/lines.py",),
+    "httpx2": ("opencode/client.py",),
     "pynvim": ("neovim/client.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),

@@ -123,6 +123,30 @@ def _doctor(_arguments: argparse.Namespace) -> int:
     return doctor.report()
 
 
+def _register(arguments: argparse.Namespace) -> int:
+    import asyncio
+
+    from dapeer.mcp import announcement
+    from dapeer.opencode.client import OpenCode, address
+    from dapeer.opencode.register import Core, register
+
+    directory = arguments.directory.resolve()
+    found = announcement.serving_http(directory)
+    if found is None:
+        raise ArgumentError(
+            f"No server of dapeer's serves HTTP for {directory}.",
+            "Start one there with `dapeer serve`, or name its project with --directory.",
+        )
+
+    async def run() -> str:
+        async with OpenCode(address(arguments.url)) as opencode:
+            core = Core(found.url, found.token)
+            return await register(opencode, core, directory, name=arguments.name)
+
+    sys.stdout.write(f"{asyncio.run(run())}\n")
+    return 0
+
+
 def _adapters(_arguments: argparse.Namespace) -> int:
     from dapeer import doctor
 
@@ -144,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_stdio(add_parser)
     _add_serve(add_parser)
     _add_demo(add_parser)
+    _add_opencode(add_parser)
     for name, command, summary in (
         ("doctor", _doctor, "what is installed, what is missing, and how to get it"),
         ("adapters", _adapters, "the debug adapters that are known, and whether they are ready"),
@@ -193,6 +218,26 @@ def _add_demo(add_parser: AddParser) -> None:
         "--nvim", action="store_true", help="together with a person, in a Neovim with nvim-dap"
     )
     parser.set_defaults(command=_demo)
+
+
+def _add_opencode(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "opencode", "work with an OpenCode server")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    registering = _add(
+        commands.add_parser,
+        "register",
+        "give the tools of this project's `dapeer serve` to an OpenCode server that runs",
+    )
+    registering.add_argument(
+        "--url",
+        help="where OpenCode listens ($DAPEER_OPENCODE_URL, else http://127.0.0.1:4096); its "
+        "password comes from $OPENCODE_SERVER_PASSWORD",
+    )
+    registering.add_argument("--name", default="dapeer", help="the tools' prefix (%(default)s)")
+    registering.add_argument(
+        "--directory", type=Path, default=Path(), help="the directory of its sessions (this one)"
+    )
+    registering.set_defaults(command=_register)
 
 
 def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:

@@ -18,6 +18,10 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   ├── NeovimBusy         it does not answer now: it waits for a key, or works
     │   ├── NeovimFailed       what it was asked to do failed there
     │   └── NeovimGone         it has ended
+    ├── OpenCodeError
+    │   ├── NoOpenCode         none listens there, or it has ended
+    │   ├── OpenCodeLocked     it wants a password, or another one
+    │   └── OpenCodeFailed     it refused, or what it was asked to do failed there
     ├── Refused                the person did not allow it
     └── SessionError
         ├── NoSession          there is no such session
@@ -114,6 +118,22 @@ class NeovimFailed(NeovimError):
 
 class NeovimGone(NeovimError):
     """It has ended, or hung up."""
+
+
+class OpenCodeError(DapeerError):
+    """Something is wrong between us and an OpenCode server."""
+
+
+class NoOpenCode(OpenCodeError):
+    """None listens there, or it has ended."""
+
+
+class OpenCodeLocked(OpenCodeError):
+    """It wants a password, or another one."""
+
+
+class OpenCodeFailed(OpenCodeError):
+    """It refused, or what it was asked to do failed there."""
 
 
 class Refused(DapeerError):

@@ -90,7 +90,11 @@ class Provider:
         step = script[number] if number < len(script) else Fail(f"the script has no step {number}")
         if isinstance(step, Say | Call | Fail):
             return step
-        return step([_text(message) for message in after if message["role"] == "tool"])
+        told = [_text(message) for message in after if message["role"] == "tool"]
+        try:
+            return step(told)
+        except Exception as error:  # noqa: BLE001 - whatever the test has found
+            return Fail(f"{error!r} after {told}")
 
     def _script(self, messages: list[Json]) -> tuple[tuple[Step, ...], list[Json]] | None:
         """Return the script of the newest prompt that has one, and what was said since."""

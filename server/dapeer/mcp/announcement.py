@@ -33,6 +33,10 @@ class Announcement:
     pid: int
     nvim: str | None = None
     """The Neovim that it was started for: an address, or `auto`."""
+    url: str = ""
+    """Where it serves HTTP; empty: nowhere."""
+    token: str = ""
+    """What its HTTP clients must show. Who can read this can reach the socket, which gives them as much."""
 
 
 def state_folder() -> Path:
@@ -69,18 +73,22 @@ def _file(kind: str, key: bytes) -> Path:
 
 
 @contextmanager
-def announced(project: Path, socket_path: Path, nvim: str | None = None) -> Generator[bool]:
+def announced(
+    project: Path, socket_path: Path, nvim: str | None = None, *, url: str = "", token: str = ""
+) -> Generator[bool]:
     """Announce the server of a project while the body runs, and of its Neovim, if it has one.
 
     Args:
         project: The server's project.
         socket_path: Where it can be reached.
         nvim: The address of the Neovim that it is attached to, or `auto`.
+        url: Where it serves HTTP.
+        token: What HTTP clients must show.
 
     Yields:
         Whether the project had no server before; another one that lives stays the one to be found.
     """
-    mine = Announcement(str(project), str(socket_path), os.getpid(), nvim)
+    mine = Announcement(str(project), str(socket_path), os.getpid(), nvim, url, token)
     address = None if nvim == "auto" else nvim
     of_neovim = _announced(file_of_neovim(address), mine) if address else nullcontext()
     with _announced(file_of(project), mine) as first, of_neovim:
@@ -118,14 +126,26 @@ def reach(folder: Path, target: str = "auto") -> socket.socket | None:
             Neovim of the same project. `none`: the same, but none that was started for a Neovim.
             Else the address of a Neovim: the server that is attached to it, and no other.
     """
+    return next(filter(None, map(_connected, _candidates(folder, target))), None)
+
+
+def serving_http(folder: Path, target: str = "auto") -> Announcement | None:
+    """Return what the server that a client wants, as in `reach`, says of itself; None: none serves HTTP."""
+    for path in _candidates(folder, target):
+        if connection := _connected(path):
+            connection.close()
+            if (found := _read(path)) and found.url:
+                return found
+    return None
+
+
+def _candidates(folder: Path, target: str) -> Iterable[Path]:
     if target not in ("auto", "none"):
-        return _connected(file_of_neovim(target))
+        return (file_of_neovim(target),)
     files = map(file_of, _upwards(folder))
     if target == "none":
-        files = (path for path in files if (found := _read(path)) and found.nvim is None)
-    else:
-        files = (*files, *_beside(folder))
-    return next(filter(None, map(_connected, files)), None)
+        return (path for path in files if (found := _read(path)) and found.nvim is None)
+    return (*files, *_beside(folder))
 
 
 def _beside(folder: Path) -> Iterable[Path]:

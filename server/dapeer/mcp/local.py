@@ -25,12 +25,16 @@ LONGEST_PATH: Final = 100
 
 
 @asynccontextmanager
-async def serve(server: DapeerServer, nvim: str | None = None) -> AsyncGenerator[None]:
+async def serve(
+    server: DapeerServer, nvim: str | None = None, *, url: str = "", token: str = ""
+) -> AsyncGenerator[None]:
     """Serve bridges while the body runs, and announce it in the user's runtime folder.
 
     Args:
         server: Whom the bridges reach.
         nvim: The Neovim that it was started for: an address, or `auto`.
+        url: Where it serves HTTP, too.
+        token: What clients must show there.
     """
     with _socket_path() as path:
         async with anyio.create_task_group() as clients:
@@ -41,7 +45,7 @@ async def serve(server: DapeerServer, nvim: str | None = None) -> AsyncGenerator
             listener = await asyncio.start_unix_server(connected, path, limit=lines.LONGEST_LINE)
             path.chmod(0o600)
             async with listener:
-                with announced(server.debugger.project, path, nvim) as first:
+                with announced(server.debugger.project, path, nvim, url=url, token=token) as first:
                     if not first:
                         log.info("another server has announced itself for this project")
                     yield

@@ -49,7 +49,7 @@ async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False
             rules = rules_for(address.host, secret)
             async with (
                 running(offer) as (server, stop),
-                _for_bridges(offer, server),
+                _for_bridges(offer, server, _url(address.host, port), secret),
                 http.serve(server, bound, rules),
             ):
                 sys.stdout.write(f"MCP server listening on port {port}\n")
@@ -76,9 +76,19 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
     threading.Thread(target=wait, name="stdin", daemon=True).start()
 
 
-def _for_bridges(offer: Offer, server: DapeerServer) -> AbstractAsyncContextManager[None]:
+def _for_bridges(
+    offer: Offer, server: DapeerServer, url: str, secret: str | None
+) -> AbstractAsyncContextManager[None]:
     """Let other clients of this project in, if they get all the tools that they expect."""
-    return local.serve(server, offer.nvim) if offer.complete else nullcontext()
+    if not offer.complete:
+        return nullcontext()
+    return local.serve(server, offer.nvim, url=url, token=secret or "")
+
+
+def _url(host: str, port: int) -> str:
+    """Return where a client on this machine finds us."""
+    reached = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104 - no binding
+    return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}/mcp"
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""OpenCode: its server's HTTP interface, and what runs there."""

@@ -1,0 +1,193 @@
+"""The HTTP interface of one OpenCode server: the only place that knows the HTTP library."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+import httpx2
+
+from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed, OpenCodeLocked
+
+URL: Final = "DAPEER_OPENCODE_URL"
+PASSWORD: Final = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - its name
+USERNAME: Final = "OPENCODE_SERVER_USERNAME"
+USUAL: Final = "http://127.0.0.1:4096"
+
+SECONDS: Final = 60
+"""For one answer. The first one for a directory takes long, for OpenCode starts all that belongs to it."""
+SECONDS_TO_CONNECT: Final = 5
+SILENCE: Final = 30
+"""Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+
+Json = dict[str, Any]
+
+
+def address(url: str | None) -> str:
+    """Return where OpenCode listens: as given, else by the environment, else where it does as a rule.
+
+    Raises:
+        ArgumentError: That is no address.
+    """
+    wanted = (url or os.environ.get(URL) or USUAL).rstrip("/")
+    try:
+        parsed = httpx2.URL(wanted)
+    except httpx2.InvalidURL:
+        parsed = httpx2.URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
+        raise ArgumentError(
+            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else wanted} is no address of an OpenCode server.",
+            f"It is like {USUAL}; a password comes from ${PASSWORD}.",
+        )
+    return wanted
+
+
+class OpenCode:
+    """One OpenCode server. Use it as a context manager, or close it.
+
+    Args:
+        url: Where it listens.
+        environment: Where its password is, as OpenCode itself finds it.
+    """
+
+    def __init__(self, url: str, environment: Mapping[str, str] = os.environ) -> None:
+        self.url = url
+        password = environment.get(PASSWORD)
+        self._http = httpx2.AsyncClient(
+            base_url=url,
+            auth=(environment.get(USERNAME) or "opencode", password) if password else None,
+            timeout=httpx2.Timeout(SECONDS, connect=SECONDS_TO_CONNECT),
+            # A proxy has no business between two programs of one machine.
+            trust_env=httpx2.URL(url).host not in LOCAL,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._http.aclose()
+
+    async def get(self, path: str, directory: Path | None = None, **query: str | int | None) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what is at a path.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("GET", path, None, directory, query)
+
+    async def post(self, path: str, body: object = None, directory: Path | None = None) -> Any:  # noqa: ANN401
+        """Post to a path, and return the answer.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("POST", path, {} if body is None else body, directory, {})
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        body: object,
+        directory: Path | None,
+        query: Mapping[str, str | int | None],
+    ) -> Any:  # noqa: ANN401
+        try:
+            answer = await self._http.request(
+                method, path, json=body, params=_parameters(directory, query)
+            )
+        except httpx2.TimeoutException as error:
+            raise NoOpenCode(
+                f"OpenCode at {self.url} did not answer {method} {path} in time.",
+                "It may be busy or stuck: try again, or restart it.",
+            ) from error
+        except httpx2.TransportError as error:
+            raise self._gone(error) from error
+        self._check(answer, f"{method} {path}")
+        return _content(answer)
+
+    @asynccontextmanager
+    async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
+        """Give what happens from now on in all its directories, until the stream ends or dies.
+
+        Raises:
+            OpenCodeError: There is no stream to be had.
+        """
+        try:
+            async with self._http.stream(
+                "GET", "/global/event", timeout=httpx2.Timeout(SILENCE, connect=SECONDS_TO_CONNECT)
+            ) as answer:
+                if answer.is_error:
+                    await answer.aread()
+                self._check(answer, "GET /global/event")
+                async with aclosing(_events(answer)) as events:
+                    yield events
+        except httpx2.TransportError as error:
+            raise self._gone(error) from error
+
+    def _gone(self, error: Exception) -> NoOpenCode:
+        why = str(error) or type(error).__name__
+        return NoOpenCode(
+            f"OpenCode at {self.url} cannot be reached ({why}).",
+            "Start it with `opencode serve`, or name another with --url or $" + URL + ".",
+        )
+
+    def _check(self, answer: httpx2.Response, what: str) -> None:
+        if answer.status_code == 401:
+            raise OpenCodeLocked(
+                f"OpenCode at {self.url} wants a password.",
+                f"Put the one that it was started with into ${PASSWORD}.",
+            )
+        if not answer.is_success:
+            raise OpenCodeFailed(
+                f"OpenCode refused {what}: HTTP {answer.status_code}, {_reason(answer)}.",
+                "Its log may say more; this needs OpenCode 1.18 or newer.",
+            )
+
+
+def _parameters(
+    directory: Path | None, query: Mapping[str, str | int | None]
+) -> dict[str, str | int]:
+    given = {name: value for name, value in query.items() if value is not None}
+    return given if directory is None else {"directory": str(directory), **given}
+
+
+def _content(answer: httpx2.Response) -> Any:  # noqa: ANN401
+    if not answer.content:
+        return None
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise OpenCodeFailed(
+            f"What answers at {answer.url.copy_with(path='/', query=None)} is no OpenCode server that we know.",
+            "This needs OpenCode 1.18 or newer.",
+        ) from error
+
+
+def _reason(answer: httpx2.Response) -> str:
+    """Return what is wrong, out of the forms that OpenCode has for it."""
+    try:
+        told: Any = answer.json()
+    except ValueError:
+        return answer.text[:200].strip() or answer.reason_phrase
+    match told:
+        case {"data": {"message": str(message)}} | {"message": str(message)}:
+            return message.rstrip(".")
+        case {"name": str(name)}:
+            return name
+        case _:
+            return json.dumps(told)[:200]
+
+
+async def _events(answer: httpx2.Response) -> AsyncGenerator[Json]:
+    async for line in answer.aiter_lines():
+        if line.startswith("data:"):
+            yield json.loads(line[5:])

@@ -1,0 +1,108 @@
+"""A model in OpenCode debugs with our tools, which `dapeer opencode register` has brought it."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dapeer.errors import OpenCodeFailed
+from dapeer.opencode.client import PASSWORD
+from dapeer.opencode.client import OpenCode as OpenCodeClient
+from dapeer.opencode.register import Core, configuration
+from dapeer.opencode.register import register as register_with
+from tests.mcp.wire import serving
+from tests.opencode.provider import Call, Say
+from tests.opencode.server import OpenCode, free_port
+from tests.processes import LIMIT
+from tests.programs import copied
+
+ORDER = ("kettle", "mug", "tea", "spoon")
+
+
+async def test_a_model_in_opencode_finds_a_bug_with_the_debugger(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    shop = copied("shop.py", tmp_path)
+
+    def report(told: Sequence[str]) -> Say:
+        _, _, stepped, taken_off, ended, output = told
+        assert f"shop.py:{shop.line('total')} in total" in stepped
+        assert "exit code 0" in ended
+        assert "to pay 81.00" in output
+        return Say(f"{taken_off} is taken off of a sum that line {shop.line('item_cost')} reduced.")
+
+    prompt = shared.provider.plays(
+        "The order is too cheap: find out why, with the debugger.",
+        Call(
+            "dapeer_dap_run",
+            {"program": "shop.py", "breakpoints": [shop.at("add", hit_condition="4")]},
+        ),
+        Call("dapeer_dap_step_over"),
+        Call("dapeer_dap_step_over"),
+        Call("dapeer_dap_evaluate", {"expression": "round(total * self.discount, 2)"}),
+        Call("dapeer_dap_continue"),
+        Call("dapeer_dap_program_output"),
+        report,
+    )
+    async with serving("--port", "0", cwd=tmp_path):
+        assert await register(shared, tmp_path) == (
+            f"OpenCode at {shared.url} has the tools as dapeer_*, in sessions of {tmp_path}.\n"
+        )
+        assert shared.ask("GET", "/mcp", directory=tmp_path) == {"dapeer": {"status": "connected"}}
+        said = await asyncio.to_thread(prompted, shared, prompt, tmp_path)
+        offered = shared.provider.offered()["dapeer_dap_run"]["parameters"]
+    assert said == f"9.0 is taken off of a sum that line {shop.line('item_cost')} reduced."
+    assert offered["additionalProperties"] is False
+
+
+async def test_what_keeps_the_tools_from_opencode_is_told(shared: OpenCode, tmp_path: Path) -> None:
+    assert f"No server of dapeer's serves HTTP for {tmp_path}." in await register(shared, tmp_path)
+    async with serving("--port", "0", cwd=tmp_path):
+        assert await register(shared, tmp_path, password="guessed") == (
+            f"dapeer: OpenCode at {shared.url} wants a password. Put the one that it was started "
+            "with into $OPENCODE_SERVER_PASSWORD.\n"
+        )
+        nowhere = f"http://127.0.0.1:{free_port()}"
+        told = await register(shared, tmp_path, "--url", nowhere)
+        assert told.startswith(f"dapeer: OpenCode at {nowhere} cannot be reached (")
+        assert "is no address" in await register(shared, tmp_path, "--url", "me:secret@here")
+    core = Core("http://127.0.0.1:1/mcp", "wrong")
+    async with OpenCodeClient(shared.url, {PASSWORD: shared.password}) as client:
+        with pytest.raises(OpenCodeFailed, match="does not reach dapeer at"):
+            await register_with(client, core, tmp_path, name="dapeer")
+
+
+def test_a_call_may_take_long_and_the_token_is_shown_in_a_header() -> None:
+    config = configuration(Core("http://127.0.0.1:1/mcp", "a-token"))
+    assert config["headers"] == {"Authorization": "Bearer a-token"}
+    assert config["oauth"] is False
+    assert config["timeout"] >= 600_000
+    assert "headers" not in configuration(Core("http://127.0.0.1:1/mcp", ""))
+
+
+def prompted(opencode: OpenCode, prompt: str, directory: Path) -> str:
+    """Have a prompt answered, and return what the model says at last."""
+    session = opencode.ask("POST", "/session", {"title": "bug"}, directory)["id"]
+    parts = {"parts": [{"type": "text", "text": prompt}]}
+    answer = opencode.ask("POST", f"/session/{session}/message", parts, directory)
+    said = [part["text"] for part in answer["parts"] if part["type"] == "text"]
+    return "".join(said) or str(answer["info"].get("error"))
+
+
+async def register(
+    opencode: OpenCode, directory: Path, *more: str, password: str | None = None
+) -> str:
+    """Run `dapeer opencode register`, and return what it says."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "dapeer", "opencode", "register", "--url", opencode.url, *more,
+        cwd=directory,
+        env=os.environ | {"OPENCODE_SERVER_PASSWORD": password or opencode.password},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    async with asyncio.timeout(LIMIT):
+        out, _ = await process.communicate()
+    return out.decode()
