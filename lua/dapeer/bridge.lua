@@ -28,8 +28,11 @@ local function warn(sentence, level)
   vim.notify('dapeer: ' .. sentence, level or vim.log.levels.WARN)
 end
 
--- A person's callback; its mistakes are the person's, and stop nothing of ours.
+local EVENTS = { on_ready = 'DapeerReady', on_stop = 'DapeerStopped' }
+
+-- A person's callback, and the event; their mistakes are the person's, and stop nothing of ours.
 local function tell(name, ...)
+  pcall(vim.api.nvim_exec_autocmds, 'User', { pattern = EVENTS[name], modeline = false, data = { port = ... } })
   local callback = require('dapeer.config').get()[name]
   if callback then
     local ok, problem = pcall(callback, ...)

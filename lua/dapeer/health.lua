@@ -124,6 +124,31 @@ local function check_tools()
   end
 end
 
+local function check_opencode()
+  if not require('dapeer.config').get().integrations.opencode then
+    local how = 'setup({ integrations = { opencode = true } }) gives it the tools'
+    return health.info(('OpenCode in opencode.nvim (off; %s)'):format(how))
+  end
+  local status = require('dapeer.integrations.opencode').status()
+  local problems = {}
+  for _, entry in ipairs(status.entries) do
+    if entry.core then
+      health.ok(('%s has the tools in %s, as `%s`'):format(status.url, entry.directory, entry.name))
+    end
+    problems[#problems + 1] = entry.problem
+  end
+  if status.problem and not vim.tbl_contains(problems, status.problem) then
+    problems[#problems + 1] = status.problem
+  end
+  for _, problem in ipairs(problems) do
+    health.warn(problem)
+  end
+  if not status.url then
+    local plugin = status.loaded and 'opencode.nvim' or 'opencode.nvim is not loaded (yet), which'
+    health.info(plugin .. ' has no server (yet); its sessions will have the tools')
+  end
+end
+
 local function check_options()
   local config = require('dapeer.config')
   for _, problem in ipairs(config.problems) do
@@ -142,6 +167,8 @@ function M.check()
   check_dap()
   health.start('dapeer: tools in Lua')
   check_tools()
+  health.start('dapeer: OpenCode')
+  check_opencode()
   health.start('dapeer: options')
   check_options()
 end

@@ -25,6 +25,7 @@ function M.setup(options)
     require('dapeer.actions').reconsider()
   end
   M._set_up_tools(options)
+  M._set_up_opencode()
   if config.get().auto_start then
     M._start_with_neovim()
   end
@@ -44,6 +45,14 @@ function M._set_up_tools(options)
     registry.customize(options.custom_tools)
   else
     registry.changed()
+  end
+end
+
+function M._set_up_opencode()
+  if require('dapeer.config').get().integrations.opencode then
+    require('dapeer.integrations.opencode').enable()
+  elseif package.loaded['dapeer.integrations.opencode'] then
+    require('dapeer.integrations.opencode').disable()
   end
 end
 

@@ -1,0 +1,220 @@
+-- What OpenCode servers know of our core: one entry for each server and directory, which is brought step by step to
+-- what is wanted of it, one request at a time.
+local M = {}
+
+local TIMEOUT = 60 * 60 * 1000 -- ms that a call may take; OpenCode's own default is one minute
+
+---@class dapeer.OpenCodeEntry  One server, one directory.
+---@field url string
+---@field directory string
+---@field name string      the MCP server's name there
+---@field claim string     keeps the name from other Neovims
+---@field core? integer    the process that is registered; nil: none
+---@field busy? boolean    a request is under way
+---@field again? boolean   what is wanted may have changed since
+---@field doubt? boolean   OpenCode may have forgotten it
+---@field leaving? boolean it is no longer wanted there
+---@field problem? string  why it is not registered
+
+---@class dapeer.OpenCodeState
+---@field enabled? boolean
+---@field url? string         where the server listens
+---@field subscribed? table   the plugin's state that tells us of changes
+---@field problem? string     what was told last
+---@field entries table<string, dapeer.OpenCodeEntry>
+local state = require('dapeer.kept').table('opencode')
+state.entries = state.entries or {}
+
+-- The core that clients can be sent to.
+---@return dapeer.Status?
+local function core()
+  local status = require('dapeer').status()
+  return state.enabled and status.port and status or nil
+end
+
+---@param what 'connected'|'disconnected'
+local function announce(what, entry)
+  pcall(vim.api.nvim_exec_autocmds, 'User', {
+    pattern = what == 'connected' and 'DapeerOpenCodeConnected' or 'DapeerOpenCodeDisconnected',
+    modeline = false,
+    data = { url = entry.url, directory = entry.directory, name = entry.name },
+  })
+end
+
+---Tell why it does not work, once, until it does again.
+---@param entry dapeer.OpenCodeEntry?
+---@param sentence string?
+function M.trouble(entry, sentence)
+  if entry then
+    entry.problem = sentence
+  end
+  if sentence and sentence ~= state.problem then
+    require('dapeer.attention').say(sentence, vim.log.levels.WARN, ' (:checkhealth dapeer)')
+  end
+  state.problem = sentence
+end
+
+---@param path string
+---@return dapeer.HttpRequest
+local function request(entry, method, path, body)
+  return {
+    method = method,
+    url = ('%s%s?directory=%s'):format(entry.url, path, vim.uri_encode(entry.directory, 'rfc2396')),
+    headers = require('dapeer.integrations.opencode.plugin').headers(),
+    body = body,
+  }
+end
+
+local function disconnection(entry)
+  return request(entry, 'POST', ('/mcp/%s/disconnect'):format(entry.name), vim.empty_dict())
+end
+
+-- What an answer says of us; nil when we are connected.
+---@param answer dapeer.HttpAnswer?
+---@param problem string?
+---@return string? sentence
+local function refusal(entry, answer, problem)
+  if not answer then
+    return ('OpenCode at %s could not be told of the tools (%s).'):format(entry.url, problem)
+  elseif answer.status == 401 then
+    return 'OpenCode wants a password: give `server.password` to opencode.nvim, or set OPENCODE_SERVER_PASSWORD.'
+  elseif answer.status == 404 or answer.status == 405 then
+    return 'OpenCode takes no tools while it runs: update OpenCode.'
+  end
+  local told = type(answer.body) == 'table' and answer.body[entry.name]
+  if answer.status ~= 200 or type(told) ~= 'table' then
+    return ('OpenCode did not take the tools (HTTP %d): update it, or see its log.'):format(answer.status)
+  elseif told.status ~= 'connected' then
+    local why = told.error or told.status
+    return ('OpenCode does not reach the tools (%s): is it in a container, or behind a proxy?'):format(why)
+  end
+end
+
+local function register(entry, status, done)
+  local config = {
+    type = 'remote',
+    url = require('dapeer').get_url(),
+    headers = { Authorization = 'Bearer ' .. require('dapeer').get_token() },
+    oauth = false,
+    enabled = true,
+    timeout = TIMEOUT,
+  }
+  local body = { name = entry.name, config = config }
+  require('dapeer.integrations.http').request(request(entry, 'POST', '/mcp', body), function(answer, problem)
+    local sentence = refusal(entry, answer, problem)
+    entry.core = not sentence and status.pid or nil
+    -- A server that has ended meanwhile is no failure.
+    if not entry.leaving then
+      M.trouble(entry, sentence)
+    end
+    if entry.core then
+      announce('connected', entry)
+    end
+    done()
+  end)
+end
+
+-- OpenCode may have forgotten us, or not.
+local function verify(entry, done)
+  entry.doubt = nil
+  require('dapeer.integrations.http').request(request(entry, 'GET', '/mcp'), function(answer, problem)
+    if refusal(entry, answer, problem) then
+      entry.core = nil
+      entry.again = true
+    end
+    done()
+  end)
+end
+
+local function disconnect(entry, done)
+  entry.core = nil
+  require('dapeer.integrations.http').request(disconnection(entry), function()
+    announce('disconnected', entry)
+    done()
+  end)
+end
+
+local function remove(entry)
+  require('dapeer.integrations.opencode.names').release(entry.claim)
+  local key = entry.url .. '\n' .. entry.directory
+  if state.entries[key] == entry then
+    state.entries[key] = nil
+  end
+end
+
+---One step towards what is wanted now; others follow.
+---@param entry dapeer.OpenCodeEntry
+function M.settle(entry)
+  if entry.busy then
+    entry.again = true
+    return
+  end
+  entry.again = nil
+  local function done()
+    entry.busy = nil
+    if entry.again or entry.leaving then
+      M.settle(entry)
+    end
+  end
+  local status = not entry.leaving and core() or nil
+  entry.busy = true
+  if entry.core and not status then
+    disconnect(entry, done)
+  elseif entry.leaving then
+    remove(entry)
+  elseif status and entry.core ~= status.pid then
+    register(entry, status, done)
+  elseif status and entry.doubt then
+    verify(entry, done)
+  else
+    entry.busy = nil
+  end
+end
+
+---@param entry dapeer.OpenCodeEntry
+---@param gone? boolean  the server is: there is nobody to tell
+function M.leave(entry, gone)
+  entry.leaving = true
+  if gone and entry.core then
+    entry.core = nil
+    announce('disconnected', entry)
+  end
+  M.settle(entry)
+end
+
+---The core is wanted there.
+---@param url string
+---@param directory string
+function M.want(url, directory)
+  local key = url .. '\n' .. directory
+  local entry = state.entries[key]
+  if not entry then
+    local name, claim = require('dapeer.integrations.opencode.names').take(url, directory)
+    entry = { url = url, directory = directory, name = name, claim = claim }
+    state.entries[key] = entry
+  end
+  entry.leaving = nil
+end
+
+---All of them; any may be left meanwhile.
+---@return dapeer.OpenCodeEntry[]
+function M.list()
+  local entries = vim.tbl_values(state.entries)
+  table.sort(entries, function(one, other)
+    return one.directory < other.directory
+  end)
+  return entries
+end
+
+---Neovim ends: its loop turns no more, and the server may outlive it.
+function M.last_words()
+  for _, entry in ipairs(M.list()) do
+    if entry.core then
+      require('dapeer.integrations.http').send(disconnection(entry))
+    end
+    require('dapeer.integrations.opencode.names').release(entry.claim)
+  end
+  state.entries = {}
+end
+
+return M

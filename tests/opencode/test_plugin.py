@@ -1,0 +1,194 @@
+"""dapeer's tools in the OpenCode of a Neovim: there by themselves, and gone when either ends."""
+
+import os
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.neovim.editor import Editor
+from tests.neovim.test_lifecycle import everybodys_arguments
+from tests.opencode.plugin import (
+    INTEGRATED,
+    chatting,
+    connected,
+    disconnected,
+    earlier,
+    loads,
+    needs_opencode_nvim,
+    opens,
+)  # fmt: skip
+from tests.opencode.provider import Call, Say, provider
+from tests.opencode.server import OpenCode
+from tests.processes import process_gone
+from tests.programs import program
+
+BEFORE_ITS_EVENTS = "abbf5f7~1"
+"""opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
+READY = """
+vim.api.nvim_exec_autocmds('User', {
+  pattern = 'OpencodeEvent:custom.server_ready',
+  data = { event = { type = 'custom.server_ready', properties = { url = ... } } },
+})
+"""
+
+
+def registered(server: OpenCode, directory: Path) -> dict[str, str]:
+    """Return the state of each MCP server that OpenCode knows of, in a directory."""
+    told: dict[str, dict[str, str]] = server.ask("GET", "/mcp", directory=directory)
+    return {name: each["status"] for name, each in told.items()}
+
+
+async def health(editor: Editor) -> str:
+    """Return what `:checkhealth` tells of OpenCode."""
+    await editor.lua("vim.cmd('checkhealth dapeer')")
+    lines = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+    await editor.lua("vim.cmd.bwipeout()")
+    report = "\n".join(lines)
+    return report.partition("dapeer: OpenCode")[2].partition("dapeer: options")[0]
+
+
+async def own_server(editor: Editor) -> Any:  # noqa: ANN401 - a process id
+    return await editor.lua("return require('opencode.state').opencode_server.job.pid")
+
+
+@needs_opencode_nvim
+async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Path) -> None:
+    shop = program("shop.py")
+    with provider() as model:
+        model.plays(
+            "Why is the amount wrong?",
+            Call("dapeer_dap_run", {"program": str(shop), "breakpoints": [shop.at("total")]}),
+            Call("dapeer_dap_evaluate", {"expression": "total * (1 - self.discount)"}),
+            Call("dapeer_dap_terminate"),
+            lambda told: Say(f"The discount is taken twice: {told[1]}"),
+        )
+        async with chatting(tmp_path, model, rc=loads(), project=tmp_path / "shop") as editor:
+            assert "no server (yet)" in await health(editor)
+            entry = await opens(editor)
+            assert (entry["name"], entry["directory"]) == ("dapeer", str(tmp_path / "shop"))
+            await editor.lua("vim.cmd('Opencode run Why is the amount wrong?')")
+            await editor.notified("idle")
+            told = [m for m in model.requests[-1]["messages"] if m["role"] == "tool"]
+            assert "81.0" in told[1]["content"], told
+
+            os.kill(await own_server(editor), signal.SIGKILL)
+            assert (await disconnected(editor))["url"] == entry["url"]
+            assert "no server (yet)" in await health(editor)
+            await editor.lua("require('opencode.server_job').ensure_server()")
+            assert (await connected(editor))["name"] == "dapeer"
+            assert f"OK {entry['url']} has the tools in {tmp_path / 'shop'}" in await health(editor)
+
+
+@needs_opencode_nvim
+async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    there.mkdir()
+    # The plugin is loaded, and has its server, before dapeer is.
+    async with chatting(
+        tmp_path, shared.provider, rc=loads(shared), project=here, setup=None
+    ) as editor:
+        await editor.lua("require('opencode.server_job').ensure_server()")
+        [event, *_] = await editor.notified("warned")
+        assert "Connected to remote server" in event
+        await editor.lua("require('dapeer').setup(...)", INTEGRATED)
+        assert (await connected(editor))["directory"] == str(here)
+        assert registered(shared, here) == {"dapeer": "connected"}
+        assert registered(shared, there) == {}
+        token = await editor.lua("return require('dapeer').get_token()")
+        assert token not in everybodys_arguments()
+
+        await editor.notified("follows")
+        shared.ask("POST", "/instance/dispose", directory=here)
+        assert (await connected(editor))["directory"] == str(here)
+        await editor.lua(READY, shared.url)
+        await editor.lua(READY, shared.url + "/")
+        await editor.lua("vim.cmd.cd(...)", str(there))
+        assert (await connected(editor))["directory"] == str(there)
+        assert registered(shared, here) == registered(shared, there) == {"dapeer": "connected"}
+
+        core = (await editor.lua("return require('dapeer').status()"))["pid"]
+        os.kill(core, signal.SIGKILL)
+        both = {str(here), str(there)}
+        assert {(await disconnected(editor))["directory"] for _ in both} == both
+        assert {(await connected(editor))["directory"] for _ in both} == both
+        await editor.lua("require('dapeer').stop()")
+        assert {(await disconnected(editor))["directory"] for _ in both} == both
+        assert registered(shared, here) == registered(shared, there) == {"dapeer": "disabled"}
+
+        await editor.lua("require('dapeer').start()")
+        assert {(await connected(editor))["directory"] for _ in both} == both
+        await editor.lua("require('dapeer').setup({ integrations = { opencode = false } })")
+        assert {(await disconnected(editor))["directory"] for _ in both} == both
+        assert "OpenCode in opencode.nvim (off;" in await health(editor)
+        # A server that runs on keeps what opencode.nvim follows its events with, beyond Neovim's end.
+        await editor.lua("require('opencode.state').event_manager:stop()")
+
+
+async def test_several_neovims_at_one_server_keep_their_own_tools(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+
+    @asynccontextmanager
+    async def another(name: str) -> AsyncGenerator[Editor]:
+        folder = tmp_path / name
+        folder.mkdir()
+        # One home: the person works with all of them.
+        async with chatting(
+            folder,
+            shared.provider,
+            rc="",
+            project=project,
+            home=tmp_path,
+            OPENCODE_SERVER_PASSWORD=shared.password,
+        ) as editor:
+            await editor.lua(READY, shared.url)
+            yield editor
+
+    integrate = "require('dapeer').setup({ integrations = { opencode = ... } })"
+    async with another("first") as first:
+        assert (await connected(first))["name"] == "dapeer"
+        async with another("second") as second:
+            assert (await connected(second))["name"] == "dapeer-2"
+            await second.lua(integrate, False)  # noqa: FBT003 - Lua's
+            await disconnected(second)
+            assert registered(shared, project) == {"dapeer": "connected", "dapeer-2": "disabled"}
+            # What belongs to nobody any more is free.
+            await first.kill()
+            await second.lua(integrate, True)  # noqa: FBT003 - Lua's
+            await second.lua(READY, shared.url)
+            assert (await connected(second))["name"] == "dapeer"
+    assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "disabled"}
+
+
+async def test_what_is_wrong_is_told_once_in_a_sentence(shared: OpenCode, tmp_path: Path) -> None:
+    elsewhere = "http://example.invalid:4096"
+    async with chatting(tmp_path, shared.provider, rc="", project=tmp_path / "project") as editor:
+        for _ in range(2):
+            await editor.lua(READY, shared.url)
+        [warning, _] = await editor.notified("warned")
+        assert warning.startswith("dapeer: OpenCode wants a password: ")
+        assert "wants a password: give `server.password` to opencode.nvim" in await health(editor)
+        await editor.lua(READY, elsewhere)
+        [warning, _] = await editor.notified("warned")
+        assert warning.startswith("dapeer: OpenCode is not on this machine")
+        await editor.lua("vim.env.OPENCODE_SERVER_PASSWORD = ...", shared.password)
+        await editor.lua(READY, shared.url)
+        assert (await connected(editor))["url"] == shared.url
+        assert "wants a password" not in await health(editor)
+
+
+@needs_opencode_nvim
+async def test_an_earlier_opencode_nvim_will_do(tmp_path: Path) -> None:
+    plugin = earlier(BEFORE_ITS_EVENTS, tmp_path / "opencode.nvim")
+    with provider() as model:
+        async with chatting(
+            tmp_path, model, rc=loads(plugin=plugin), project=tmp_path / "project"
+        ) as editor:
+            assert (await opens(editor))["name"] == "dapeer"
+            pid = await own_server(editor)
+        await process_gone(pid)
