@@ -182,6 +182,18 @@ async def test_what_is_wrong_is_told_once_in_a_sentence(shared: OpenCode, tmp_pa
         assert "wants a password" not in await health(editor)
 
 
+async def test_a_core_that_cannot_be_started_is_told_once(tmp_path: Path) -> None:
+    broken = {**INTEGRATED, "bridge": {"command": [str(tmp_path / "missing")]}}
+    with provider() as model:
+        async with chatting(tmp_path, model, rc="", project=tmp_path, setup=broken) as editor:
+            for _ in range(2):
+                await editor.lua(READY, "http://127.0.0.1:9")
+            await editor.lua("vim.schedule(function() vim.notify('and nothing else') end)")
+            [warning, _] = await editor.notified("warned")
+            assert warning.startswith("dapeer: The core cannot be started")
+            assert (await editor.notified("warned"))[0] == "and nothing else"
+
+
 @needs_opencode_nvim
 async def test_an_earlier_opencode_nvim_will_do(tmp_path: Path) -> None:
     plugin = earlier(BEFORE_ITS_EVENTS, tmp_path / "opencode.nvim")

@@ -141,7 +141,7 @@ function M.request(request, callback)
   local text = written(place, request)
   local function try(number)
     socket = assert(vim.uv.new_tcp())
-    socket:connect(place.addresses[number], place.port, function(problem)
+    local function tried(problem)
       if over then
         return
       elseif not problem then
@@ -152,7 +152,11 @@ function M.request(request, callback)
       else
         finish(nil, problem)
       end
-    end)
+    end
+    local begun, problem = socket:connect(place.addresses[number], place.port, tried)
+    if not begun then
+      tried(problem)
+    end
   end
   timer:start(PATIENCE, 0, function()
     finish(nil, 'it did not answer in time')

@@ -44,10 +44,12 @@ local function look()
   end
 end
 
--- There is somebody who wants the tools.
+-- There is somebody who wants the tools. A core that cannot be kept alive has been told of; trying again would only
+-- tell it again.
 local function start()
-  if state.enabled and not require('dapeer').is_running() then
-    require('dapeer').start()
+  local dapeer = require('dapeer')
+  if state.enabled and not dapeer.is_running() and not dapeer.status().failure then
+    dapeer.start()
   end
 end
 
