@@ -1,5 +1,6 @@
 """dapeer's tools in the OpenCode of a Neovim: there by themselves, and gone when either ends."""
 
+import json
 import os
 import signal
 from collections.abc import AsyncGenerator
@@ -26,6 +27,7 @@ from tests.programs import program
 
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
+THEIRS = {"type": "local", "command": ["false"]}
 READY = """
 vim.api.nvim_exec_autocmds('User', {
   pattern = 'OpencodeEvent:custom.server_ready',
@@ -102,8 +104,11 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
         assert token not in everybodys_arguments()
 
         await editor.notified("follows")
+        # Then it has what its configuration says: another server of this name.
+        (here / "opencode.json").write_text(json.dumps({"mcp": {"dapeer": THEIRS}}))
         shared.ask("POST", "/instance/dispose", directory=here)
         assert (await connected(editor))["directory"] == str(here)
+        assert registered(shared, here) == {"dapeer": "connected"}
         await editor.lua(READY, shared.url)
         await editor.lua(READY, shared.url + "/")
         await editor.lua("vim.cmd.cd(...)", str(there))

@@ -75,16 +75,20 @@ local function follow()
   end
 end
 
----@param doubtful fun(entry: dapeer.OpenCodeEntry): boolean
-local function doubt(doubtful)
-  for _, entry in ipairs(entries().list()) do
-    entry.doubt = entry.doubt or doubtful(entry)
-  end
-  look()
+-- OpenCode resolves links in the names of directories.
+local function resolved(directory)
+  return vim.uv.fs_realpath(directory) or directory
 end
 
-local function always()
-  return true
+---@param what 'doubt'|'forgotten'
+---@param directory? string  nil: everywhere
+local function mark(what, directory)
+  for _, entry in ipairs(entries().list()) do
+    if directory == nil or resolved(directory) == resolved(entry.directory) then
+      entry[what] = true
+    end
+  end
+  look()
 end
 
 ---@type table<string, fun(properties: table)>
@@ -96,7 +100,7 @@ local ON = {
       state.url = url
       start()
       -- It may be another than before, at the same place.
-      doubt(always)
+      mark('doubt')
     end
   end,
   ['custom.server_stopped'] = function()
@@ -107,15 +111,15 @@ local ON = {
     review()
   end,
   ['server.connected'] = function()
-    doubt(always)
+    -- What happened before has not been heard of.
+    mark('doubt')
   end,
+  -- It has what its configuration says, which may name us, too.
   ['global.disposed'] = function()
-    doubt(always)
+    mark('forgotten')
   end,
   ['server.instance.disposed'] = function(properties)
-    doubt(function(entry)
-      return properties.directory == nil or properties.directory == entry.directory
-    end)
+    mark('forgotten', properties.directory)
   end,
 }
 

@@ -13,6 +13,7 @@ local TIMEOUT = 60 * 60 * 1000 -- ms that a call may take; OpenCode's own defaul
 ---@field busy? boolean    a request is under way
 ---@field again? boolean   what is wanted may have changed since
 ---@field doubt? boolean   OpenCode may have forgotten it
+---@field forgotten? boolean  it has
 ---@field leaving? boolean it is no longer wanted there
 ---@field problem? string  why it is not registered
 
@@ -150,6 +151,9 @@ function M.settle(entry)
     return
   end
   entry.again = nil
+  if entry.forgotten then
+    entry.forgotten, entry.core = nil, nil
+  end
   local function done()
     entry.busy = nil
     if entry.again or entry.leaving then

@@ -52,7 +52,7 @@ end
 ---@return table<string, string>
 function M.headers()
   local ok, headers = pcall(function()
-    return require('opencode.auth').get_auth_headers()
+    return M.loaded() and require('opencode.auth').get_auth_headers()
   end)
   if ok and type(headers) == 'table' then
     return headers
