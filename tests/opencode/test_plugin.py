@@ -70,6 +70,7 @@ async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Pat
             assert "no server (yet)" in await health(editor)
             entry = await opens(editor)
             assert (entry["name"], entry["directory"]) == ("dapeer", str(tmp_path / "shop"))
+            await editor.notified("follows")
             await editor.lua("vim.cmd('Opencode run Why is the amount wrong?')")
             await editor.notified("idle")
             told = [m for m in model.requests[-1]["messages"] if m["role"] == "tool"]
