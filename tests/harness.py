@@ -16,6 +16,7 @@ from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.mcp.server import ALL, make_server
 from dapeer.mcp.toolbox import Selection
+from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
 from dapeer.tools import TOOLS
 from tests.processes import LIMIT, command_line, descendants
@@ -39,6 +40,7 @@ async def served(
     project: Path,
     *,
     selection: Selection = ALL,
+    opencode: OpenCode | None = None,
     **options: Any,  # noqa: ANN401 - the SDK's
 ) -> AsyncGenerator[tuple[Client, Peers]]:
     """Do as `client` does, and give the Neovims that are attached, too: none at first.
@@ -51,7 +53,8 @@ async def served(
         Debugger(definitions, project) as debugger,
         Peers(debugger) as peers,
         Client(
-            make_server(debugger, TOOLS, peers=peers, selection=selection), **options
+            make_server(debugger, TOOLS, peers=peers, selection=selection, opencode=opencode),
+            **options,
         ) as connected,
     ):
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -90,8 +91,15 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
     from dapeer.mcp.serving import Offer
+    from dapeer.opencode.client import URL, address
 
-    return Offer(arguments.read_only, arguments.tools, nvim=None if nvim == NONE else nvim)
+    url = arguments.opencode or os.environ.get(URL)
+    return Offer(
+        arguments.read_only,
+        arguments.tools,
+        nvim=None if nvim == NONE else nvim,
+        opencode=address(url) if url else None,
+    )
 
 
 def _neovim_around() -> str:
@@ -262,6 +270,12 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     parser.add_argument(
         "--tools", type=_groups, metavar="GROUP,…", help="only these groups of tools, such as dap"
+    )
+    parser.add_argument(
+        "--opencode",
+        metavar="URL",
+        help="offer the sessions of this OpenCode server, too ($DAPEER_OPENCODE_URL; its password "
+        "comes from $OPENCODE_SERVER_PASSWORD)",
     )
 
 

@@ -22,6 +22,7 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   ├── NoOpenCode         none listens there, or it has ended
     │   ├── OpenCodeLocked     it wants a password, or another one
     │   └── OpenCodeFailed     it refused, or what it was asked to do failed there
+    │       └── OpenCodeMissing  it does not know what was asked for
     ├── Refused                the person did not allow it
     └── SessionError
         ├── NoSession          there is no such session
@@ -134,6 +135,10 @@ class OpenCodeLocked(OpenCodeError):
 
 class OpenCodeFailed(OpenCodeError):
     """It refused, or what it was asked to do failed there."""
+
+
+class OpenCodeMissing(OpenCodeFailed):
+    """It does not know what was asked for."""
 
 
 class Refused(DapeerError):

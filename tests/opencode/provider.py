@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from typing import Any
 
 Json = dict[str, Any]
 
@@ -42,14 +42,8 @@ class Fail:
     status: int = 400
 
 
-class Decide(Protocol):
-    """A step that depends on what the tools have answered."""
-
-    def __call__(self, told: Sequence[str]) -> "Say | Call":
-        """Return the step."""
-        ...
-
-
+Decide = Callable[[Sequence[str]], Say | Call]
+"""A step that depends on what the tools have answered."""
 Step = Say | Call | Fail | Decide
 
 
@@ -61,6 +55,7 @@ class Provider:
         """What was asked, oldest first; read it, and no more."""
         self._scripts: dict[str, tuple[Step, ...]] = {}
         self.url = ""
+        self._waiting: list[threading.Event] = []
 
     def plays(self, prompt: str, *steps: Step) -> str:
         """Have the model do these steps when it is prompted with these words; return the words."""
@@ -74,12 +69,17 @@ class Provider:
 
     def release(self) -> None:
         """Let everybody go who waits."""
-        for step in (step for script in self._scripts.values() for step in script):
-            if isinstance(step, Say) and step.after is not None:
-                step.after.set()
+        for event in self._waiting:
+            event.set()
 
     def step(self, request: Json) -> Say | Call | Fail:
         """Return what the model does now."""
+        step = self._step(request)
+        if isinstance(step, Say) and step.after is not None:
+            self._waiting.append(step.after)
+        return step
+
+    def _step(self, request: Json) -> Say | Call | Fail:
         self.requests.append(request)
         # Titles and summaries are asked for without tools.
         found = self._script(request["messages"]) if request.get("tools") else None

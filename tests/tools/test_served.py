@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
 from dapeer.peers import Peers
-from dapeer.tools import TOOLS, Call, Tool
+from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 
 CHANGING = {
     "dap_run", "dap_restart", "dap_terminate", "dap_disconnect",
@@ -21,16 +21,20 @@ CHANGING = {
     "dap_set_exception_breakpoints", "dap_set_function_breakpoints",
     "dap_evaluate", "dap_set_variable",
     "nvim_connect", "nvim_disconnect", "nvim_lua_call",
+    "opencode_session_create", "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
 }  # fmt: skip
 """Tools that change something: the program, what it does next, or where it will stop."""
 ENDING = {
     "dap_terminate", "dap_disconnect", "dap_remove_breakpoint", "dap_clear_breakpoints",
     "dap_set_variable", "dap_restart", "dap_evaluate",
+    "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
 }  # fmt: skip
 """Tools after which something that was there is, or may be, gone."""
 RESUMING = {"dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to"}
 
-each_tool = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
+ALL = (*TOOLS, *OF_OPENCODE)
+
+each_tool = pytest.mark.parametrize("tool", ALL, ids=[tool.name for tool in ALL])
 
 
 def properties(tool: Tool) -> dict[str, Any]:
@@ -57,13 +61,13 @@ def test_what_a_model_reads_of_the_debugging_tools_is_short() -> None:
 
 
 def test_no_two_tools_have_one_name() -> None:
-    assert len({tool.name for tool in TOOLS}) == len(TOOLS)
+    assert len({tool.name for tool in ALL}) == len(ALL)
 
 
 @each_tool
 def test_a_name_is_one_that_every_client_accepts(tool: Tool) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_]{1,40}", tool.name)
-    assert set(tool.groups) <= {"dap", "nvim"}
+    assert set(tool.groups) <= {"dap", "nvim", "opencode"}
 
 
 @each_tool

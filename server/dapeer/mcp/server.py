@@ -19,7 +19,9 @@ from dapeer.mcp.instructions import INSTRUCTIONS
 from dapeer.mcp.prompts import get_prompt, list_prompts
 from dapeer.mcp.resources import Resources, connection_of
 from dapeer.mcp.toolbox import Selection, Toolbox
+from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
+from dapeer.tools import OF_OPENCODE
 from dapeer.tools.tool import Served
 
 ALL: Final = Selection()
@@ -38,11 +40,14 @@ class DapeerServer(Server[Any]):
         selection: Selection,
         *,
         heartbeat: float,
+        opencode: OpenCode | None = None,
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
         self._listen = ListenHandler(self.hub)
-        self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
+        self._toolbox = Toolbox(
+            debugger, peers, tools, selection, heartbeat=heartbeat, opencode=opencode
+        )
         toolbox = self._toolbox
         resources = Resources(debugger, self.hub)
         super().__init__(
@@ -103,12 +108,15 @@ def make_server(
     peers: Peers | None = None,
     selection: Selection = ALL,
     heartbeat: float = HEARTBEAT,
+    opencode: OpenCode | None = None,
 ) -> DapeerServer:
     """Return a server of `debugger` with the tools that are wanted.
 
-    Without `peers` no Neovim can be attached.
+    Without `peers` no Neovim can be attached; without `opencode` its tools are not there.
     """
-    return DapeerServer(debugger, peers or Peers(debugger), tools, selection, heartbeat=heartbeat)
+    offered = [*tools, *(OF_OPENCODE if opencode else ())]
+    peers = peers or Peers(debugger)
+    return DapeerServer(debugger, peers, offered, selection, heartbeat=heartbeat, opencode=opencode)
 
 
 # The prompts are always the same.

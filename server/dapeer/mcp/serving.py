@@ -22,8 +22,9 @@ from dapeer.mcp import stdio
 from dapeer.mcp.server import DapeerServer, make_server
 from dapeer.mcp.toolbox import Selection
 from dapeer.neovim.discovery import AUTO, of_project
+from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
-from dapeer.tools import TOOLS
+from dapeer.tools import OF_OPENCODE, TOOLS
 from dapeer.tools.tool import Served
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ class Offer:
     tools: Iterable[Served] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
+    opencode: str | None = None
+    """Where the OpenCode server listens whose sessions are offered; None: none."""
 
     @property
     def complete(self) -> bool:
@@ -68,17 +71,22 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
     """
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups)
-    selection.check(offer.tools)
+    selection.check([*offer.tools, *(OF_OPENCODE if offer.opencode else ())])
+    known = OpenCode(offer.opencode) if offer.opencode else None
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
             Peers(debugger) as peers,
             anyio.create_task_group() as tasks,
+            known or contextlib.nullcontext() as opencode,
         ):
             log.info("serving %s", debugger.project)
             await _attach(offer.nvim, peers, debugger.project, tasks)
-            yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop
+            server = make_server(
+                debugger, offer.tools, peers=peers, selection=selection, opencode=opencode
+            )
+            yield server, stop
             tasks.cancel_scope.cancel()
 
 

@@ -18,6 +18,7 @@ from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
 from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress
+from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 from dapeer.tools.tool import Call, Reply, Served
@@ -69,8 +70,10 @@ class Toolbox:
         selection: Selection,
         *,
         heartbeat: float,
+        opencode: OpenCode | None = None,
     ) -> None:
         self._debugger = debugger
+        self._opencode = opencode
         self._peers = peers
         self._heartbeat = heartbeat
         self._selection = selection
@@ -129,7 +132,14 @@ class Toolbox:
         self, context: Context, tool: Served, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
         with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
-            call = Call(self._debugger, progress, self._peers, _client(context), self._of_neovim)
+            call = Call(
+                self._debugger,
+                progress,
+                self._peers,
+                _client(context),
+                self._of_neovim,
+                self._opencode,
+            )
             reply = await tool(call, arguments)
             await progress.flush()
         return _result(reply)

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 import httpx2
 
-from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed, OpenCodeLocked
+from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed, OpenCodeLocked, OpenCodeMissing
 
 URL: Final = "DAPEER_OPENCODE_URL"
 PASSWORD: Final = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - its name
@@ -84,13 +84,20 @@ class OpenCode:
         """
         return await self._ask("GET", path, None, directory, query)
 
-    async def post(self, path: str, body: object = None, directory: Path | None = None) -> Any:  # noqa: ANN401
-        """Post to a path, and return the answer.
+    async def post(
+        self,
+        path: str,
+        body: object = None,
+        directory: Path | None = None,
+        *,
+        seconds: float | None = SECONDS,
+    ) -> Any:  # noqa: ANN401
+        """Post to a path, and return the answer, which may take `seconds`; None: for ever.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
         """
-        return await self._ask("POST", path, {} if body is None else body, directory, {})
+        return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
     async def _ask(
         self,
@@ -99,10 +106,12 @@ class OpenCode:
         body: object,
         directory: Path | None,
         query: Mapping[str, str | int | None],
+        seconds: float | None = SECONDS,
     ) -> Any:  # noqa: ANN401
+        timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:
             answer = await self._http.request(
-                method, path, json=body, params=_parameters(directory, query)
+                method, path, json=body, params=_parameters(directory, query), timeout=timeout
             )
         except httpx2.TimeoutException as error:
             raise NoOpenCode(
@@ -147,7 +156,7 @@ class OpenCode:
                 f"Put the one that it was started with into ${PASSWORD}.",
             )
         if not answer.is_success:
-            raise OpenCodeFailed(
+            raise (OpenCodeMissing if answer.status_code == 404 else OpenCodeFailed)(
                 f"OpenCode refused {what}: HTTP {answer.status_code}, {_reason(answer)}.",
                 "Its log may say more; this needs OpenCode 1.18 or newer.",
             )

@@ -1,6 +1,6 @@
 """The tools, one file per subject."""
 
-from dapeer.tools import breakpoints, execution, inspection, lua, neovim, output, sessions
+from dapeer.tools import breakpoints, execution, inspection, lua, neovim, opencode, output, sessions
 from dapeer.tools.tool import Call, Reply, Served, Tool
 
 TOOLS: tuple[Tool, ...] = (
@@ -13,4 +13,7 @@ TOOLS: tuple[Tool, ...] = (
     *lua.TOOLS,
 )
 
-__all__ = ["TOOLS", "Call", "Reply", "Served", "Tool"]
+# Offered only where an OpenCode server is known.
+OF_OPENCODE: tuple[Tool, ...] = opencode.TOOLS
+
+__all__ = ["OF_OPENCODE", "TOOLS", "Call", "Reply", "Served", "Tool"]

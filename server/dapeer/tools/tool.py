@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
+from dapeer.opencode.client import OpenCode
 from dapeer.peers import Action, ActionKind, Peers, Progress
 from dapeer.schemas import unpacked
 
@@ -31,6 +32,8 @@ class Call:
     """Name and version of the program that calls, if it has told them."""
     of_neovim: Mapping[str, Served] = field(default_factory=dict[str, "Served"])
     """The tools of the attached Neovims that this client may use, by name."""
+    opencode: OpenCode | None = None
+    """The OpenCode server that is known, if one is."""
 
 
 @dataclass(frozen=True, slots=True)

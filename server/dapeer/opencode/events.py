@@ -1,0 +1,40 @@
+"""What happens in an OpenCode server, told for as long as it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Final
+
+import anyio
+
+from dapeer.errors import NoOpenCode
+from dapeer.opencode.client import Json, OpenCode
+
+CONNECTED: Final = "server.connected"
+"""The first event of every stream. What came before it may have been missed: nothing is told again."""
+PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
+"""Seconds before each new attempt, after a stream has ended; then it is given up."""
+
+
+async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
+    """Yield each event, `{type, properties}`; a stream that ends or dies is replaced by another.
+
+    Raises:
+        OpenCodeError: OpenCode is gone, or lets us in no more.
+    """
+    pauses = iter(PAUSES)
+    while True:
+        try:
+            async with opencode.events() as events:
+                async for event in events:
+                    pauses = iter(PAUSES)
+                    payload: Json = event.get("payload") or {}
+                    if isinstance(payload.get("properties"), dict):
+                        yield payload
+        except NoOpenCode:
+            pause = next(pauses, None)
+            if pause is None:
+                raise
+        else:
+            pause = next(pauses, PAUSES[-1])
+        await anyio.sleep(pause)

@@ -1,0 +1,193 @@
+"""The sessions of OpenCode, as tools for any client: a real server, whose model says what the test says."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from dapeer.opencode.client import PASSWORD
+from dapeer.opencode.client import OpenCode as OpenCodeClient
+from dapeer.opencode.events import CONNECTED, follow
+from dapeer.tools import OF_OPENCODE
+from tests.harness import ask, read, refusal, served
+from tests.mcp.small import LEGACY, streamable
+from tests.mcp.wire import serving
+from tests.opencode.provider import Call, Fail, Say
+from tests.opencode.server import OpenCode, opencode
+
+
+@asynccontextmanager
+async def working(shared: OpenCode, project: Path) -> AsyncGenerator[tuple[Client, str]]:
+    """Give a client of a server of ours that knows OpenCode, and a new session."""
+    async with (
+        OpenCodeClient(shared.url, {PASSWORD: shared.password}) as opencode,
+        served(project, opencode=opencode) as (c, _),
+    ):
+        yield c, (await ask(c, "opencode_session_create", title="work"))["session_id"]
+
+
+async def test_a_prompt_is_answered_with_the_calls_that_were_made(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("the kettle is on\n")
+    heard = threading.Event()
+    script = [Call("read", {"filePath": str(note)}), Say("It is about a kettle.", after=heard)]
+    prompt = shared.provider.plays("What is the note about?", *script)
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
+        if (message or "").startswith("read "):
+            heard.set()
+
+    async with working(shared, tmp_path) as (c, session):
+        told = await ask(c, "opencode_status", session_id=session)
+        assert (told["state"], told["answer"]) == ("done", "")
+        arguments = {"session_id": session, "prompt": prompt, "model": "scripted/scripted"}
+        result = await c.call_tool("opencode_prompt", arguments, progress_callback=hear)
+        assert result.structured_content
+        told = result.structured_content
+        assert (told["state"], told["answer"]) == ("done", "It is about a kettle.")
+        (made,) = told["tool_calls"]
+        assert (made["tool"], made["status"]) == ("read", "completed")
+        assert "the kettle is on" in made["output"]
+
+        spoken = await read(c, "opencode_messages", session_id=session)
+        assert "user: What is the note about?" in spoken
+        assert "assistant: It is about a kettle." in spoken
+        assert await ask(c, "opencode_status", session_id=session) == told
+        (listed,) = (await ask(c, "opencode_sessions"))["sessions"]
+        assert (listed["title"], listed["state"]) == ("work", "idle")
+        assert await read(c, "opencode_todo", session_id=session) == "The list is empty."
+        assert "No change is known" in await read(c, "opencode_diff", session_id=session)
+
+        known = await ask(c, "opencode_agents")
+        assert "build" in known["agents"]
+        assert known["models"] == ["scripted/scripted"]
+        plays = {"session_id": session, "prompt": prompt}
+        assert "no agent `bild` here. It has: build" in await refusal(
+            c, "opencode_prompt", **plays, agent="bild"
+        )
+        assert "no model `gpt`" in await refusal(c, "opencode_prompt", **plays, model="gpt")
+        assert "no command `fly`" in await refusal(
+            c, "opencode_command", session_id=session, command="/fly"
+        )
+        for nobody in ("ses_nobody", "../mcp"):
+            assert f"no session {nobody}" in await refusal(c, "opencode_status", session_id=nobody)
+
+
+async def test_a_prompt_that_needs_somebody_says_what_it_asks(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    secret = tmp_path / ".env"
+    secret.write_text("COLOUR=blue\n")
+    question = {
+        "question": "Tea or coffee?",
+        "header": "Drink",
+        "options": [{"label": "Tea", "description": "hot"}, {"label": "Coffee", "description": ""}],
+    }
+    prompt = shared.provider.plays(
+        "Which colour, and what to drink?",
+        Call("read", {"filePath": str(secret)}),
+        Call("question", {"questions": [question]}),
+        lambda told: Say(f"{'blue' in told[0]}, {'Tea' in told[1]}"),
+    )
+    async with working(shared, tmp_path) as (c, session):
+        told = await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
+        assert told["state"] == "needs_input"
+        (asked,) = told["asks"]
+        assert (asked["kind"], asked["permission"]) == ("permission", "read")
+        waiting = await read(c, "opencode_status", session_id=session)
+        assert f"{asked['request_id']}: may it read" in waiting
+        assert "Give `decision`." in await refusal(c, "opencode_reply", session_id=session)
+        assert "does not wait for per_0" in await refusal(
+            c, "opencode_reply", session_id=session, request_id="per_0", decision="once"
+        )
+        told = await ask(c, "opencode_reply", session_id=session, decision="once")
+        assert told["state"] == "needs_input"
+        assert told["asks"][0]["questions"][0]["question"] == "Tea or coffee?"
+        assert "1 answers are needed" in await refusal(c, "opencode_reply", session_id=session)
+        told = await ask(c, "opencode_reply", session_id=session, answers=["Tea"])
+        assert (told["state"], told["answer"]) == ("done", "True, True")
+
+
+async def test_a_prompt_may_run_on_and_is_stopped_by_who_has_begun_it(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    held = threading.Event()
+    prompt = shared.provider.plays("Think.", Say("I have thought.", after=held))
+    async with working(shared, tmp_path) as (c, session):
+        told = await ask(c, "opencode_prompt", session_id=session, prompt=prompt, wait=False)
+        assert told["state"] == "running"
+        told = await ask(c, "opencode_prompt", session_id=session, prompt="And?", timeout_ms=1)
+        assert told["state"] == "running"
+        await ask(c, "opencode_abort", session_id=session)
+        (listed,) = (await ask(c, "opencode_sessions"))["sessions"]
+        assert listed["state"] == "idle"
+
+
+async def test_what_nobody_waits_for_any_more_is_stopped(shared: OpenCode, tmp_path: Path) -> None:
+    held, asked = threading.Event(), threading.Event()
+
+    def ponder(_told: Sequence[str]) -> Say:
+        asked.set()
+        return Say("I have pondered.", after=held)
+
+    prompt = shared.provider.plays("Ponder.", ponder)
+    async with (
+        working(shared, tmp_path) as (c, session),
+        OpenCodeClient(shared.url, {PASSWORD: shared.password}) as opencode,
+        aclosing(follow(opencode)) as events,
+    ):
+        assert (await anext(events))["type"] == CONNECTED
+        call = c.call_tool("opencode_prompt", {"session_id": session, "prompt": prompt})
+        waiting = asyncio.create_task(call)
+        await asyncio.to_thread(asked.wait)
+        waiting.cancel()
+        async for event in events:
+            if event["type"] == "session.idle" and event["properties"]["sessionID"] == session:
+                break
+        told = await ask(c, "opencode_status", session_id=session)
+        assert (told["state"], told["answer"]) == ("failed", "")
+        assert "MessageAbortedError" in told["error"]
+    held.set()
+
+
+async def test_an_opencode_that_dies_in_mid_prompt_is_told(tmp_path: Path) -> None:
+    held = threading.Event()
+    with opencode(tmp_path / "other") as own:
+
+        def dies(_told: Sequence[str]) -> Say:
+            own.process.kill()
+            return Say("never heard", after=held)
+
+        prompt = own.provider.plays("Die.", dies)
+        async with working(own, tmp_path) as (c, session):
+            told = await refusal(c, "opencode_prompt", session_id=session, prompt=prompt)
+            assert told.startswith(f"OpenCode at {own.url} cannot be reached (")
+            assert "cannot be reached" in await refusal(c, "opencode_sessions")
+        held.set()
+
+
+async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
+    shared: OpenCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSWORD, shared.password)
+    named = ("--no-auth", "--tools", "opencode", "--opencode", shared.url)
+    async with (
+        serving(*named, cwd=tmp_path) as (_, url),
+        Client(streamable(url, None), mode=LEGACY) as c,
+    ):
+        listed = {tool.name for tool in (await c.list_tools()).tools}
+        assert listed == {tool.name for tool in OF_OPENCODE}
+        assert "build" in await read(c, "opencode_agents")
+
+
+async def test_why_a_model_has_failed_is_told(shared: OpenCode, tmp_path: Path) -> None:
+    prompt = shared.provider.plays("Fail.", Fail("the model is out of ideas"))
+    async with working(shared, tmp_path) as (c, session):
+        told = await refusal(c, "opencode_prompt", session_id=session, prompt=prompt)
+        assert "the model is out of ideas" in told
