@@ -51,10 +51,9 @@ async def served(
     failure: Exception | None = None
     async with (
         Debugger(definitions, project) as debugger,
-        Peers(debugger) as peers,
+        Peers(debugger, opencode) as peers,
         Client(
-            make_server(debugger, TOOLS, peers=peers, selection=selection, opencode=opencode),
-            **options,
+            make_server(debugger, TOOLS, peers=peers, selection=selection), **options
         ) as connected,
     ):
         try:

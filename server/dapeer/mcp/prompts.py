@@ -11,6 +11,9 @@ from mcp import MCPError
 from mcp import types as t
 from mcp.server import ServerRequestContext
 
+from dapeer.mcp.callers import is_opencode
+from dapeer.mcp.skills import Skills
+
 Context = ServerRequestContext[Any, Any]
 
 
@@ -90,29 +93,37 @@ PROMPTS: Final = {
 }
 
 
-async def list_prompts(
-    _context: Context, _params: t.PaginatedRequestParams | None
-) -> t.ListPromptsResult:
-    """Answer `prompts/list`."""
-    return t.ListPromptsResult(prompts=[_listed(prompt) for prompt in PROMPTS.values()])
+class Prompts:
+    """Answers the `prompts/*` requests: our own, and OpenCode's skills."""
 
+    def __init__(self, skills: Skills) -> None:
+        self._skills = skills
 
-async def get_prompt(_context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
-    """Answer `prompts/get`.
+    async def list(
+        self, context: Context, _params: t.PaginatedRequestParams | None
+    ) -> t.ListPromptsResult:
+        """Answer `prompts/list`."""
+        own = [_listed(prompt) for prompt in PROMPTS.values()]
+        skills = () if is_opencode(context) else self._skills.prompts()
+        return t.ListPromptsResult(prompts=[*own, *skills])
 
-    Raises:
-        MCPError: There is no such prompt, or it needs another argument.
-    """
-    prompt = PROMPTS.get(params.name)
-    if prompt is None:
-        raise MCPError(
-            t.INVALID_PARAMS, f"Unknown prompt: {params.name}. There are: {', '.join(PROMPTS)}."
-        )
-    text = prompt.filled(params.arguments or {})
-    return t.GetPromptResult(
-        description=prompt.description,
-        messages=[t.PromptMessage(role="user", content=t.TextContent(text=text))],
-    )
+    async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
+        """Answer `prompts/get`.
+
+        Raises:
+            MCPError: There is no such prompt, or it needs another argument.
+        """
+        values = params.arguments or {}
+        if found := self._skills.prompt(params.name, values):
+            return found
+        prompt = PROMPTS.get(params.name)
+        if prompt is None:
+            known = [*PROMPTS, *(one.name for one in self._skills.prompts())]
+            raise MCPError(
+                t.INVALID_PARAMS, f"Unknown prompt: {params.name}. There are: {', '.join(known)}."
+            )
+        said = t.PromptMessage(role="user", content=t.TextContent(text=prompt.filled(values)))
+        return t.GetPromptResult(description=prompt.description, messages=[said])
 
 
 def _listed(prompt: Prompt) -> t.Prompt:

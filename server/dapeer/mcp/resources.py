@@ -13,6 +13,7 @@ from mcp.server.connection import Connection
 
 from dapeer.debugger import Debugger
 from dapeer.mcp.hub import Hub
+from dapeer.mcp.skills import Skills
 from dapeer.mcp.uris import (
     OUTPUT_TEMPLATE,
     SESSION_TEMPLATE,
@@ -27,20 +28,21 @@ Context = ServerRequestContext[Any, Any]
 
 
 class Resources:
-    """Answers the `resources/*` requests from the mirrors; nothing here asks an adapter."""
+    """Answers the `resources/*` requests from memory; nothing here asks an adapter, or OpenCode."""
 
-    def __init__(self, debugger: Debugger, hub: Hub) -> None:
+    def __init__(self, debugger: Debugger, skills: Skills, hub: Hub) -> None:
         self._debugger = debugger
+        self._skills = skills
         self._hub = hub
 
     async def list(
         self, _context: Context, _params: t.PaginatedRequestParams | None
     ) -> t.ListResourcesResult:
-        """Answer `resources/list`: the sessions together, then each with its output."""
-        sessions = self._debugger.sessions.values()
-        return t.ListResourcesResult(
-            resources=[_OVERVIEW, *(resource for session in sessions for resource in _of(session))]
+        """Answer `resources/list`: the sessions together, then each with its output, then skills."""
+        of_sessions = (
+            resource for session in self._debugger.sessions.values() for resource in _of(session)
         )
+        return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *self._skills.resources()])
 
     async def templates(
         self, _context: Context, _params: t.PaginatedRequestParams | None
@@ -60,6 +62,8 @@ class Resources:
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
             return _json(uri, {"sessions": [session.summary() for session in sessions]})
+        if skill := self._skills.resource(uri):
+            return t.ReadResourceResult(contents=[skill])
         number, output = parse(uri) or (0, False)
         session = self._debugger.sessions.get(number)
         if session is None:

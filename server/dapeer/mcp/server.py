@@ -10,18 +10,21 @@ from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestCont
 from mcp.server.caching import CacheableMethod
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
-from mcp.shared.subscriptions import ToolsListChanged
+from mcp.shared.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 
 import dapeer
 from dapeer.debugger import Debugger
 from dapeer.mcp.hub import Hub
 from dapeer.mcp.instructions import INSTRUCTIONS
-from dapeer.mcp.prompts import get_prompt, list_prompts
+from dapeer.mcp.prompts import Prompts
 from dapeer.mcp.resources import Resources, connection_of
+from dapeer.mcp.skills import Skills
 from dapeer.mcp.toolbox import Selection, Toolbox
-from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
-from dapeer.tools import OF_OPENCODE
 from dapeer.tools.tool import Served
 
 ALL: Final = Selection()
@@ -40,16 +43,14 @@ class DapeerServer(Server[Any]):
         selection: Selection,
         *,
         heartbeat: float,
-        opencode: OpenCode | None = None,
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
         self._listen = ListenHandler(self.hub)
-        self._toolbox = Toolbox(
-            debugger, peers, tools, selection, heartbeat=heartbeat, opencode=opencode
-        )
+        self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
         toolbox = self._toolbox
-        resources = Resources(debugger, self.hub)
+        skills = Skills(peers.opencode)
+        resources, prompts = Resources(debugger, skills, self.hub), Prompts(skills)
         super().__init__(
             "dapeer",
             version=dapeer.__version__,
@@ -65,8 +66,8 @@ class DapeerServer(Server[Any]):
             on_subscribe_resource=resources.subscribe,
             on_unsubscribe_resource=resources.unsubscribe,
             on_subscriptions_listen=self._listen,
-            on_list_prompts=list_prompts,
-            on_get_prompt=get_prompt,
+            on_list_prompts=prompts.list,
+            on_get_prompt=prompts.get,
         )
         self.add_notification_handler(
             "notifications/initialized", t.NotificationParams, self._initialized
@@ -75,6 +76,7 @@ class DapeerServer(Server[Any]):
         self.middleware.clear()
         debugger.subscribe(self.hub.changed)
         peers.subscribe(self._tools_changed)
+        peers.opencode.subscribe(self._opencode_changed)
 
     def create_initialization_options(
         self,
@@ -95,6 +97,11 @@ class DapeerServer(Server[Any]):
         if self._toolbox.refresh():
             self.hub.note(ToolsListChanged())
 
+    def _opencode_changed(self) -> None:
+        self._tools_changed()
+        self.hub.note(PromptsListChanged())
+        self.hub.note(ResourcesListChanged())
+
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
     ) -> None:
@@ -108,23 +115,20 @@ def make_server(
     peers: Peers | None = None,
     selection: Selection = ALL,
     heartbeat: float = HEARTBEAT,
-    opencode: OpenCode | None = None,
 ) -> DapeerServer:
     """Return a server of `debugger` with the tools that are wanted.
 
-    Without `peers` no Neovim can be attached; without `opencode` its tools are not there.
+    Without `peers` no Neovim can be attached.
     """
-    offered = [*tools, *(OF_OPENCODE if opencode else ())]
-    peers = peers or Peers(debugger)
-    return DapeerServer(debugger, peers, offered, selection, heartbeat=heartbeat, opencode=opencode)
+    return DapeerServer(debugger, peers or Peers(debugger), tools, selection, heartbeat=heartbeat)
 
 
-# The prompts are always the same.
-_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True)
+_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
 
 # What can change at any moment must not be cached.
 _CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
     "tools/list": CacheHint(ttl_ms=0, scope="private"),
+    "prompts/list": CacheHint(ttl_ms=0, scope="private"),
     "resources/list": CacheHint(ttl_ms=0, scope="private"),
     "resources/read": CacheHint(ttl_ms=0, scope="private"),
 }

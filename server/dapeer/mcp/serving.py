@@ -24,7 +24,7 @@ from dapeer.mcp.toolbox import Selection
 from dapeer.neovim.discovery import AUTO, of_project
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
-from dapeer.tools import OF_OPENCODE, TOOLS
+from dapeer.tools import TOOLS
 from dapeer.tools.tool import Served
 
 log = logging.getLogger(__name__)
@@ -71,22 +71,18 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
     """
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups)
-    selection.check([*offer.tools, *(OF_OPENCODE if offer.opencode else ())])
-    known = OpenCode(offer.opencode) if offer.opencode else None
+    selection.check(offer.tools)
+    opencode = OpenCode(offer.opencode) if offer.opencode else None
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
-            Peers(debugger) as peers,
+            Peers(debugger, opencode) as peers,
             anyio.create_task_group() as tasks,
-            known or contextlib.nullcontext() as opencode,
         ):
             log.info("serving %s", debugger.project)
             await _attach(offer.nvim, peers, debugger.project, tasks)
-            server = make_server(
-                debugger, offer.tools, peers=peers, selection=selection, opencode=opencode
-            )
-            yield server, stop
+            yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop
             tasks.cancel_scope.cancel()
 
 

@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
+from dapeer.mcp.callers import client_of, is_opencode
 from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress
-from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
+from dapeer.tools import OF_OPENCODE
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 from dapeer.tools.tool import Call, Reply, Served
 
@@ -51,7 +52,8 @@ class Selection:
         Raises:
             ArgumentError: No tool belongs to one of the groups.
         """
-        known = sorted({group for tool in tools for group in tool.groups}.union(GROUPS))
+        offered = (*tools, *OF_OPENCODE)
+        known = sorted({group for tool in offered for group in tool.groups}.union(GROUPS))
         for group in self.groups or ():
             if group not in known:
                 raise ArgumentError(
@@ -70,10 +72,8 @@ class Toolbox:
         selection: Selection,
         *,
         heartbeat: float,
-        opencode: OpenCode | None = None,
     ) -> None:
         self._debugger = debugger
-        self._opencode = opencode
         self._peers = peers
         self._heartbeat = heartbeat
         self._selection = selection
@@ -81,17 +81,20 @@ class Toolbox:
         self._tools: Mapping[str, Served] = {}
         self._of_neovim: Mapping[str, Served] = {}
         self._listing = t.ListToolsResult(tools=[])
+        self._listing_for_opencode = self._listing
         self.refresh()
 
     def refresh(self) -> bool:
-        """Take in what the Neovims offer now; return whether the list has changed."""
-        offered = [*self._own.values(), *neovim_tools(self._peers, taken=self._own)]
+        """Take in what the Neovims and OpenCode offer now; return whether the list has changed."""
+        of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
+        offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
         wanted = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
-        listing = t.ListToolsResult(tools=[_listed(tool) for tool in self._tools.values()])
-        own = self._own.keys()
-        self._of_neovim = {name: one for name, one in self._tools.items() if name not in own}
+        others = {name: tool for name, tool in self._tools.items() if tool not in of_opencode}
+        self._of_neovim = {name: tool for name, tool in others.items() if name not in self._own}
+        self._listing_for_opencode = _listing(others)
+        listing = _listing(self._tools)
         changed, self._listing = listing != self._listing, listing
         return changed
 
@@ -101,10 +104,10 @@ class Toolbox:
         return tool.input_schema if tool else None
 
     async def list(
-        self, _context: Context, _params: t.PaginatedRequestParams | None
+        self, context: Context, _params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
-        return self._listing
+        return self._listing_for_opencode if is_opencode(context) else self._listing
 
     async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
         """Answer `tools/call`. What a tool reports as wrong is a result, for the model to read.
@@ -136,9 +139,9 @@ class Toolbox:
                 self._debugger,
                 progress,
                 self._peers,
-                _client(context),
+                client_of(context),
                 self._of_neovim,
-                self._opencode,
+                self._peers.opencode.current,
             )
             reply = await tool(call, arguments)
             await progress.flush()
@@ -163,10 +166,8 @@ class Toolbox:
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
 
-def _client(context: Context) -> str:
-    params = context.session.client_params
-    info = params.client_info if params else None
-    return f"{info.name} {info.version}".strip() if info else ""
+def _listing(tools: Mapping[str, Served]) -> t.ListToolsResult:
+    return t.ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
 
 
 def _listed(tool: Served) -> t.Tool:

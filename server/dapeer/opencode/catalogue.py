@@ -1,74 +1,181 @@
-"""What an OpenCode server knows by name. It answers an unknown name with an error that says nothing."""
+"""What an OpenCode server knows by name: agents, models, commands, skills, tools.
+
+It answers an unknown name with an error that says nothing, so names are looked up before they are used. What it has
+told is kept for as long as we hear of changes, and not a moment longer.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Iterable
+import itertools
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, Final
 
-from dapeer.errors import ArgumentError, OpenCodeMissing
+import anyio
+
+from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeMissing
 from dapeer.opencode.client import Json, OpenCode
+from dapeer.opencode.events import CONNECTED
+
+log = logging.getLogger(__name__)
+
+PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Seconds before each new attempt to hear of changes, after a stream has ended."""
+LONGEST_PAUSE: Final = 30.0
+"""Between later ones. An answer to anybody's question shows that the server is back, and ends the pause."""
+
+CHANGES: Final = (CONNECTED, "global.disposed", "server.instance.disposed", "mcp.tools.changed")
+"""Events after which what was told may be true no more. Nothing is told again of what we have not heard."""
 
 
-async def agents(opencode: OpenCode, directory: Path) -> list[Json]:
-    """Return the agents that are not for OpenCode's own use."""
-    return [one for one in await opencode.get("/agent", directory) if not one.get("hidden")]
+class Catalogue:
+    """What one server knows by name.
 
-
-async def checked_agent(opencode: OpenCode, directory: Path, name: str | None) -> Json:
-    """Return the part of a request that names an agent; empty: OpenCode chooses.
-
-    Raises:
-        ArgumentError: There is no such agent.
+    Args:
+        opencode: The server.
+        project: The directory whose skills are looked after.
+        changed: Is called when these skills are others than before.
     """
-    if name is None:
-        return {}
-    known = await agents(opencode, directory)
-    return {"agent": _known(name, [one["name"] for one in known], "agent")}
+
+    def __init__(
+        self, opencode: OpenCode, project: Path, changed: Callable[[], None] = lambda: None
+    ) -> None:
+        self.opencode = opencode
+        self.project_skills: Sequence[Json] = ()
+        """Those of the project, from memory: as `skills` returns them."""
+        self._project = project
+        self._changed = changed
+        self._kept: dict[tuple[object, ...], Any] = {}
+        self._hears = False
+        self._era = 0
+        """Counts what was forgotten: an answer to an older question is not kept."""
+        self._answered = anyio.Event()
+
+    async def agents(self, directory: Path) -> list[Json]:
+        """Return the agents that are not for OpenCode's own use."""
+        return [one for one in await self.all_agents(directory) if not one.get("hidden")]
+
+    async def all_agents(self, directory: Path) -> list[Json]:
+        """Return the agents, hidden ones included."""
+        return await self._known("/agent", directory)
+
+    async def models(self, directory: Path) -> list[str]:
+        """Return the models, each as `provider/model`."""
+        told = await self._known("/config/providers", directory)
+        return [f"{each['id']}/{model}" for each in told["providers"] for model in each["models"]]
+
+    async def commands(self, directory: Path) -> list[Json]:
+        """Return the commands; skills, and prompts of MCP servers, are among them."""
+        return await self._known("/command", directory)
+
+    async def skills(self, directory: Path) -> list[Json]:
+        """Return the skills: name, description, location, content."""
+        return await self._known("/skill", directory)
+
+    async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
+        """Return the tools that a model is offered, but for those of MCP servers: id, description, parameters."""
+        return await self._known("/experimental/tool", directory, provider=provider, model=model)
+
+    async def agent(self, directory: Path, name: str | None) -> Json:
+        """Return the part of a request that names an agent; empty: OpenCode chooses.
+
+        Raises:
+            ArgumentError: There is no such agent.
+        """
+        if name is None:
+            return {}
+        known = [one["name"] for one in await self.agents(directory)]
+        return {"agent": _checked(name, known, "agent")}
+
+    async def model(self, directory: Path, name: str | None) -> Json:
+        """Return the part of a request that names a model, `provider/model`; empty: OpenCode chooses.
+
+        Raises:
+            ArgumentError: There is no such model.
+        """
+        if name is None:
+            return {}
+        found = _checked(name, await self.models(directory), "model")
+        provider, _, model = found.partition("/")
+        return {"model": {"providerID": provider, "modelID": model}}
+
+    async def command(self, directory: Path, name: str) -> str:
+        """Return the name of a command, without its slash.
+
+        Raises:
+            ArgumentError: There is no such command.
+        """
+        known = [one["name"] for one in await self.commands(directory)]
+        return _checked(name.removeprefix("/"), known, "command")
+
+    async def session(self, name: str) -> Json:
+        """Return a session, as OpenCode tells it now.
+
+        Raises:
+            ArgumentError: There is no such session.
+        """
+        # An ill-formed id gets the error that says nothing.
+        if name.startswith("ses") and name.isascii() and name.replace("_", "").isalnum():
+            with contextlib.suppress(OpenCodeMissing):
+                return await self.opencode.get(f"/session/{name}")
+        raise ArgumentError(
+            f"OpenCode has no session {name}.",
+            "opencode_sessions lists those there are, opencode_session_create makes one.",
+        )
+
+    async def watch(self) -> None:
+        """Hear of changes, until cancelled; a server that is away is looked for, ever more rarely."""
+        pauses = _pauses()
+        while True:
+            try:
+                async with self.opencode.events() as events:
+                    async for event in events:
+                        pauses = _pauses()
+                        await self._heard(event.get("payload") or {})
+            except OpenCodeError as error:
+                log.info("%s", error)
+            self._forget()
+            self._hears = False
+            self._answered = anyio.Event()
+            with anyio.move_on_after(next(pauses)):
+                await self._answered.wait()
+
+    async def _heard(self, event: Json) -> None:
+        if event.get("type") in CHANGES:
+            self._hears = True
+            self._forget()
+            skills: Sequence[Json] = ()
+            # With a mistake in its configuration OpenCode has none, and runs.
+            with contextlib.suppress(OpenCodeError):
+                skills = await self.skills(self._project)
+            if skills != self.project_skills:
+                self.project_skills = skills
+                self._changed()
+
+    def _forget(self) -> None:
+        self._kept.clear()
+        self._era += 1
+
+    async def _known(self, path: str, directory: Path, **query: str) -> Any:  # noqa: ANN401 - any JSON value
+        key = (path, directory, *query.values())
+        if key in self._kept:
+            return self._kept[key]
+        era = self._era
+        told = await self.opencode.get(path, directory, **query)
+        self._answered.set()
+        if self._hears and era == self._era:
+            self._kept[key] = told
+        return told
 
 
-async def checked_model(opencode: OpenCode, directory: Path, name: str | None) -> Json:
-    """Return the part of a request that names a model, `provider/model`; empty: OpenCode chooses.
-
-    Raises:
-        ArgumentError: There is no such model.
-    """
-    if name is None:
-        return {}
-    told = await opencode.get("/config/providers", directory)
-    known = [f"{each['id']}/{model}" for each in told["providers"] for model in each["models"]]
-    provider, _, model = _known(name, known, "model").partition("/")
-    return {"model": {"providerID": provider, "modelID": model}}
+def _pauses() -> Iterator[float]:
+    return itertools.chain(PAUSES, itertools.repeat(LONGEST_PAUSE))
 
 
-async def checked_command(opencode: OpenCode, directory: Path, name: str) -> str:
-    """Return the name of a command, without its slash.
-
-    Raises:
-        ArgumentError: There is no such command.
-    """
-    known = [one["name"] for one in await opencode.get("/command", directory)]
-    return _known(name.removeprefix("/"), known, "command")
-
-
-async def session(opencode: OpenCode, name: str) -> Json:
-    """Return a session.
-
-    Raises:
-        ArgumentError: There is no such session.
-    """
-    # An ill-formed id gets the error that says nothing.
-    if name.startswith("ses") and name.isascii() and name.replace("_", "").isalnum():
-        with contextlib.suppress(OpenCodeMissing):
-            return await opencode.get(f"/session/{name}")
-    raise ArgumentError(
-        f"OpenCode has no session {name}.",
-        "opencode_sessions lists those there are, opencode_session_create makes one.",
-    )
-
-
-def _known(name: str, known: Iterable[str], what: str) -> str:
+def _checked(name: str, known: Iterable[str], what: str) -> str:
     names = sorted(known)
     if name in names:
         return name

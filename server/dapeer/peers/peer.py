@@ -19,6 +19,7 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
 from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.taps import Taps
+from dapeer.opencode.servers import Servers
 from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
 from dapeer.peers.shared import SharedBreakpoints
 from dapeer.peers.starts import Starts
@@ -51,6 +52,7 @@ class Peer:
         debugger: Debugger,
         tasks: TaskGroup,
         taps: Taps,
+        opencode: Servers,
         tools_changed: Callable[[], None],
     ) -> None:
         self.id = number
@@ -62,6 +64,7 @@ class Peer:
         self._debugger = debugger
         self._tasks = tasks
         self._taps = taps
+        self._opencode = opencode
         self._tools_changed = tools_changed
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
@@ -87,6 +90,7 @@ class Peer:
             "consent": self._consent,
             "approve": self._approve,
             "tools": self._take_tools,
+            "opencode": self._uses_opencode,
         }
 
     @property
@@ -167,6 +171,7 @@ class Peer:
         self._shared.close()
         self._witness.gone()
         self._tools.gone()
+        self._opencode.tell(self.target, "")
         for joined in list(self.sessions.values()):
             await joined.part()
         self._starts.gone()
@@ -300,6 +305,10 @@ class Peer:
     def _take_tools(self, told: object) -> None:
         self._tools.take(told)
         self._tools_changed()
+
+    def _uses_opencode(self, told: Mapping[str, Any]) -> None:
+        url, authorization = told.get("url"), told.get("authorization")
+        self._opencode.tell(self.target, str(url or ""), str(authorization or ""))
 
     def _consent(self, number: int, allowed: object, why: object = None) -> None:
         self._witness.answered(number, allowed, why)

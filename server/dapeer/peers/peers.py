@@ -16,6 +16,8 @@ from dapeer.debugger import Debugger
 from dapeer.errors import NeovimBusy, NoNeovim
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.taps import Taps
+from dapeer.opencode.client import OpenCode
+from dapeer.opencode.servers import Servers
 from dapeer.peers.peer import Peer
 from dapeer.peers.witness import Action
 
@@ -23,9 +25,15 @@ log = logging.getLogger(__name__)
 
 
 class Peers:
-    """The Neovims whose sessions we share; `async with` hangs up on all of them at its exit."""
+    """The Neovims whose sessions we share; `async with` hangs up on all of them at its exit.
 
-    def __init__(self, debugger: Debugger) -> None:
+    Args:
+        debugger: Has the sessions.
+        opencode: An OpenCode server that somebody has named, beside those of which the Neovims tell.
+    """
+
+    def __init__(self, debugger: Debugger, opencode: OpenCode | None = None) -> None:
+        self.opencode = Servers(debugger.project, opencode)
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self._debugger = debugger
@@ -39,6 +47,7 @@ class Peers:
     async def __aenter__(self) -> Self:
         """Begin to attach."""
         await self._tasks.__aenter__()
+        await self.opencode.__aenter__()
         return self
 
     async def __aexit__(
@@ -55,6 +64,7 @@ class Peers:
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()
+        await self.opencode.__aexit__(kind, error, traceback)
         self._tasks.cancel_scope.cancel()
         return await self._tasks.__aexit__(kind, error, traceback)
 
@@ -98,7 +108,12 @@ class Peers:
     async def _arrive(self, target: str, seconds: float) -> Peer:
         try:
             peer = Peer(
-                next(self._ids), self._debugger, self._tasks, self._taps, self._tools_changed
+                next(self._ids),
+                self._debugger,
+                self._tasks,
+                self._taps,
+                self.opencode,
+                self._tools_changed,
             )
             await peer.attach(target, seconds)
         finally:

@@ -11,7 +11,8 @@ import anyio
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeError
-from dapeer.opencode import catalogue, report
+from dapeer.opencode import report
+from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import calls_of, shortened, text_of
 from dapeer.opencode.runs import Begin, Run
@@ -44,7 +45,7 @@ async def opencode_session_create(
 ) -> Reply:
     """Create an OpenCode session for opencode_prompt."""
     opencode, where = _opencode(call), _directory(call, directory)
-    body = await catalogue.checked_agent(opencode, where, agent)
+    body = await _catalogue(call).agent(where, agent)
     # Without a title, OpenCode asks a model for one.
     made = await opencode.post("/session", body | {"title": title or "dapeer"}, where)
     return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
@@ -62,12 +63,12 @@ async def opencode_prompt(
 ) -> Reply:
     """Prompt an OpenCode session; returns the answer with the tool calls made, or what it needs to be told."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     where = Path(session["directory"])
     body: Json = {
         "parts": [{"type": "text", "text": prompt}],
-        **await catalogue.checked_agent(opencode, where, agent),
-        **await catalogue.checked_model(opencode, where, model),
+        **await _catalogue(call).agent(where, agent),
+        **await _catalogue(call).model(where, model),
     }
     path = f"/session/{session_id}"
     if not wait:
@@ -91,9 +92,9 @@ async def opencode_command(
 ) -> Reply:
     """Run a command or skill of OpenCode's in a session, as `/command arguments` does."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     where = Path(session["directory"])
-    name = await catalogue.checked_command(opencode, where, command)
+    name = await _catalogue(call).command(where, command)
     body = {"command": name, "arguments": arguments}
     path = f"/session/{session_id}/command"
     return await _run(
@@ -115,7 +116,7 @@ async def opencode_reply(
 ) -> Reply:
     """Answer a permission request (decision) or questions (answers, or decision reject) of a session; then waits as opencode_prompt does."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     run = Run(opencode, session, await _before_last_prompt(opencode, session))
     ask = _chosen(await run.asks(), request_id)
     path, body = _answer(ask, decision, answers, message)
@@ -130,7 +131,7 @@ async def opencode_reply(
 async def opencode_messages(call: Call, session_id: str, count: Count = 10) -> Reply:
     """Read the last messages of an OpenCode session, tool calls included."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     found = await _messages(opencode, session, count)
     rows: list[Json] = [
         {"role": one["info"]["role"], "text": text_of(one), "tool_calls": calls_of(one)}
@@ -147,7 +148,7 @@ async def opencode_messages(call: Call, session_id: str, count: Count = 10) -> R
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Tell whether an OpenCode session runs, is done or needs input, and what its last prompt has brought."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     run = Run(opencode, session, await _before_last_prompt(opencode, session))
     facts = report.facts(session_id, await run.state())
     return Reply(report.text(facts), facts)
@@ -157,7 +158,7 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
 async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     await _abort(opencode, session)
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
@@ -166,7 +167,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
 async def opencode_todo(call: Call, session_id: str) -> Reply:
     """Read the to-do list of an OpenCode session."""
     opencode = _opencode(call)
-    await catalogue.session(opencode, session_id)
+    await _catalogue(call).session(session_id)
     todos = await opencode.get(f"/session/{session_id}/todo")
     lines = [f"[{one['status']}] {one['content']}" for one in todos]
     return Reply("\n".join(lines) or "The list is empty.", {"todos": todos})
@@ -176,7 +177,7 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 async def opencode_diff(call: Call, session_id: str) -> Reply:
     """Read what the last prompt of an OpenCode session has changed in files; needs OpenCode's snapshots."""
     opencode = _opencode(call)
-    session = await catalogue.session(opencode, session_id)
+    session = await _catalogue(call).session(session_id)
     users = [one for one in await _messages(opencode, session) if one["info"]["role"] == "user"]
     last = users[-1]["info"]["id"] if users else None
     path = f"/session/{session_id}/diff"
@@ -193,14 +194,11 @@ async def opencode_diff(call: Call, session_id: str) -> Reply:
 @tool("List OpenCode agents", read_only=True)
 async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     """List OpenCode's agents, models and commands in a directory."""
-    opencode, where = _opencode(call), _directory(call, directory)
-    agents = await catalogue.agents(opencode, where)
-    providers = (await opencode.get("/config/providers", where))["providers"]
-    commands = await opencode.get("/command", where)
+    known, where = _catalogue(call), _directory(call, directory)
     told: dict[str, list[str]] = {
-        "agents": [one["name"] for one in agents],
-        "models": [f"{each['id']}/{model}" for each in providers for model in each["models"]],
-        "commands": [one["name"] for one in commands],
+        "agents": [one["name"] for one in await known.agents(where)],
+        "models": await known.models(where),
+        "commands": [one["name"] for one in await known.commands(where)],
     }
     lines = [f"{kind}: {', '.join(names[:MOST])}" for kind, names in told.items()]
     return Reply("\n".join(lines), told)
@@ -233,6 +231,10 @@ async def _abort(opencode: OpenCode, session: Json) -> None:
 
 
 def _opencode(call: Call) -> OpenCode:
+    return _catalogue(call).opencode
+
+
+def _catalogue(call: Call) -> Catalogue:
     if call.opencode is None:
         raise NoOpenCode(
             "No OpenCode server is known.",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
-from dapeer.opencode.client import OpenCode
+from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, ActionKind, Peers, Progress
 from dapeer.schemas import unpacked
 
@@ -32,8 +32,8 @@ class Call:
     """Name and version of the program that calls, if it has told them."""
     of_neovim: Mapping[str, Served] = field(default_factory=dict[str, "Served"])
     """The tools of the attached Neovims that this client may use, by name."""
-    opencode: OpenCode | None = None
-    """The OpenCode server that is known, if one is."""
+    opencode: Catalogue | None = None
+    """The OpenCode server that is known, and what it knows; None: none is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,110 @@
+"""The OpenCode servers that are known: one that was named at the start, and those that Neovims tell of."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.opencode.catalogue import Catalogue
+from dapeer.opencode.client import PASSWORD, USERNAME, OpenCode
+
+log = logging.getLogger(__name__)
+
+
+class Servers:
+    """The servers, each looked after for as long as it is known. Use it as a context manager.
+
+    Args:
+        project: The directory whose skills are of interest.
+        named: The one that somebody has named. It is preferred.
+    """
+
+    def __init__(self, project: Path, named: OpenCode | None = None) -> None:
+        self._project = project
+        self._named = named
+        self._known: dict[str, Catalogue] = {}
+        """By who has told of it, the newest last."""
+        self._watches: dict[str, anyio.CancelScope] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._tasks: TaskGroup = anyio.create_task_group()
+
+    async def __aenter__(self) -> Self:
+        """Begin to look after the one that was named."""
+        await self._tasks.__aenter__()
+        if self._named:
+            self._take("", self._named)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        """Hang up on all of them."""
+        self._tasks.cancel_scope.cancel()
+        return await self._tasks.__aexit__(kind, error, traceback)
+
+    @property
+    def current(self) -> Catalogue | None:
+        """The one that was named, else the one that was told of last; None: none is known."""
+        return self._known.get("") or next(reversed(self._known.values()), None)
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when another server is the current one, or its skills are others."""
+        self._listeners.append(listener)
+
+    def tell(self, who: str, url: str, authorization: str = "") -> None:
+        """Take note that a Neovim uses a server.
+
+        Args:
+            who: The Neovim.
+            url: Where the server listens; empty: it uses none any more.
+            authorization: What the server wants to see in the header of this name.
+        """
+        if not url and who not in self._known:
+            return
+        self._leave(who)
+        if url:
+            environment = _environment(authorization) if authorization else {}
+            self._take(who, OpenCode(url, environment))
+        self._changed()
+
+    def _take(self, who: str, opencode: OpenCode) -> None:
+        catalogue = self._known[who] = Catalogue(opencode, self._project, self._changed)
+        scope = self._watches[who] = anyio.CancelScope()
+        self._tasks.start_soon(_look_after, catalogue, scope)
+
+    def _leave(self, who: str) -> None:
+        if who in self._known:
+            del self._known[who]
+            self._watches.pop(who).cancel()
+
+    def _changed(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+
+async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
+    with scope:
+        async with catalogue.opencode:
+            await catalogue.watch()
+
+
+def _environment(authorization: str) -> dict[str, str]:
+    """Return what OpenCode's variables were, of which this header was made."""
+    _, _, encoded = authorization.partition("Basic ")
+    try:
+        username, _, password = base64.b64decode(encoded).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        log.warning("a Neovim has told of a password for OpenCode that cannot be read")
+        return {}
+    return {USERNAME: username, PASSWORD: password}
