@@ -122,7 +122,7 @@ def test_function_breakpoints_are_kept_by_name() -> None:
     told = Told()
     body = {"breakpoints": [{"id": 1, "verified": True}]}
     told.tell("setFunctionBreakpoints", body, breakpoints=[{"name": "main"}])
-    assert told.mirror.function_breakpoints == [("main", {"id": 1, "verified": True})]
+    assert told.mirror.placed.functions == [("main", {"id": 1, "verified": True})]
 
 
 def test_a_capabilities_event_adds_to_what_initialize_said() -> None:
@@ -137,7 +137,7 @@ def test_modules_come_and_go() -> None:
     told.event("module", reason="new", module={"id": 1, "name": "a"})
     told.event("module", reason="new", module={"id": 2, "name": "b"})
     told.event("module", reason="removed", module={"id": 1})
-    assert told.mirror.modules == {"2": {"id": 2, "name": "b"}}
+    assert told.mirror.loaded.modules == {"2": {"id": 2, "name": "b"}}
 
 
 def test_a_short_stack_without_a_total_is_whole() -> None:

@@ -73,7 +73,7 @@ def test_a_recording_of_gdb_tells_its_whole_story() -> None:
     ]
     assert mirror.output.read().text.endswith("round 4\ntotal 125, last tea\n")
     assert mirror.breakpoints == {"/project/fixtures/programs/loop.c": []}
-    assert "/build/record/loop" in mirror.modules
+    assert "/build/record/loop" in mirror.loaded.modules
 
 
 def test_a_recording_of_bash_tells_its_whole_story() -> None:

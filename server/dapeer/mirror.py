@@ -11,7 +11,9 @@ from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
 from dapeer.errors import NotStopped
 from dapeer.history import History, Stop
+from dapeer.loaded import Loaded
 from dapeer.output import Category, OutputLog
+from dapeer.placed import Placed
 
 UNKNOWN = -1
 """Stands for the thread that stopped until the threads are listed."""
@@ -41,13 +43,12 @@ class Mirror:
         self.threads: dict[int, str] = {}
         """Names by thread id; empty for a thread that only an event has told of."""
         self.output = OutputLog()
-        self.breakpoints: dict[str, list[tuple[SourceBreakpoint, Breakpoint]]] = {}
-        """By source path: each breakpoint that was sent, and what the adapter made of it."""
-        self.function_breakpoints: list[tuple[str, Breakpoint]] = []
+        self.placed = Placed()
+        """The breakpoints that were sent, and what the adapter made of them."""
+        self.loaded = Loaded()
+        """Modules and sources."""
         self.process: Body = {}
         """Body of the `process` event."""
-        self.modules: dict[str, Body] = {}
-        """Modules by id."""
         self.exit_code: int | None = None
         self._started = False
         self._ended = False
@@ -69,10 +70,12 @@ class Mirror:
             "stopped": self._stopped,
             "continued": self._continued,
             "thread": self._thread,
-            "breakpoint": self._breakpoint,
+            "breakpoint": self.placed.changed,
             "capabilities": self._capabilities,
             "process": self._process,
-            "module": self._module,
+            "memory": self._written,
+            "invalidated": self._written,
+            **self.loaded.on_event,
             "exited": self._exited,
             "terminated": self._terminated,
         }
@@ -90,9 +93,10 @@ class Mirror:
             "setVariable": self._variable_set,
             "setExpression": self._variable_set,
             "evaluate": self._variable_set,  # an expression may call anything
+            "writeMemory": self._variable_set,
             "exceptionInfo": self._exception_info,
-            "setBreakpoints": self._set_breakpoints,
-            "setFunctionBreakpoints": self._set_function_breakpoints,
+            **self.placed.on_response,
+            **self.loaded.on_response,
         }
 
     @property
@@ -108,6 +112,11 @@ class Mirror:
     def stop(self) -> Stop | None:
         """The latest stop that still lasts; None while every thread runs."""
         return next(reversed(self._stops.values()), None)
+
+    @property
+    def breakpoints(self) -> dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]:
+        """By source path: each breakpoint that was sent, and what the adapter made of it."""
+        return self.placed.lines
 
     @property
     def exception_filters(self) -> dict[str, bool]:
@@ -227,31 +236,12 @@ class Mirror:
         else:
             self.threads.setdefault(thread_id, "")
 
-    def _breakpoint(self, body: Body) -> None:
-        changed = cast("Breakpoint", body.get("breakpoint") or {})
-        number = changed.get("id")
-        if number is None:
-            return
-        if body.get("reason") == "removed":
-            changed = Breakpoint(id=number, verified=False, message="removed by the adapter")
-        for pairs in self.breakpoints.values():
-            for index, (wanted, known) in enumerate(pairs):
-                if known.get("id") == number:
-                    pairs[index] = wanted, cast("Breakpoint", {**known, **changed})
-
     def _capabilities(self, body: Body) -> None:
         self.capabilities |= body.get("capabilities") or {}
 
     def _process(self, body: Body) -> None:
         self.process = body
         self._started = True
-
-    def _module(self, body: Body) -> None:
-        module = cast("Body", body.get("module") or {})
-        if body.get("reason") == "removed":
-            self.modules.pop(str(module.get("id")), None)
-        else:
-            self.modules[str(module.get("id"))] = module
 
     def _exited(self, body: Body) -> None:
         code = body.get("exitCode")
@@ -343,26 +333,19 @@ class Mirror:
             self.stop.variables[asked["variablesReference"]] = variables
             self.stop.outdated.discard(asked["variablesReference"])
 
-    def _variable_set(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+    def _variable_set(self, asked: Body, body: Body) -> None:
+        if asked.get("context") != "hover":
+            self._written(body)
+
+    def _written(self, _: Body) -> None:
         """A write may change what any other variable shows: they must be fetched anew."""
-        if self.stop is not None and asked.get("context") != "hover":
+        if self.stop is not None:
             self.stop.outdated = set(self.stop.variables)
 
     def _exception_info(self, asked: Body, body: Body) -> None:
         stop = self.stop_of(asked.get("threadId", -1))
         if stop is not None:
             stop.exception = body
-
-    def _set_breakpoints(self, asked: Body, body: Body) -> None:
-        path = str(asked["source"].get("path"))
-        wanted = cast("Sequence[SourceBreakpoint]", asked.get("breakpoints") or ())
-        made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
-        self.breakpoints[path] = list(zip(wanted, made, strict=False))
-
-    def _set_function_breakpoints(self, asked: Body, body: Body) -> None:
-        names = [str(wanted["name"]) for wanted in asked.get("breakpoints") or ()]
-        made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
-        self.function_breakpoints = list(zip(names, made, strict=False))
 
 
 def _ignore(_: Body) -> None:

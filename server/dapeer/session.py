@@ -15,7 +15,7 @@ import anyio
 from dapeer import snapshot as look
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, NEEDS
+from dapeer.dap.requests import CONTROL, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import (
     FunctionBreakpoint,
@@ -135,9 +135,14 @@ class Session:
     # -- requests
 
     async def request(
-        self, command: str, arguments: Body | None = None, *, seconds: float | None = None
+        self,
+        command: str,
+        arguments: Body | None = None,
+        *,
+        seconds: float | None = None,
+        forced: bool = False,
     ) -> Body:
-        """Send a request that the adapter advertises, and return the body of its response.
+        """Send a request that the adapter advertises, or any if `forced`, and return the body of its response.
 
         Raises:
             Unsupported: The adapter does not advertise it; nothing was sent.
@@ -147,7 +152,8 @@ class Session:
             NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
             ChannelClosed: The session ended first.
         """
-        self.require(command)
+        if not forced:
+            self.require(command)
         control = command in CONTROL
         limit = seconds or (self._deadlines.control if control else self._deadlines.request)
         try:
@@ -161,19 +167,18 @@ class Session:
             self.finish()
             raise RequestTimeout(command, limit, killed=True) from error
 
-    def supports(self, command: str) -> bool:
-        """Whether the adapter advertises a request, or every adapter has it."""
-        capability = NEEDS.get(command)
-        return capability is None or bool(self.mirror.capabilities.get(capability))
+    def supports(self, wanted: str) -> bool:
+        """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
+        return can(self.mirror.capabilities, wanted)
 
-    def require(self, command: str) -> None:
-        """Raise `Unsupported` when the adapter does not advertise a request.
+    def require(self, wanted: str) -> None:
+        """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
 
         Some adapters crash on a request they do not know, some never answer anything again.
         """
-        if not self.supports(command):
+        if not self.supports(wanted):
             raise Unsupported(
-                f"The adapter {self.adapter} does not support `{command}`.",
+                f"The adapter {self.adapter} does not support `{wanted}`.",
                 "Reach it another way: dap_evaluate may, or a breakpoint.",
             )
 
@@ -228,6 +233,14 @@ class Session:
             arguments["frameId"] = frame_id
         async with self._evaluating:
             return await self.request("evaluate", arguments, seconds=seconds)
+
+    async def set_expression(self, expression: str, value: str, frame_id: int | None) -> Body:
+        """Assign to an expression that names a place."""
+        arguments: dict[str, Any] = {"expression": expression, "value": value}
+        if frame_id is not None:
+            arguments["frameId"] = frame_id
+        async with self._evaluating:
+            return await self.request("setExpression", arguments)
 
     async def set_variable(self, reference: int, name: str, value: str) -> Body:
         """Give a child of a scope or variable a new value."""

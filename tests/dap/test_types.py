@@ -44,7 +44,9 @@ def bare(hint: object) -> object:
 
 
 def json_types(schema: Json) -> set[str]:
-    """Return the JSON types that a property may have; a `$ref` is always an object here."""
+    """Return the JSON types that a property may have."""
+    if "$ref" in schema:
+        schema = DEFINITIONS[schema["$ref"].rpartition("/")[2]]
     kind = schema.get("type", "object")
     return {kind} if isinstance(kind, str) else set(kind)
 

@@ -5,18 +5,66 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 NEEDS: Mapping[str, str] = {
+    "breakpointLocations": "supportsBreakpointLocationsRequest",
+    "cancel": "supportsCancelRequest",
+    "completions": "supportsCompletionsRequest",
     "configurationDone": "supportsConfigurationDoneRequest",
+    "dataBreakpointInfo": "supportsDataBreakpoints",
+    "disassemble": "supportsDisassembleRequest",
     "exceptionInfo": "supportsExceptionInfoRequest",
     "goto": "supportsGotoTargetsRequest",
     "gotoTargets": "supportsGotoTargetsRequest",
+    "loadedSources": "supportsLoadedSourcesRequest",
+    "modules": "supportsModulesRequest",
+    "readMemory": "supportsReadMemoryRequest",
     "restart": "supportsRestartRequest",
+    "restartFrame": "supportsRestartFrame",
+    "reverseContinue": "supportsStepBack",
+    "setDataBreakpoints": "supportsDataBreakpoints",
     "setExceptionBreakpoints": "exceptionBreakpointFilters",
     "setExpression": "supportsSetExpression",
     "setFunctionBreakpoints": "supportsFunctionBreakpoints",
+    "setInstructionBreakpoints": "supportsInstructionBreakpoints",
     "setVariable": "supportsSetVariable",
+    "stepBack": "supportsStepBack",
+    "stepInTargets": "supportsStepInTargetsRequest",
     "terminate": "supportsTerminateRequest",
+    "terminateThreads": "supportsTerminateThreadsRequest",
+    "writeMemory": "supportsWriteMemoryRequest",
 }
-"""The capability that a request needs. What is not here every adapter answers."""
+"""The capability that a request needs. One that is neither here nor in `EVERYWHERE` nobody has specified."""
+
+OPTIONS: Mapping[str, str] = {"granularity": "supportsSteppingGranularity"}
+"""The capability that an argument of requests needs, where an adapter may have the one without the other."""
+
+EVERYWHERE = frozenset(
+    {
+        "attach",
+        "continue",
+        "disconnect",
+        "evaluate",
+        "initialize",
+        "launch",
+        "next",
+        "pause",
+        "scopes",
+        "setBreakpoints",
+        "source",
+        "stackTrace",
+        "stepIn",
+        "stepOut",
+        "threads",
+        "variables",
+    }
+)
+"""Requests that every adapter answers."""
+
+
+def can(capabilities: Mapping[str, object], wanted: str) -> bool:
+    """Whether an adapter with these capabilities knows a request, or an option of `OPTIONS`."""
+    capability = NEEDS.get(wanted) or OPTIONS.get(wanted)
+    return wanted in EVERYWHERE if capability is None else bool(capabilities.get(capability))
+
 
 RESUMES = frozenset(
     {"continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"}

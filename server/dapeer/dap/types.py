@@ -26,6 +26,7 @@ class StackFrame(TypedDict):
     line: int
     column: int
     source: NotRequired[Source]
+    instructionPointerReference: NotRequired[str]
     presentationHint: NotRequired[str]
 
 
@@ -72,6 +73,24 @@ class FunctionBreakpoint(TypedDict):
     name: str
 
 
+class DataBreakpoint(TypedDict):
+    """A breakpoint on a place in memory."""
+
+    dataId: str
+    accessType: NotRequired[str]
+    condition: NotRequired[str]
+    hitCondition: NotRequired[str]
+
+
+class InstructionBreakpoint(TypedDict):
+    """A breakpoint on a machine instruction."""
+
+    instructionReference: str
+    offset: NotRequired[int]
+    condition: NotRequired[str]
+    hitCondition: NotRequired[str]
+
+
 class Breakpoint(TypedDict):
     """A breakpoint as the adapter made it."""
 
@@ -81,6 +100,7 @@ class Breakpoint(TypedDict):
     reason: NotRequired[str]
     line: NotRequired[int]
     source: NotRequired[Source]
+    instructionReference: NotRequired[str]
 
 
 class ExceptionBreakpointsFilter(TypedDict):
@@ -106,6 +126,34 @@ class GotoTarget(TypedDict):
     id: int
     label: str
     line: int
+
+
+class StepInTarget(TypedDict):
+    """A call on the current line that a step may enter."""
+
+    id: int
+    label: str
+
+
+class CompletionItem(TypedDict):
+    """One way in which an expression may go on."""
+
+    label: str
+    text: NotRequired[str]
+    type: NotRequired[str]
+    start: NotRequired[int]
+    length: NotRequired[int]
+
+
+class DisassembledInstruction(TypedDict):
+    """A machine instruction."""
+
+    address: str
+    instruction: str
+    instructionBytes: NotRequired[str]
+    symbol: NotRequired[str]
+    location: NotRequired[Source]
+    line: NotRequired[int]
 
 
 class Capabilities(TypedDict):

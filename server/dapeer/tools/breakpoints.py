@@ -132,7 +132,7 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
         name: made
         for s in debugger.sessions.values()
         if not s.mirror.ended
-        for name, made in s.mirror.function_breakpoints
+        for name, made in s.mirror.placed.functions
     }
     lines = [f"{name}: {render.breakpoint_state(made.get(name))}" for name in names]
     return Reply("\n".join(lines) or "No function breakpoints.", {"functions": names})
