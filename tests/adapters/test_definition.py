@@ -64,7 +64,7 @@ def test_there_are_shipped_definitions() -> None:
         ("[install]\nmanager = 'pip'", "key `install` must be a list"),
         (
             "[attach.tcp]\ntransport = { kind = 'connect', command = ['x'] }",
-            "`attach.tcp.transport.command` must be there for stdio and tcp, and only for these",
+            "`attach.tcp.transport.command` must be there for all kinds but `connect`, and only for these",
         ),
         ("[attach.tcp]\ntransport = { kind = 'udp' }", "key `attach.tcp.transport.kind` is 'udp'"),
         ("[launch]\nx = [2026-11-21]", "a value in [launch] cannot be sent"),

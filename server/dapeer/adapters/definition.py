@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from dapeer.adapters.program import shebang
+from dapeer.adapters.program import PARTS, fits, parts, shebang
 from dapeer.adapters.quirks import Quirks
 from dapeer.adapters.table import Table
 from dapeer.adapters.template import UNSET, fill, placeholders
-from dapeer.adapters.vocabulary import Attach, Detect, Install, Timeouts, TransportTable
+from dapeer.adapters.vocabulary import (
+    Attach,
+    Children,
+    Detect,
+    Install,
+    Timeouts,
+    TransportTable,
+    Variant,
+)
 from dapeer.errors import ArgumentError, DefinitionError
 
 RequestName: TypeAlias = Literal["launch", "attach"]
@@ -22,9 +32,10 @@ Inputs: TypeAlias = Mapping[str, object]
 
 TARGETS = ("program", "module", "code")
 INPUTS = (*TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "pid", "host", "port")
-OWN = ("environment", "dapeer_python", "launchers")
+OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", *PARTS)
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
-user's), the interpreter that runs dapeer, and the folder of our launchers."""
+user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
+is to listen at, a folder that is the session's own and gone after it, and parts of `program`."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -45,16 +56,24 @@ class Definition:
     languages: tuple[str, ...]
     extensions: tuple[str, ...]
     shebangs: tuple[str, ...]
+    files: tuple[str, ...]
+    """Patterns of file names that it is chosen for, too."""
+    folders: tuple[str, ...]
+    """A folder with a file whose name fits one of these patterns is a program."""
     binaries: bool
     """It debugs compiled programs: `extensions` are of their sources."""
+    rank: int
+    """Where several adapters fit and are there, the one of the lowest rank is taken."""
     adapter_id: str
     detect: Detect
     install: tuple[Install, ...]
     transport: TransportTable
     launch: Mapping[str, Any]
+    launch_variants: tuple[Variant, ...]
     launch_env: Mapping[str, str]
     attach: Mapping[str, Attach]
     """By way: `pid`, `tcp`."""
+    children: Children | None
     timeouts: Timeouts
     quirks: Quirks
     path: Path
@@ -82,6 +101,20 @@ class Definition:
         filled = fill(template, self.values(inputs))
         return {**({} if filled is UNSET else cast("dict[str, object]", filled)), **config}
 
+    def request_of(self, request: RequestName) -> str:
+        """Return the request to send: some adapters only know `attach`, to the program they start."""
+        return self.quirks.launch_request if request == "launch" else request
+
+    def uses(self, name: str) -> bool:
+        """Whether an input can be told at a launch."""
+        templates = [self.launch, *(variant.arguments for variant in self.launch_variants)]
+        return any(name in names_in(template, self.transport) for template in templates)
+
+    @property
+    def tamed(self) -> bool:
+        """Whether what the adapter sends has to be made ordinary."""
+        return self.transport.output == "program" or self.quirks.on_the_wire
+
     def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
         """Return how messages travel for this request."""
         way = self._way(inputs) if request == "attach" else None
@@ -96,6 +129,7 @@ class Definition:
             "host": inputs.get("host") or LOOPBACK,
             "env": environment or None,
             "environment": {**os.environ, **environment},
+            **parts(inputs.get("program")),
             **own_values(),
         }
         return {name: value for name, value in known.items() if value is not None}
@@ -106,6 +140,8 @@ class Definition:
         Files without an extension are told by their first line, and accepted when it tells nothing.
         """
         suffix = Path(path).suffix
+        if any(fnmatch(Path(path).name, name) for name in self.files):
+            return True
         if suffix or not self.extensions:
             return not self.extensions or suffix.lower() in self.extensions
         return shebang(path) in {None, *self.shebangs}
@@ -127,12 +163,13 @@ class Definition:
 
     def _template(self, request: RequestName, inputs: Inputs) -> Mapping[str, Any]:
         if request == "launch":
-            return self.launch
+            fitting = [each.arguments for each in self.launch_variants if fits(each, inputs)]
+            return dict(collections.ChainMap(*map(dict, reversed(fitting)), dict(self.launch)))
         way = self._way(inputs)
         return self.attach[way].arguments if way else {}
 
     def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:
-        offered = [name for name in TARGETS if name in names_in(self.launch, self.transport)]
+        offered = [name for name in TARGETS if self.uses(name)]
         given = [name for name in TARGETS if inputs.get(name) is not None]
         if len(given) > 1:
             raise ArgumentError(
@@ -166,8 +203,9 @@ def own_values() -> dict[str, object]:
 
 def names_in(table: object, transport: TransportTable) -> set[str]:
     """Return the placeholders that a table of arguments and a transport use."""
-    parts = (table, transport.command, transport.env, transport.cwd)
-    return {name for part in parts for _, name in placeholders(part, "")}
+    used = (table, transport.command, transport.env, transport.cwd)
+    names = {name for part in used for _, name in placeholders(part, "")}
+    return names | ({"program"} if names & {*PARTS} else set())
 
 
 def shipped() -> Path:
@@ -234,14 +272,19 @@ def _definition(table: Table, path: Path) -> Definition:
         languages=table.texts("languages"),
         extensions=table.texts("extensions"),
         shebangs=table.texts("shebangs"),
+        files=table.texts("files"),
+        folders=table.texts("folders"),
         binaries=table.get("binaries", bool, default=False),
+        rank=table.get("rank", int, 1),
         adapter_id=table.text("adapter_id"),
         detect=Detect.read(table.table("detect")),
         install=tuple(map(Install.read, table.tables("install"))),
         transport=TransportTable.read(table.table("transport")),
         launch=table.table("launch").free(),
+        launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
         launch_env={name: launch_env.text(name) for name in launch_env},
         attach={way: Attach.read(attach.table(way)) for way in ("pid", "tcp") if way in attach},
+        children=Children.read(table.table("children")) if "children" in table else None,
         timeouts=Timeouts.read(table.table("timeouts")),
         quirks=Quirks.read(table.table("quirks")),
         path=path,
@@ -253,7 +296,7 @@ def _definition(table: Table, path: Path) -> Definition:
 
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
-    for key in ("detect", "transport", "launch", "attach"):
+    for key in ("detect", "transport", "launch", "launch_variant", "attach"):
         for place, name in placeholders(values.get(key), key):
             if name not in known:
                 raise DefinitionError(

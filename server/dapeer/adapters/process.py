@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
+from anyio.abc import ByteStream
 
 from dapeer.adapters.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.detection import detect
 from dapeer.adapters.owned import Processes
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.spawn import Spawned, spawn
+from dapeer.adapters.tamed import Tamed
 from dapeer.adapters.vocabulary import TransportTable
-from dapeer.adapters.wire import PromptStream, StdioStream, connect, free_port
+from dapeer.adapters.wire import PromptStream, StdioStream, connect, connect_unix, free_port
 from dapeer.dap.transport import ContentLengthTransport, Transport
 from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed
 
@@ -30,8 +35,16 @@ but a connection, and the first one is often the only one that it takes."""
 class Adapter:
     """A debug adapter that runs, or the port of one that somebody else runs."""
 
-    def __init__(self, transport: Transport, spawned: Spawned | None, processes: Processes) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        spawned: Spawned | None,
+        processes: Processes,
+        connect_again: Callable[[], Awaitable[ByteStream]] | None,
+    ) -> None:
         self.transport = transport
+        self.connect_again = connect_again
+        """Connects once more to a server of ours, which has a session for each connection."""
         self._spawned = spawned
         self._processes = processes
 
@@ -75,26 +88,44 @@ async def open_adapter(
         stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
             spawned, stream = None, await _connect(inputs, definition.timeouts.start)
+            again = None
         else:
-            values = {**await _values(definition, inputs), **_address(table)}
+            tmpdir = stack.enter_context(TemporaryDirectory(prefix="dapeer-"))
+            values = {**await _values(definition, inputs), **_address(table, tmpdir)}
             spawned = await spawn(definition.title, table, values)
             stack.push_async_callback(_end, spawned)
             processes.add(spawned.process.pid)
-            stream = await _wire(spawned, table, values, definition.timeouts.start)
-        transport = ContentLengthTransport(stream)
+            again = _connector(table, values)
+            stream = await _wire(spawned, again, definition.timeouts.start)
+        transport = _transport(definition, stream, spawned, inputs)
         stack.push_async_callback(transport.aclose)
         try:
-            yield Adapter(transport, spawned, processes)
+            yield Adapter(transport, spawned, processes, again)
         except ChannelClosed as error:
             if spawned is None or stream.heard:
                 raise
             raise await spawned.died() from error
 
 
+def _transport(
+    definition: Definition, stream: ByteStream, spawned: Spawned | None, inputs: Inputs
+) -> Transport:
+    """Return the messages of a stream; those of an odd adapter are made ordinary."""
+    wire = ContentLengthTransport(stream)
+    if not definition.tamed:
+        return wire
+    settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
+    entry = bool(inputs.get("stop_on_entry"))
+    tamed = Tamed(wire, definition.quirks, stop_on_entry=entry, settle=settle)
+    if spawned is not None:
+        spawned.listen(tamed.printed)
+    return tamed
+
+
 async def _end(spawned: Spawned) -> None:
     with anyio.move_on_after(GRACE, shield=True):
         await spawned.end()
-    spawned.tail.close()
+    spawned.close()
 
 
 async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
@@ -114,9 +145,10 @@ async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
     return {**definition.values(inputs), **detection.found}
 
 
-def _address(table: TransportTable) -> dict[str, object]:
+def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:
     """Return where a server is to listen; not the `host` and `port` that the user attaches to."""
-    return {"host": LOOPBACK, "port": free_port(LOOPBACK)} if table.kind == "tcp" else {}
+    own: dict[str, object] = {"tmpdir": tmpdir, "socket": str(Path(tmpdir) / "socket")}
+    return own | ({"host": LOOPBACK, "port": free_port(LOOPBACK)} if table.kind == "tcp" else {})
 
 
 async def _connect(inputs: Inputs, seconds: float) -> PromptStream:
@@ -131,24 +163,38 @@ async def _connect(inputs: Inputs, seconds: float) -> PromptStream:
         ) from error
 
 
+def _connector(
+    table: TransportTable, values: Inputs
+) -> Callable[[], Awaitable[PromptStream]] | None:
+    """Return what connects to a server of ours; None: it is no server."""
+    match table.kind:
+        case "tcp":
+            return functools.partial(connect, LOOPBACK, int(str(values["port"])))
+        case "unix":
+            return functools.partial(connect_unix, str(values["socket"]))
+        case _:
+            return None
+
+
 async def _wire(
-    spawned: Spawned, table: TransportTable, values: Inputs, seconds: float
+    spawned: Spawned, connector: Callable[[], Awaitable[PromptStream]] | None, seconds: float
 ) -> StdioStream | PromptStream:
-    if table.kind == "stdio":
+    if connector is None:
         return StdioStream(spawned.process, spawned.tail)
-    port = int(str(values["port"]))
     try:
         with anyio.fail_after(seconds):
-            return await _listening(spawned, port)
+            return await _listening(spawned, connector)
     except TimeoutError as error:
         raise spawned.failed(f"did not listen within {seconds:g} s") from error
 
 
-async def _listening(spawned: Spawned, port: int) -> PromptStream:
+async def _listening(
+    spawned: Spawned, connector: Callable[[], Awaitable[PromptStream]]
+) -> PromptStream:
     """Connect as soon as the server listens."""
     while spawned.process.returncode is None:
         try:
-            return await connect(LOOPBACK, port)
+            return await connector()
         except OSError:
             with anyio.move_on_after(RETRY):
                 await spawned.process.wait()

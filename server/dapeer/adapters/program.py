@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
+
+from dapeer.adapters.vocabulary import Variant
 
 _ENOUGH = 256
 
@@ -35,6 +39,41 @@ def shebang(path: str) -> str | None:
     names = [Path(word).name for word in words if "=" not in word]
     name = next((name for name in names if name != "env"), "")
     return re.sub(r"[\d.]+$", "", name) or None
+
+
+def holds(folder: str, names: Iterable[str]) -> bool:
+    """Whether a folder has a file whose name fits one of these patterns."""
+    return any(next(Path(folder).glob(name), None) for name in names)
+
+
+def fits(variant: Variant, inputs: Mapping[str, object]) -> bool:
+    """Whether a variant is for what is to be launched: everything that it asks for is so."""
+    program = inputs.get("program")
+    path = Path(str(program)) if program is not None else None
+    asked = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
+    if variant.binary:
+        asked.append(path is not None and is_binary(str(path)))
+    if variant.names:
+        asked.append(path is not None and any(fnmatch(path.name, name) for name in variant.names))
+    if variant.outside:
+        asked.append(path is not None and not _below(path, variant.outside))
+    return bool(asked) and all(asked)
+
+
+def parts(program: object) -> dict[str, object]:
+    """Return what the placeholders stand for that are parts of a program's path."""
+    if program is None:
+        return {}
+    path = Path(str(program))
+    folder = path if path.is_dir() else path.parent
+    return {"program_dir": str(folder), "program_stem": path.stem}
+
+
+PARTS = ("program_dir", "program_stem")
+
+
+def _below(path: Path, names: Iterable[str]) -> bool:
+    return any((folder / name).is_file() for folder in (path, *path.parents) for name in names)
 
 
 def _first_bytes(path: str) -> bytes:

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
 
-ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
+ExitCode: TypeAlias = Literal["plain", "256-signal", "signal", "none"]
+EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,21 +17,48 @@ class Quirks:
     """The `[quirks]` table of a definition."""
 
     exit_code: ExitCode = "plain"
-    """How `exited.exitCode` tells a deadly signal: not at all, as 256 - signal, or as the signal."""
+    """How `exited.exitCode` tells a deadly signal: not at all, as 256 - signal, or as the signal.
+    `none`: there is no exit code."""
+    exit_code_in_output: str = ""
+    """A regular expression: output whose first group is the exit code, where `exited` is missing."""
     repl_is_command: bool = False
     """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
     detach_launched: bool = True
     """False: a launched program cannot be let go; `disconnect` would not be answered."""
+    launch_request: Literal["launch", "attach"] = "launch"
+    """What is sent to launch: `attach` where the adapter's command has started the program."""
+    skip_first_stop: str = ""
+    """The reason of a stop before the first line that nobody has asked for."""
+    pause_reads: str = ""
+    """A regular expression: the description of an `exception` that is the answer to a pause."""
+    terminal_output: bool = False
+    """The program's output has passed a terminal, which ends lines with CR LF."""
+
+    @property
+    def on_the_wire(self) -> bool:
+        """Whether what the adapter sends differs from what others send."""
+        return bool(
+            self.exit_code_in_output
+            or self.skip_first_stop
+            or self.pause_reads
+            or self.terminal_output
+        )
 
     @classmethod
     def read(cls, table: Table) -> Quirks:
         """Read the `[quirks]` table."""
         quirks = cls(
-            exit_code=cast(
-                "ExitCode", table.one_of("exit_code", ("plain", "256-signal", "signal"), "plain")
-            ),
+            exit_code=cast("ExitCode", table.one_of("exit_code", EXIT_CODES, "plain")),
+            exit_code_in_output=table.pattern("exit_code_in_output"),
             repl_is_command=table.get("repl_is_command", bool, default=False),
             detach_launched=table.get("detach_launched", bool, default=True),
+            launch_request=cast(
+                "Literal['launch', 'attach']",
+                table.one_of("launch_request", ("launch", "attach"), "launch"),
+            ),
+            skip_first_stop=table.get("skip_first_stop", str, ""),
+            pause_reads=table.pattern("pause_reads"),
+            terminal_output=table.get("terminal_output", bool, default=False),
         )
         table.done()
         return quirks
@@ -45,7 +73,7 @@ def deadly_signal(style: ExitCode, exit_code: int) -> str | None:
     'SIGSEGV'
     >>> deadly_signal("256-signal", 3)
     """
-    number = {"plain": 0, "256-signal": 256 - exit_code, "signal": exit_code}[style]
+    number = {"256-signal": 256 - exit_code, "signal": exit_code}.get(style, 0)
     return signal.Signals(number).name if number in _DEADLY else None
 
 

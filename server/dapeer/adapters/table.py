@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -57,6 +58,19 @@ class Table:
         if not isinstance(value, list):
             raise self._not(key, "a list of texts", value)
         return tuple(self._checked(item, str, key) for item in cast("list[object]", value))
+
+    def is_text(self, key: str) -> bool:
+        """Whether the value of a key is a text."""
+        return isinstance(self._values.get(key), str)
+
+    def pattern(self, key: str) -> str:
+        """Return a regular expression, empty when the key is absent."""
+        pattern = self.get(key, str, "")
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise self.wrong(f"key `{self.at(key)}` is no regular expression: {error}") from error
+        return pattern
 
     def seconds(self, key: str, default: float) -> float:
         """Return a duration in seconds."""

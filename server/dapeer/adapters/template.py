@@ -1,13 +1,19 @@
-"""Placeholders in a definition's values: `${program}`, `${port}`, … Pure."""
+"""Placeholders in a definition's values: `${program}`, `${port}`, … Pure.
+
+`${args...}` in a list stands for all items of a list, `${args|join}` for them in one text, quoted
+as a shell wants it.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, cast
 
-_PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
+_PLACEHOLDER = re.compile(r"\$\{([^{}]*?)(\.\.\.|\|join)?\}")
 
 
 class Unset(Enum):
@@ -51,6 +57,8 @@ def fill(value: object, values: Mapping[str, object]) -> object:
     >>> fill({"stop": "${stop}", "at": "${host}:${port}", "pid": "${pid}"},
     ...      {"stop": True, "host": "localhost", "port": 1234})
     {'stop': True, 'at': 'localhost:1234'}
+    >>> fill(["ruby", "${args...}", "--all=${args|join}"], {"args": ["a b", "c"]})
+    ['ruby', 'a b', 'c', "--all='a b' c"]
     """
     match value:
         case str():
@@ -62,16 +70,36 @@ def fill(value: object, values: Mapping[str, object]) -> object:
             return kept if kept or not table else UNSET
         case list() | tuple():
             items = cast("list[Any]", value)
-            rest = [item for item in (fill(item, values) for item in items) if item is not UNSET]
+            filled_items = itertools.chain.from_iterable(_items(item, values) for item in items)
+            rest = [item for item in filled_items if item is not UNSET]
             return rest if rest or not items else UNSET
         case _:
             return value
 
 
+def fill_list(texts: Sequence[str], values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield each item of a filled list behind the text it comes from; what is unset is `UNSET`."""
+    for text in texts:
+        yield from ((text, item) for item in _items(text, values))
+
+
+def _items(item: object, values: Mapping[str, object]) -> Iterator[object]:
+    found = _PLACEHOLDER.fullmatch(item) if isinstance(item, str) else None
+    if found and found[2] == "...":
+        yield from cast("Sequence[object]", values.get(found[1]) or ())
+    else:
+        yield fill(item, values)
+
+
 def _filled_text(text: str, values: Mapping[str, object]) -> object:
-    names: list[str] = _PLACEHOLDER.findall(text)
-    if any(values.get(name) is None for name in names):
+    found = list(_PLACEHOLDER.finditer(text))
+    if any(values.get(each[1]) is None for each in found):
         return UNSET
-    if names and text == f"${{{names[0]}}}":
-        return values[names[0]]
-    return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), text)
+    if found and text == found[0][0]:
+        return _value(found[0], values)
+    return _PLACEHOLDER.sub(lambda each: str(_value(each, values)), text)
+
+
+def _value(found: re.Match[str], values: Mapping[str, object]) -> object:
+    value = values[found[1]]
+    return shlex.join(map(str, cast("Sequence[object]", value))) if found[2] == "|join" else value

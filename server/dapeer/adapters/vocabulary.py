@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
 
-Kind: TypeAlias = Literal["stdio", "tcp", "connect"]
+Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
+KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,29 +114,91 @@ class Install:
 
 @dataclass(frozen=True, slots=True)
 class TransportTable:
-    """How messages travel: over the stdio of `command`, to the port it listens at, or to a port."""
+    """How messages travel: over the stdio of `command`, to the port or the Unix socket it listens at, or to a port."""
 
     kind: Kind
     command: tuple[str, ...] = ()
-    env: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    env: Mapping[str, Any] | str = field(default_factory=dict[str, Any])
+    """Additions to the environment; a text is one placeholder that has them."""
     cwd: str | None = None
+    stdin: Literal["null", "open"] = "null"
+    """What a server reads: nothing, or a pipe that stays open; some end when it does."""
+    output: Literal["log", "program"] = "log"
+    """Whose words a server's stdout and stderr are: its own, or those of the debuggee, too."""
+    hide: tuple[str, ...] = ()
+    """Beginnings of lines in such output that are the server's own."""
 
     @classmethod
     def read(cls, table: Table) -> TransportTable:
         """Read a `transport` table."""
-        kind = cast("Kind", table.one_of("kind", ("stdio", "tcp", "connect"), "stdio"))
         transport = cls(
-            kind,
+            cast("Kind", table.one_of("kind", KINDS, "stdio")),
             table.texts("command"),
-            table.table("env").free(),
+            table.text("env") if table.is_text("env") else table.table("env").free(),
             table.text("cwd") if "cwd" in table else None,
+            cast("Literal['null', 'open']", table.one_of("stdin", ("null", "open"), "null")),
+            cast("Literal['log', 'program']", table.one_of("output", ("log", "program"), "log")),
+            table.texts("hide"),
         )
-        if bool(transport.command) is (kind == "connect"):
+        if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(
-                f"`{table.at('command')}` must be there for stdio and tcp, and only for these"
+                f"`{table.at('command')}` must be there for all kinds but `connect`, and only for these"
             )
         table.done()
         return transport
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What else is told at a launch, over `[launch]`, when the program is of some kind."""
+
+    binary: bool
+    """It is a compiled program."""
+    names: tuple[str, ...]
+    """Its name fits one of these patterns."""
+    outside: tuple[str, ...]
+    """No folder above it has a file of such a name: `go.mod`."""
+    given: tuple[str, ...]
+    """These inputs are given."""
+    arguments: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, table: Table) -> Variant:
+        """Read one `[[launch_variant]]`."""
+        when = table.table("when")
+        variant = cls(
+            when.get("binary", bool, default=False),
+            when.texts("name"),
+            when.texts("outside"),
+            when.texts("given"),
+            table.free(),
+        )
+        when.done()
+        return variant
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """How the adapter has us debug the processes that the debuggee starts."""
+
+    connect: Literal["server", "configuration"]
+    """Where a session of their own is to be had: another connection to the server that we have
+    started, or at `connect` of the configuration that the adapter sends."""
+    primary: bool
+    """The first child is what the user means by the program; its parent never stops."""
+
+    @classmethod
+    def read(cls, table: Table) -> Children:
+        """Read `[children]`."""
+        children = cls(
+            cast(
+                "Literal['server', 'configuration']",
+                table.one_of("connect", ("server", "configuration"), "configuration"),
+            ),
+            table.get("primary", bool, default=False),
+        )
+        table.done()
+        return children
 
 
 @dataclass(frozen=True, slots=True)

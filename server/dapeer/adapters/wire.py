@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
-from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream
+from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream, UNIXSocketStream
 
 from dapeer.adapters.tail import Tail
 
@@ -53,19 +53,20 @@ class StdioStream(ByteStream):
 
 
 class PromptStream(ByteStream):
-    """A socket whose kernel acknowledges at once, on Linux.
+    """A socket; the kernel of one over TCP acknowledges at once, on Linux.
 
     An adapter that writes a message in two pieces waits with the second for the acknowledgement of
     the first, which is otherwise delayed by 40 ms. The kernel turns the option off again by itself,
     so it is set around every read. asyncio itself sets TCP_NODELAY on every socket.
     """
 
-    def __init__(self, stream: SocketStream) -> None:
+    def __init__(self, stream: SocketStream | UNIXSocketStream) -> None:
         self._stream = stream
         self._socket = _socket(stream)
         self.heard = False
         """Whether anything has been received."""
-        self._option: int | None = getattr(socket, "TCP_QUICKACK", None)
+        tcp = self._socket.family in {socket.AF_INET, socket.AF_INET6}
+        self._option: int | None = getattr(socket, "TCP_QUICKACK", None) if tcp else None
 
     @property
     def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
@@ -114,7 +115,16 @@ async def connect(host: str, port: int) -> PromptStream:
     return PromptStream(stream)
 
 
-def _socket(stream: SocketStream) -> socket.socket:
+async def connect_unix(path: str) -> PromptStream:
+    """Connect to an adapter at a Unix socket.
+
+    Raises:
+        OSError: Nothing listens there.
+    """
+    return PromptStream(await anyio.connect_unix(path))
+
+
+def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
     return stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - this is no database
 
 

@@ -1,0 +1,130 @@
+"""What single adapters do differently, made ordinary on its way to us, as their quirks say."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+import anyio
+
+from dapeer.adapters.quirks import Quirks
+from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.transport import Transport
+
+OURS = 1 << 30
+"""Number of the one request that is sent from here; those of a session begin at 1."""
+
+
+class Tamed:
+    """A transport to an adapter that is odd, or whose program prints where nobody else listens."""
+
+    def __init__(
+        self,
+        inner: Transport,
+        quirks: Quirks,
+        *,
+        stop_on_entry: bool,
+        settle: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`settle` waits, at the end, for what the program has printed."""
+        self._inner = inner
+        self._settle = settle
+        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
+        self._pump = asyncio.create_task(self._receive())
+
+    def printed(self, category: str, text: str) -> None:
+        """Take in what the program has printed beside the wire."""
+        for message in self._tamer.tame(Event("output", {"category": category, "output": text})):
+            self._messages.put_nowait(message)
+
+    async def send(self, message: Message) -> None:
+        """Send one message."""
+        await self._inner.send(message)
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        message = await self._messages.get()
+        if message is None:
+            self._messages.put_nowait(None)
+            raise anyio.EndOfStream
+        return message
+
+    async def send_eof(self) -> None:
+        """Say that nothing more will be sent."""
+        await self._inner.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        self._pump.cancel()
+        self._messages.put_nowait(None)
+        await self._inner.aclose()
+
+    async def _receive(self) -> None:
+        try:
+            while True:
+                for message in self._tamer.tame(await self._inner.receive()):
+                    if isinstance(message, Request):
+                        await self._inner.send(message)
+                    else:
+                        self._messages.put_nowait(message)
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await self._settle()
+        finally:
+            self._messages.put_nowait(None)
+
+
+class Tamer:
+    """Turns each message into those that an ordinary adapter would have sent. Pure."""
+
+    def __init__(self, quirks: Quirks, *, stop_on_entry: bool) -> None:
+        self._quirks = quirks
+        self._skip = quirks.skip_first_stop
+        self._stop_on_entry = stop_on_entry
+        self._held: dict[str, str] = {}
+        """By category: a CR at the end of output, whose LF may follow."""
+
+    def tame(self, message: Message) -> Iterator[Message]:
+        """Yield what becomes of a message; a request is for the adapter."""
+        match message:
+            case Event(event="stopped", body=body):
+                yield from self._stopped(body)
+            case Event(event="output", body=body):
+                yield from self._output(body)
+            case Response(request_seq=request_seq) if request_seq == OURS:
+                return
+            case _:
+                yield message
+
+    def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        skipped, self._skip = self._skip, ""
+        reason = body.get("reason")
+        if skipped and reason == skipped:
+            if self._stop_on_entry:
+                yield Event("stopped", {**body, "reason": "entry"})
+            else:
+                yield Request(OURS, "continue", {"threadId": body.get("threadId")})
+            return
+        text = f"{body.get('description') or ''} {body.get('text') or ''}"
+        pause = self._quirks.pause_reads
+        if reason == "exception" and pause and re.search(pause, text):
+            body = {**body, "reason": "pause"}
+        yield Event("stopped", body)
+
+    def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        text = str(body.get("output") or "")
+        if self._quirks.terminal_output:
+            category = str(body.get("category"))
+            text = self._held.pop(category, "") + text
+            if text.endswith("\r"):
+                self._held[category], text = "\r", text[:-1]
+            text = text.replace("\r\n", "\n")
+        yield Event("output", {**body, "output": text})
+        code = self._quirks.exit_code_in_output
+        found = re.search(code, text) if code else None
+        if found:
+            with contextlib.suppress(ValueError):
+                yield Event("exited", {"exitCode": int(found[1])})
