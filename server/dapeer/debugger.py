@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
@@ -17,7 +17,7 @@ from dapeer.adapters.definition import Definition
 from dapeer.adapters.process import open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
-from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession
@@ -33,14 +33,14 @@ STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "proce
 Restart = Callable[[], Awaitable[Session]]
 """Ends a session, if it has not ended, and starts the same again."""
 
-ChangeKind = Literal["sessions", "state", "output"]
+ChangeKind = Literal["sessions", "capabilities", "state", "output"]
 
 
 class Change(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind
-    """`sessions`: one came or went; `state`: it stopped, ran on or ended; `output`: it printed."""
+    """`sessions`: one came or went; `capabilities`: its adapter has told what it can do; `state`: it stopped, ran on or ended; `output`: it printed."""
     session_id: int
 
 
@@ -103,6 +103,12 @@ class Debugger:
             raise NoSession(f"There is no session {session_id}.", f"Sessions: {known}.")
         return session
 
+    def supported(self, wanted: Iterable[str]) -> frozenset[str]:
+        """Return those of some requests, or options of requests, that the adapter of a live session supports."""
+        # An adapter has told what it can do as soon as it has told anything.
+        told = [s.session for s in self._live.values() if s.session.mirror.capabilities]
+        return frozenset(each for each in wanted if any(s.supports(each) for s in told))
+
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Call `listener` at every change, at once; it must not block. Returns what ends this."""
         self._listeners.append(listener)
@@ -119,6 +125,8 @@ class Debugger:
         match message:
             case Event(event="output"):
                 self._tell("output", session)
+            case Response(command="initialize") | Event(event="capabilities"):
+                self._tell("capabilities", session)
             case Event(event="stopped") if live.run_to is not None:
                 self._tasks.start_soon(self._restore, live, live.run_to)
                 live.run_to = None

@@ -159,3 +159,5 @@ def events(change: Change | ServerEvent) -> tuple[ServerEvent, ...]:
             return ResourceUpdated(SESSIONS), ResourceUpdated(session_uri(change.session_id))
         case "output":
             return (ResourceUpdated(output_uri(change.session_id)),)
+        case "capabilities":
+            return ()

@@ -17,7 +17,7 @@ from mcp.shared.subscriptions import (
 )
 
 import dapeer
-from dapeer.debugger import Debugger
+from dapeer.debugger import Change, Debugger
 from dapeer.mcp.hub import Hub
 from dapeer.mcp.instructions import INSTRUCTIONS
 from dapeer.mcp.prompts import Prompts
@@ -74,7 +74,7 @@ class DapeerServer(Server[Any]):
         )
         # The SDK traces every message with OpenTelemetry: 0.1 ms a call, and nobody looks at it.
         self.middleware.clear()
-        debugger.subscribe(self.hub.changed)
+        debugger.subscribe(self._debugger_changed)
         peers.subscribe(self._tools_changed)
         peers.opencode.subscribe(self._opencode_changed)
 
@@ -92,6 +92,11 @@ class DapeerServer(Server[Any]):
     def close_streams(self) -> None:
         """End the change streams of 2026-07-28 clients, each with its proper result."""
         self._listen.close()
+
+    def _debugger_changed(self, change: Change) -> None:
+        self.hub.changed(change)
+        if change.kind in ("sessions", "capabilities") and self._toolbox.outdated:
+            self._tools_changed()
 
     def _tools_changed(self) -> None:
         if self._toolbox.refresh():

@@ -22,7 +22,7 @@ from dapeer.mcp.progress import Progress
 from dapeer.peers import Peers
 from dapeer.tools import OF_OPENCODE
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
-from dapeer.tools.tool import Call, Reply, Served
+from dapeer.tools.tool import Call, Reply, Served, Tool
 
 log = logging.getLogger(__name__)
 
@@ -78,14 +78,23 @@ class Toolbox:
         self._heartbeat = heartbeat
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
+        own = [tool for tool in self._own.values() if isinstance(tool, Tool)]
+        self._needs = frozenset(need for tool in own for need in tool.all_needs)
+        self._supported: frozenset[str] = frozenset()
         self._tools: Mapping[str, Served] = {}
         self._of_neovim: Mapping[str, Served] = {}
         self._listing = t.ListToolsResult(tools=[])
         self._listing_for_opencode = self._listing
         self.refresh()
 
+    @property
+    def outdated(self) -> bool:
+        """Whether the adapters of the live sessions support other things than the list says."""
+        return self._supported != self._debugger.supported(self._needs)
+
     def refresh(self) -> bool:
-        """Take in what the Neovims and OpenCode offer now; return whether the list has changed."""
+        """Take in what adapters, Neovims and OpenCode offer now; return whether the list has changed."""
+        supported = self._supported = self._debugger.supported(self._needs)
         of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
         offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
         wanted = filter(self._selection.allows, offered)
@@ -93,8 +102,8 @@ class Toolbox:
         self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
         others = {name: tool for name, tool in self._tools.items() if tool not in of_opencode}
         self._of_neovim = {name: tool for name, tool in others.items() if name not in self._own}
-        self._listing_for_opencode = _listing(others)
-        listing = _listing(self._tools)
+        self._listing_for_opencode = _listing(others, supported)
+        listing = _listing(self._tools, supported)
         changed, self._listing = listing != self._listing, listing
         return changed
 
@@ -166,16 +175,23 @@ class Toolbox:
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
 
 
-def _listing(tools: Mapping[str, Served]) -> t.ListToolsResult:
-    return t.ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
+def _listing(tools: Mapping[str, Served], supported: frozenset[str]) -> t.ListToolsResult:
+    """Return the list: what no adapter can do now is not on it, but says so when it is called."""
+    return t.ListToolsResult(
+        tools=[
+            _listed(tool, tool.schema_for(supported) if isinstance(tool, Tool) else None)
+            for tool in tools.values()
+            if not isinstance(tool, Tool) or tool.is_of_use(supported)
+        ]
+    )
 
 
-def _listed(tool: Served) -> t.Tool:
+def _listed(tool: Served, schema: Mapping[str, Any] | None) -> t.Tool:
     return t.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=dict(tool.input_schema),
+        input_schema=dict(schema or tool.input_schema),
         output_schema=None if tool.output_schema is None else dict(tool.output_schema),
         annotations=_annotations(tool),
     )

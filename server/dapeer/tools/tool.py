@@ -56,6 +56,13 @@ class Reply:
 ToolFunction = Callable[..., Awaitable[Reply]]
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Marks an argument that is of use only where an adapter supports a request, or an option of requests."""
+
+    supported: str
+
+
 class Served(Protocol):
     """A tool as a client sees it."""
 
@@ -125,6 +132,28 @@ class Tool:
     arguments: type[BaseModel]
     input_schema: Json
     output_schema: Json | None
+    needs: Sequence[str] | None
+    """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be of use; None: it always is."""
+    argument_needs: Mapping[str, str]
+    """The same, for single arguments."""
+
+    @property
+    def all_needs(self) -> frozenset[str]:
+        """What an adapter must support for all of it to be of use."""
+        return frozenset({*(self.needs or ()), *self.argument_needs.values()})
+
+    def is_of_use(self, supported: frozenset[str]) -> bool:
+        """Whether it can do something where adapters support these requests."""
+        return self.needs is None or not supported.isdisjoint(self.needs)
+
+    def schema_for(self, supported: frozenset[str]) -> Json:
+        """Return its arguments without those that no adapter supports."""
+        useless = {name for name, need in self.argument_needs.items() if need not in supported}
+        if not useless:
+            return self.input_schema
+        properties = cast("Json", self.input_schema["properties"])
+        kept = {name: each for name, each in properties.items() if name not in useless}
+        return {**self.input_schema, "properties": kept}
 
     @property
     def groups(self) -> Sequence[str]:
@@ -196,6 +225,7 @@ def tool(
     idempotent: bool = False,
     action: ActionKind | None = None,
     output: Any = None,  # noqa: ANN401 - pydantic takes any type form
+    needs: Sequence[str] | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
 
@@ -203,6 +233,8 @@ def tool(
     the TypedDict of its data, told to clients as the output schema. Only tools that list things have
     one: several clients compile a schema anew for every single result, and a schema for the snapshot
     that fifteen tools return would cost more time than the debugger does.
+
+    A tool that `needs` something of an adapter is listed while a live session's adapter supports it.
     """
 
     def made(function: ToolFunction) -> Tool:
@@ -219,9 +251,21 @@ def tool(
             arguments=arguments,
             input_schema=short(arguments.model_json_schema()),
             output_schema=output and short(TypeAdapter(output).json_schema()),
+            needs=needs,
+            argument_needs=_argument_needs(function),
         )
 
     return made
+
+
+def _argument_needs(function: ToolFunction) -> Mapping[str, str]:
+    hints = get_type_hints(function, include_extras=True)
+    return {
+        name: mark.supported
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Needs)
+    }
 
 
 def _model(function: ToolFunction) -> type[BaseModel]:
