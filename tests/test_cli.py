@@ -168,6 +168,42 @@ def test_doctor_tells_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"ready +debugpy", out)
 
 
+def test_doctor_starts_an_adapter_for_real(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "python"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"ready +debugpy\n +ok +starts +process \d+\n", out)
+    assert re.search(r"introduces itself +\d+ capabilities\n +ok +ends", out)
+    assert main(["doctor", "cobol"]) == 2
+    assert "There is no adapter `cobol`. Adapters: bash-dap," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("missing-program-of-nobody", r"missing +toy +.*was not found"),
+        ("false", r"ready +toy\n +ok +starts .*\n +failed +toy +toy ended at once"),
+    ],
+)
+def test_doctor_tells_what_is_wrong_with_an_adapter(
+    command: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "dapeer" / "adapters"
+    folder.mkdir(parents=True)
+    (folder / "toy.toml").write_text(f"""
+        id = "toy"
+        adapter_id = "toy"
+        detect = {{ all = [{{ executable = "{command}" }}] }}
+        transport = {{ command = ["${{executable}}"] }}
+    """)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["doctor", "toy"]) == 1
+    assert re.search(told, capsys.readouterr().out)
+
+
 def test_doctor_tells_how_to_get_what_is_missing() -> None:
     detection = Detection(ready=False, missing="gdb was not found", install="apt-get install gdb")
     line = str(finding_of("gdb", detection))

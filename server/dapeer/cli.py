@@ -125,10 +125,10 @@ def _demo(arguments: argparse.Namespace) -> int:
     return asyncio.run(demo_nvim.run() if arguments.nvim else demo.run())
 
 
-def _doctor(_arguments: argparse.Namespace) -> int:
+def _doctor(arguments: argparse.Namespace) -> int:
     from dapeer import doctor
 
-    return doctor.report()
+    return doctor.check(arguments.adapter) if arguments.adapter else doctor.report()
 
 
 def _register(arguments: argparse.Namespace) -> int:
@@ -177,8 +177,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_serve(add_parser)
     _add_demo(add_parser)
     _add_opencode(add_parser)
+    _add_doctor(add_parser)
     for name, command, summary in (
-        ("doctor", _doctor, "what is installed, what is missing, and how to get it"),
         ("adapters", _adapters, "the debug adapters that are known, and whether they are ready"),
         ("rtp", _rtp, "the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
     ):
@@ -226,6 +226,17 @@ def _add_demo(add_parser: AddParser) -> None:
         "--nvim", action="store_true", help="together with a person, in a Neovim with nvim-dap"
     )
     parser.set_defaults(command=_demo)
+
+
+def _add_doctor(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "doctor", "what is installed, what is missing, and how to get it")
+    parser.add_argument(
+        "adapter",
+        nargs="?",
+        metavar="ADAPTER",
+        help="a debug adapter to be started for real, introduced and ended",
+    )
+    parser.set_defaults(command=_doctor)
 
 
 def _add_opencode(add_parser: AddParser) -> None:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import platform
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Final, Literal
 
+import anyio
+
 import dapeer
-from dapeer.adapters.definition import Definition, load_all, shipped, user_folder
+from dapeer.adapters.choice import typed
+from dapeer.adapters.definition import Definition, load_all, names_in, shipped, user_folder
 from dapeer.adapters.detection import Detection, detect
+from dapeer.adapters.process import Adapter, open_adapter
+from dapeer.adapters.reaper import Reaper
+from dapeer.dap.channel import Channel
+from dapeer.dap.handshake import CLIENT
+from dapeer.dap.messages import Body, Request
+from dapeer.errors import AdapterUnknown, DapeerError, RequestFailed
 
 PTRACE_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 
@@ -29,7 +42,7 @@ NOTHING_READY: Final = 1
 class Finding:
     """One line of a report."""
 
-    state: Literal["ok", "ready", "note", "missing"]
+    state: Literal["ok", "ready", "note", "missing", "failed"]
     what: str
     detail: str = ""
 
@@ -51,6 +64,80 @@ def report_adapters() -> int:
         languages = ", ".join(definition.languages) or definition.title
         _print([str(_adapter(definition)), f"{'':11}{languages}; defined in {definition.path}"])
     return 0
+
+
+def check(name: str) -> int:
+    """Start one adapter for real, have it introduce itself, end it, and print all that; return the exit code.
+
+    Raises:
+        AdapterUnknown: There is no adapter of this name.
+    """
+    known = load_all(shipped(), user_folder())
+    definition = typed(known, name)
+    if definition is None:
+        raise AdapterUnknown(
+            f"There is no adapter `{name}`.", f"Adapters: {', '.join(sorted(known))}."
+        )
+    return anyio.run(_check, definition)
+
+
+async def _check(definition: Definition) -> int:
+    findings: list[Finding] = []
+    async with aclosing(_trial(definition)) as trial:
+        async for finding in trial:
+            findings.append(finding)
+            _print([str(finding)])
+    return NOTHING_READY if findings[-1].state in ("missing", "failed") else 0
+
+
+async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
+    """Yield what is found, step by step; what is wrong is the last."""
+    there = await anyio.to_thread.run_sync(_adapter, definition)
+    yield there
+    if there.state == "missing":
+        return
+    began = time.perf_counter()
+    reaper = Reaper()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = _nothing_to_run(definition, Path(folder))
+            async with open_adapter(definition, "launch", inputs, reaper) as adapter:
+                yield Finding("ok", "starts", f"process {adapter.pid}")
+                told = await _introduced(definition, adapter)
+                yield Finding(
+                    "ok", "introduces itself", f"{sum(map(bool, told.values()))} capabilities"
+                )
+    except DapeerError as error:
+        yield Finding("failed", definition.id, str(error))
+        return
+    finally:
+        await reaper.aclose()
+    yield Finding("ok", "ends", f"{time.perf_counter() - began:.1f} s altogether")
+
+
+def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
+    """Return the inputs of adapters that start together with a program: an empty one."""
+    if "program" not in names_in({}, definition.transport):
+        return {"cwd": str(folder)}
+    program = folder / f"empty{next(iter(definition.extensions), '')}"
+    program.touch()
+    return {"cwd": str(folder), "program": str(program), "args": []}
+
+
+async def _introduced(definition: Definition, adapter: Adapter) -> Body:
+    """Return the capabilities that an adapter tells of."""
+    channel = Channel(adapter.transport, lambda _message: None, _refuse)
+    receiving = asyncio.create_task(channel.run())
+    arguments = {**CLIENT, "adapterID": definition.adapter_id}
+    try:
+        return await channel.request("initialize", arguments, seconds=definition.timeouts.start)
+    finally:
+        receiving.cancel()
+        await asyncio.wait([receiving])
+
+
+async def _refuse(request: Request) -> Body:
+    raise RequestFailed(request.command, "dapeer only looks whether the adapter works")
 
 
 def _definitions() -> Iterable[Definition]:
