@@ -1,18 +1,42 @@
-"""The page on adapters shows a definition that works."""
+"""The page on adapters shows definitions that work."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 from dapeer.adapters.definition import load
-from tests.programs import ROOT
+from tests.harness import ask, client
+from tests.programs import ROOT, program
 
 
-def test_the_example_of_the_page_is_a_definition(tmp_path: Path) -> None:
+def example(number: int) -> str:
+    """Return one of the definitions that the page shows."""
     page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
-    example = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
-    assert example
+    found: list[str] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    return found[number]
+
+
+async def test_one_file_is_a_new_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "dapeer" / "adapters"
+    folder.mkdir(parents=True)
+    (folder / "bash.toml").write_text(example(0), encoding="utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    hello = program("hello.sh")
+    async with client() as c:
+        (row,) = (
+            row for row in (await ask(c, "dap_adapters"))["adapters"] if row["type"] == "my-bash"
+        )
+        assert row["ready"]
+        stop = await ask(c, "dap_run", program=str(hello), breakpoints=[hello.at("greet_echo")])
+        assert (stop["reason"], stop["line"]) == ("breakpoint", hello.line("greet_echo"))
+        (session,) = (await ask(c, "dap_status"))["sessions"]
+        assert session["type"] == "my-bash"
+
+
+def test_the_second_example_has_every_key(tmp_path: Path) -> None:
     file = tmp_path / "toy.toml"
-    file.write_text(example[1], encoding="utf-8")
+    file.write_text(example(1), encoding="utf-8")
     definition = load(file)
     assert definition.names == ("toy", "toylang")
     assert definition.stands_in_for == ("oldtoy",)
