@@ -48,6 +48,8 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pynvim": ("neovim/client.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),
+    # Runs the tests of a user's project, in its own interpreter.
+    "pytest": ("adapters/launchers/",),
 }
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 

@@ -23,6 +23,10 @@ HANDLES_PER_STOP = 100_000
 Kind = Literal["frame_id", "variables_reference"]
 
 
+_REWRITTEN = "@py_"
+"""So begin the names that pytest gives to the parts of an assertion; nobody has written them."""
+
+
 @dataclass(slots=True)
 class Stop:
     """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
@@ -91,7 +95,8 @@ class Stop:
                 return []
             frame_id = top["id"]
         scopes = self.local_scopes(frame_id)
-        return [v for scope in scopes for v in self.variables.get(scope["variablesReference"], ())]
+        known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
+        return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
 
     def handle(self, kind: Kind, adapters_id: int) -> int:
         """Return the number by which a caller names a frame or a container of variables."""

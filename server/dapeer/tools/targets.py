@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from dapeer.adapters.choice import choose
 from dapeer.adapters.definition import Definition, names_in
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.running import choose_for_process, is_running
+from dapeer.adapters.testing import as_program, node_id
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
@@ -61,13 +62,17 @@ def folder_of(cwd: str | None, project: Path) -> Path:
 
 
 def _program(program: str | None, cwd: Path, project: Path) -> str | None:
-    """Return the absolute path of a program, given absolute or relative to `cwd` or the project."""
+    """Return the absolute path of a program, given absolute or relative to `cwd` or the project.
+
+    A test by its node id is the file that it is in, and what names it there.
+    """
     if program is None:
         return None
-    tried = [(base / Path(program).expanduser()).absolute() for base in (cwd, project)]
+    file, test = node_id(program)
+    tried = [(base / Path(file).expanduser()).absolute() for base in (cwd, project)]
     for path in tried:
         if path.is_file() or (path / "__main__.py").is_file():
-            return str(path)
+            return f"{path}{test}"
     if any(path.is_dir() for path in tried):
         raise ArgumentError(f"`program`: {tried[0]} is a directory.", "Give the file to run in it.")
     raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
@@ -85,6 +90,8 @@ def _definition(
     debugger: Debugger, kind: str | None, request: str, inputs: Mapping[str, Any]
 ) -> Definition:
     targets = {name: inputs.get(name) for name in ("program", "module", "code")}
+    if targets["program"] is not None:
+        targets["program"] = node_id(str(targets["program"]))[0]
     if request == "attach" and kind is None and not any(targets.values()):
         return choose_for_process(debugger.definitions, pid=inputs.get("pid"))
     return choose(debugger.definitions, type=kind, **targets)
@@ -118,4 +125,6 @@ def plan_of(
     definition = _definition(debugger, wish.type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
         inputs["python"] = find_python(inputs.get("python"), Path(inputs["cwd"]), os.environ)
+        inputs, config, name = as_program(inputs, config)
+        wish = replace(wish, name=wish.name or name)
     return Plan(definition, request, inputs, config, wish.name, wish.filters)

@@ -1,0 +1,142 @@
+"""A test is debugged by its name, and stops where it fails."""
+
+import asyncio
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.harness import ask, client, evaluate, read, refusal
+from tests.processes import LIMIT
+from tests.programs import PROGRAMS, Program, copied, program
+
+CART = program("cart_test.py")
+HERE = {"python": sys.executable}
+
+
+@pytest.fixture
+def cart(tmp_path: Path) -> Program:
+    """Copy the tests into a project of their own, so that nobody else's options are theirs."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    return copied("cart_test.py", tmp_path)
+
+
+async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(cart: Program) -> None:
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        stop = await ask(c, "dap_run", program="cart_test.py::test_total[2]", **HERE)
+        assert (stop["reason"], stop["line"]) == ("exception", CART.line("assert"))
+        assert stop["function"] == "test_total"
+        assert stop["stack"] == [f"test_total cart_test.py:{CART.line('assert')}"]
+        assert stop["exception"].startswith("AssertionError: assert 4 == (2 + 3)")
+        # Nothing of what pytest makes of an assertion.
+        assert stop["locals"] == {"price": "2", "prices": "[2, 3]"}
+        assert await evaluate(c, "total(prices) + price") == "6"
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        assert "1 failed" in end["output"]
+        assert "test_total[2]" in (await ask(c, "dap_status"))["sessions"][0]["name"]
+
+
+async def test_only_what_fails_stops(cart: Program) -> None:
+    """Not what is skipped, expected to fail, or caught by the test; nor the runner's own end."""
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        stop = await ask(c, "dap_run", module="pytest", args=["cart_test.py"], **HERE)
+        stops: list[tuple[int, str]] = []
+        while stop["state"] == "stopped":
+            stops.append((stop["line"], stop["function"]))
+            stop = await ask(c, "dap_continue")
+        assert stops == [
+            (CART.line("assert"), "test_total"),
+            (CART.line("assert"), "test_total"),
+            (CART.line("fixture"), "broken"),
+            (CART.line("equal"), "test_total"),
+        ]
+        assert "3 failed, 3 passed, 2 skipped, 1 xfailed, 1 error" in stop["output"]
+
+
+async def test_tests_that_pass_end_with_the_runners_summary(cart: Program) -> None:
+    test = f"{cart}::CartTest::test_of_errors"
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        end = await ask(c, "dap_run", program=test, args=["-q"], **HERE)
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        assert "1 passed" in end["output"]
+
+
+async def test_breakpoints_stop_a_test_before_it_fails_and_filters_keep_it_from_stopping(
+    cart: Program,
+) -> None:
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        end = await ask(
+            c, "dap_run", program="cart_test.py::CartTest", exception_filters=[],
+            breakpoints=[{"filename": "cart_test.py", "line": CART.line("raise")}], **HERE
+        )  # fmt: skip
+        assert (end["reason"], end["line"]) == ("breakpoint", CART.line("raise"))
+        assert (await ask(c, "dap_continue"))["exit_code"] == 1
+
+
+async def test_options_of_a_project_do_not_keep_its_tests_from_being_debugged(
+    cart: Program,
+) -> None:
+    ini = "[pytest]\naddopts = -n 2 --dist loadscope --pdb --trace -p no:cacheprovider\n"
+    (cart.path.parent / "pytest.ini").write_text(ini, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
+        stop = await ask(c, "dap_run", program="cart_test.py::CartTest::test_total", **HERE)
+        assert (stop["reason"], stop["line"]) == ("exception", CART.line("equal"))
+        assert (await ask(c, "dap_continue"))["exit_code"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "test", "line", "told"),
+    [
+        ("import no_such_module\n", "test_bad.py::test", 1, "No module named"),
+        ("def test(:\n", "test_bad.py::test", None, "SyntaxError"),
+        ("def test(): pass\n", "test_bad.py::test_other", None, "not found"),
+    ],
+    ids=["import", "syntax", "name"],
+)
+async def test_what_cannot_be_collected_is_told(
+    tmp_path: Path, text: str, test: str, line: int | None, told: str
+) -> None:
+    (tmp_path / "test_bad.py").write_text(text, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=test, **HERE)
+        if line is not None:
+            assert (stop["state"], stop["line"]) == ("stopped", line)
+            stop = await ask(c, "dap_continue")
+        assert stop["state"] == "ended"
+        assert stop["exit_code"] > 0
+        assert told in (await ask(c, "dap_program_output"))["text"]
+
+
+async def test_a_test_of_no_file_is_refused() -> None:
+    async with client(PROGRAMS) as c:
+        assert "nowhere.py does not exist" in await refusal(
+            c, "dap_run", program="nowhere.py::test_total"
+        )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"module": "unittest", "args": ["failing_test.MeanTest.test_mean_of_one_and_two"]},
+        {"program": "failing_test.py::MeanTest::test_mean_of_one_and_two"},
+    ],
+    ids=["dotted", "node"],
+)
+async def test_unittest_stops_at_the_assertion_too(
+    tmp_path: Path, asked: dict[str, object]
+) -> None:
+    """A node id is unittest's where the interpreter has no pytest."""
+    p = copied("failing_test.py", tmp_path)
+    venv.create(tmp_path / ".venv", symlinks=True)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", **asked, python=str(tmp_path / ".venv"))
+        assert (stop["reason"], stop["line"]) == ("exception", p.line("assert"))
+        assert stop["exception"] == "AssertionError: 1 != 1.5"
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        text = await read(c, "dap_program_output")
+        assert "FAILED (failures=1)" in text
+        assert ("no pytest" in text) == ("program" in asked)
