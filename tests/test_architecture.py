@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"debugger", "doctor"}),
     frozenset({"joined"}),
     frozenset({"live"}),
-    frozenset({"breakpoints"}),
+    frozenset({"breakpoints", "family"}),
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json"}),
     frozenset({"inspection"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -13,16 +14,20 @@ from typing import Literal, NamedTuple, Self
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
+from dapeer.adapters.children import open_child
 from dapeer.adapters.definition import Definition
-from dapeer.adapters.process import open_adapter
+from dapeer.adapters.process import Adapter, open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession
+from dapeer.family import acting, alive, family, root
 from dapeer.live import Life, Live, Plan
 from dapeer.session import Session
+
+log = logging.getLogger(__name__)
 
 KEPT_SESSIONS = 20
 """Ended sessions that stay readable."""
@@ -76,8 +81,8 @@ class Debugger:
         """End what was launched and let go of what was attached: politely, then for good."""
         with anyio.move_on_after(FAREWELL, shield=True):
             async with anyio.create_task_group() as farewells:
-                for live in self._live.values():
-                    farewells.start_soon(live.farewell, FAREWELL)
+                for first in {root(live.session) for live in self._live.values()}:
+                    farewells.start_soon(self._end, first, _farewell)
         self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, traceback)
@@ -88,11 +93,23 @@ class Debugger:
     # -- who is there
 
     def session(self, session_id: int | None = None) -> Session:
-        """Return a session by id, default the focused one.
+        """Return the session to work on, by id; default the focused one, or what is stopped while that runs.
 
         Raises:
             NoSession: There is none.
         """
+        return acting(self._found(session_id), exactly=session_id is not None)
+
+    def whole(self, session_id: int | None = None) -> Session:
+        """Return the session to end, by id; default that of the whole program which has the focus.
+
+        Raises:
+            NoSession: There is none.
+        """
+        found = self._found(session_id)
+        return root(found) if session_id is None else found
+
+    def _found(self, session_id: int | None) -> Session:
         if session_id is None:
             if self.focused is None:
                 raise NoSession("There is no debug session.", "Start one with dap_run.")
@@ -102,6 +119,11 @@ class Debugger:
             known = ", ".join(map(str, self.sessions)) or "none"
             raise NoSession(f"There is no session {session_id}.", f"Sessions: {known}.")
         return session
+
+    def focus(self, session: Session) -> None:
+        """Mean this session of the program that has the focus from now on: it is what was shown."""
+        if self.focused is not None and root(self.focused) is root(session):
+            self.focused = session
 
     def supported(self, wanted: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
@@ -124,7 +146,8 @@ class Debugger:
         live.observe(message)
         match message:
             case Event(event="output"):
-                self._tell("output", session)
+                for each in family(session):
+                    self._tell("output", each)
             case Response(command="initialize") | Event(event="capabilities"):
                 self._tell("capabilities", session)
             case Event(event="stopped") if live.run_to is not None:
@@ -167,32 +190,70 @@ class Debugger:
         return session
 
     async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
-        """Live the whole life of one session."""
-        failure: DapeerError | None = None
+        """Live the whole life of one session, and have its adapter outlive those of its children."""
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
-            live = Live(
-                self.next_id(),
-                plan,
-                adapter,
-                project=self.project,
-                accepts=functools.partial(self._accepts, plan.definition),
-                changed=self.observe,
+            live = self._lives(plan, adapter, None)
+            restart = functools.partial(self._restart, live.session, plan)
+            failure = await self._live_through(
+                live, restart, arguments, lambda: task_status.started(live.session)
             )
-            self._add(live, functools.partial(self._restart, live.session, plan))
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(live.session.run)
-                try:
-                    failure = await live.bring_up(self.breakpoints, arguments)
-                    if failure is None:
-                        task_status.started(live.session)
-                        await live.last()
-                finally:
-                    live.session.finish()
-                    self._remove(live, failed=failure is not None)
-                    tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+            if failure is not None:
+                raise failure
+            await live.session.wait_for(lambda: not alive(live.session), None)
+
+    async def _adopt(self, parent: Live, offered: Body) -> None:
+        """Debug a process that another one has started; return when its session has begun.
+
+        Raises:
+            DapeerError: It is not wanted, or cannot be reached: then it runs on without us.
+        """
+        plan = parent.child_plan(offered)
+        await self._tasks.start(self._run_child, parent, plan)
+
+    async def _run_child(
+        self, parent: Live, plan: Plan, *, task_status: TaskStatus[Session]
+    ) -> None:
+        opened = open_child(plan.definition, plan.config, parent.adapter, self._reaper)
+        async with opened as adapter:
+            live = self._lives(plan, adapter, parent)
+            restart = functools.partial(self.restart, parent.session)
+            task_status.started(live.session)
+            failure = await self._live_through(live, restart, plan.config, lambda: None)
+            if failure is not None:
+                # Nobody waits for it; its program is told of what it can do.
+                log.warning("session %s: %s", live.session.id, failure)
+
+    def _lives(self, plan: Plan, adapter: Adapter, parent: Live | None) -> Live:
+        return Live(
+            self.next_id(),
+            plan,
+            adapter,
+            project=self.project,
+            accepts=functools.partial(self._accepts, plan.definition),
+            changed=self.observe,
+            parent=parent,
+            adopt=self._adopt,
+        )
+
+    async def _live_through(
+        self, live: Live, restart: Restart, arguments: Body, started: Callable[[], None]
+    ) -> DapeerError | None:
+        """Live a session from the handshake to its end; return why it could not start."""
+        self._add(live, restart, focus=live.session.parent is None)
+        failure: DapeerError | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(live.session.run)
+            try:
+                failure = await live.bring_up(self.breakpoints, arguments)
+                if failure is None:
+                    started()
+                    await live.last()
+            finally:
+                live.session.finish()
+                self._remove(live, failed=failure is not None)
+                tasks.cancel_scope.cancel()
+        return failure
 
     def next_id(self) -> int:
         """Return the id of the next session."""
@@ -206,44 +267,56 @@ class Debugger:
         one has not asked for another.
         """
         held = self.focused
-        self._add(live, restart)
-        if not focus and held is not None and held.id in self._live:
-            self.focused = held
+        self._add(live, restart, focus=focus or held is None or held.id not in self._live)
         try:
             yield
         finally:
             live.session.finish()
             self._remove(live, failed=False)
 
-    def _add(self, live: Life, restart: Restart) -> None:
+    def _add(self, live: Life, restart: Restart, *, focus: bool) -> None:
         session = live.session
         self._live[session.id] = live
         self._restarts[session.id] = restart
         self.sessions[session.id] = session
-        self.focused = session
+        if focus:
+            self.focused = session
         self._tell("sessions", session)
 
     def _remove(self, live: Life, *, failed: bool) -> None:
         """Keep what has ended for its readers; what never ran leaves no trace."""
         session = live.session
         del self._live[session.id]
-        ended = [known for known in self.sessions if known not in self._live]
-        for dropped in [session.id] if failed else ended[:-KEPT_SESSIONS]:
-            del self.sessions[dropped]
-            del self._restarts[dropped]
+        ended = [each for each in self.sessions.values() if each.id not in self._live]
+        # A program's end is told by its first process: the others are forgotten before it.
+        ended.sort(key=lambda each: each.parent is None)
+        for dropped in [session] if failed else ended[:-KEPT_SESSIONS]:
+            del self.sessions[dropped.id]
+            del self._restarts[dropped.id]
+            if dropped.parent is not None:
+                dropped.parent.children.remove(dropped)
         if self.focused is session and (self._live or failed):
-            others = [other.session for other in self._live.values()] or self.sessions.values()
-            self.focused = next(reversed(list(others)), None)
+            others = [live.session for live in self._live.values()]
+            # Of its own program rather than of another.
+            chosen = alive(session)[:1] or others or list(self.sessions.values())
+            self.focused = next(reversed(chosen), None)
         self._tell("sessions", session)
 
     async def terminate(self, session: Session) -> None:
-        """End the debuggee and the session; one that has ended already is left as it is."""
+        """End the debuggee and the session, its children first; what has ended already is left as it is."""
+        await self._end(session, lambda live: live.terminate())
+
+    async def _end(self, session: Session, end: Callable[[Life], Awaitable[object]]) -> None:
+        """End a session, its children before it: they need their parent's adapter for it."""
+        async with anyio.create_task_group() as tasks:
+            for child in session.children:
+                tasks.start_soon(self._end, child, end)
         live = self._live.get(session.id)
         if live is not None:
-            await live.terminate()
+            await end(live)
 
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
-        """End the session; return whether the debuggee was ended, too.
+        """End the session, its children first; return whether the debuggee was ended, too.
 
         It lives on unless dapeer started it, or `terminate` says otherwise.
 
@@ -251,11 +324,15 @@ class Debugger:
             Unsupported: The adapter cannot let go of a program that it launched.
             SessionError: The session has ended already.
         """
-        return await self._alive(session).disconnect(terminate=terminate)
+        live = self._alive(session)
+        live.check_leave(terminate=terminate)
+        for child in list(session.children):
+            await self._end(child, lambda each: each.disconnect(terminate=terminate))
+        return await live.disconnect(terminate=terminate)
 
     async def restart(self, session: Session) -> Session:
-        """End a session, if it has not ended, and start the same program again."""
-        return await self._restarts[session.id]()
+        """End a program, if it has not ended, and start it again; a child has no start of its own."""
+        return await self._restarts[root(session).id]()
 
     async def _restart(self, session: Session, plan: Plan) -> Session:
         await self.terminate(session)
@@ -299,3 +376,7 @@ class Debugger:
     async def _restore(self, live: Life, path: str) -> None:
         with contextlib.suppress(DapeerError):
             await live.session.set_breakpoints(path, self.breakpoints.of(path))
+
+
+async def _farewell(live: Life) -> None:
+    await live.farewell(FAREWELL)

@@ -35,6 +35,7 @@ class Joined:
         changed: Callable[[Life, Message], None],
         why_over: Callable[[], str],
         names: Mapping[str, str],
+        parent: Session | None = None,
     ) -> None:
         """`names`: what files are called here, by their paths in Neovim where these differ."""
         self.hello = hello
@@ -54,6 +55,7 @@ class Joined:
             kill=None,
             why_over=why_over,
             changed=lambda message: changed(self, message),
+            parent=parent,
         )
         self.session.feed = feed.name
 
@@ -108,6 +110,9 @@ class Joined:
         """Hang up; nvim-dap's session goes on, if it has not ended."""
         await self._transport.aclose()
         self.session.finish()
+
+    def check_leave(self, *, terminate: bool | None) -> None:
+        """Look whether the session can end so; its adapter says so itself when it cannot."""
 
     async def farewell(self, seconds: float) -> None:  # noqa: ARG002
         """Leave the person's session alone."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
-from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
     AdapterFailed,
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def launched(self) -> bool:
-        """Whether the debuggee is ours, and so ends with its session."""
+        """Whether it starts the debuggee itself."""
         return self.request == "launch"
 
     def title(self) -> str:
@@ -82,6 +82,10 @@ class Life(Protocol):
         """Make `wanted` the breakpoints of a file."""
         ...
 
+    def check_leave(self, *, terminate: bool | None) -> None:
+        """Raise `Unsupported` when the session cannot end so."""
+        ...
+
     async def farewell(self, seconds: float) -> None:
         """Part, because the server ends: what is ours ends with it."""
         ...
@@ -107,13 +111,19 @@ class Live:
         project: Path,
         accepts: Callable[[str], bool],
         changed: Callable[[Life, Message], None],
+        parent: Live | None = None,
+        adopt: Callable[[Live, Body], Awaitable[None]],
     ) -> None:
+        """`adopt` gives a process that the debuggee has started, and its adapter offers, a session of its own."""
         self.plan = plan
+        self.launched: bool = parent.launched if parent else plan.launched
+        """Whether the debuggee is ours, and so ends with its session."""
         self.accepts = accepts
         """Whether breakpoints of a source file may be sent to this adapter."""
         self.adapter = adapter
         self.run_to: str | None = None
         """File of a breakpoint that lasts until the next stop."""
+        self._adopt = adopt
         self._leaving = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
         timeouts = plan.definition.timeouts
@@ -127,11 +137,49 @@ class Live:
             kill=adapter.kill,
             why_over=self._why_over,
             changed=lambda message: changed(self, message),
+            parent=parent.session if parent else None,
+            answer=self._answer,
+        )
+        children = plan.definition.children
+        self.session.delegates = parent is None and children is not None and children.primary
+
+    async def _answer(self, request: Request) -> Body:
+        """Do what the adapter asks for.
+
+        Raises:
+            RequestFailed: It cannot be done, or is not wanted.
+        """
+        if request.command != "startDebugging":
+            raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
+        try:
+            await self._adopt(self, request.arguments)
+        except DapeerError as error:
+            raise RequestFailed(request.command, str(error)) from error
+        return {}
+
+    def child_plan(self, offered: Body) -> Plan:
+        """Return how to debug a process that the adapter offers, in the adapter's own words.
+
+        Raises:
+            Unsupported: Nobody wants it.
+        """
+        plan = self.plan
+        if plan.inputs.get("follow_children") is False and not self.session.delegates:
+            raise Unsupported("Child processes are not followed.", "follow_children does.")
+        config = cast("Mapping[str, object]", offered.get("configuration") or {})
+        return replace(
+            plan,
+            request="launch" if offered.get("request") == "launch" else "attach",
+            inputs={
+                name: plan.inputs[name] for name in ("follow_children",) if name in plan.inputs
+            },
+            config=config,
+            name=str(config.get("name") or plan.title()),
         )
 
     def observe(self, message: Message) -> None:
         """Take note of the debuggee's process: it is ours, and ends with us."""
-        if isinstance(message, Event) and message.event == "process" and self.plan.launched:
+        if isinstance(message, Event) and message.event == "process" and self.launched:
             pid = message.body.get("systemProcessId")
             if isinstance(pid, int):
                 self.adapter.own(pid)
@@ -139,6 +187,11 @@ class Live:
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file."""
         await self.session.set_breakpoints(path, wanted)
+
+    @property
+    def _pid(self) -> int:
+        """The debuggee's process, 0 when the adapter has not told it."""
+        return int(self.session.mirror.process.get("systemProcessId") or 0)
 
     def _why_over(self) -> str:
         words = self.adapter.stderr_tail().strip()[-QUOTED:]
@@ -171,7 +224,7 @@ class Live:
             handshake(
                 session.channel,
                 adapter_id=plan.definition.adapter_id,
-                request=plan.request,
+                request=plan.definition.request_of(plan.request),
                 arguments=arguments,
                 initialized=session.initialized,
                 configure=lambda: self._configure(wanted),
@@ -238,6 +291,9 @@ class Live:
         session = self.session
         mirror = session.mirror
         await session.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
+        if session.parent is not None and session.cause is None:
+            # It may have become another program, which nobody debugs, and lives with its parent.
+            self.adapter.release(self._pid)
         await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
@@ -245,13 +301,13 @@ class Live:
         # Some adapters tell the end before the last output, and forget it when they are left.
         await session.inspect.output_settled(LAST_OUTPUT)
         if not session.over and not self._leaving:
-            await self.leave(LAST_WORDS, terminate=self.plan.launched)
+            await self.leave(LAST_WORDS, terminate=self.launched)
             await self.gone()
         await session.wait_for(lambda: session.over, LAST_WORDS)
 
     async def farewell(self, seconds: float) -> None:
         """End what was launched, and let go of what was attached."""
-        await self.leave(seconds, terminate=self.plan.launched)
+        await self.leave(seconds, terminate=self.launched)
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
@@ -274,22 +330,31 @@ class Live:
             await self.leave(POLITE, terminate=True)
         await self.gone()
 
+    def check_leave(self, *, terminate: bool | None) -> None:
+        """Look whether the session can end so.
+
+        Raises:
+            Unsupported: The adapter cannot let go of a program that it launched.
+        """
+        plan = self.plan
+        if plan.launched and terminate is False and not plan.definition.quirks.detach_launched:
+            raise Unsupported(
+                f"The adapter {plan.definition.id} cannot leave a program running that it launched.",
+                "End it with dap_terminate, or start it yourself and attach.",
+            )
+
     async def disconnect(self, *, terminate: bool | None) -> bool:
         """End the session; return whether the debuggee was ended, too (None: if it was launched).
 
         Raises:
             Unsupported: The adapter cannot let go of a program that it launched.
         """
-        session, plan = self.session, self.plan
-        ending = plan.launched if terminate is None else terminate
-        if plan.launched and not ending and not plan.definition.quirks.detach_launched:
-            raise Unsupported(
-                f"The adapter {session.adapter} cannot leave a program running that it launched.",
-                "End it with dap_terminate, or start it yourself and attach.",
-            )
+        session = self.session
+        ending = self.launched if terminate is None else terminate
+        self.check_leave(terminate=ending)
         session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
         if not ending:
-            self.adapter.release(int(session.mirror.process.get("systemProcessId") or 0))
+            self.adapter.release(self._pid)
         self._leaving = True
         await session.request("disconnect", {"terminateDebuggee": ending})
         await self.gone()

@@ -35,14 +35,15 @@ class Mirror:
     clock. Readers may hold on to what it returns until the next `apply`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, output: OutputLog | None = None) -> None:
+        """`output` is the log of the program, which its other processes print to, too."""
         self.capabilities: dict[str, Any] = {}
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         self.history = History()
         self.threads: dict[int, str] = {}
         """Names by thread id; empty for a thread that only an event has told of."""
-        self.output = OutputLog()
+        self.output = OutputLog() if output is None else output
         self.placed = Placed()
         """The breakpoints that were sent, and what the adapter made of them."""
         self.loaded = Loaded()
@@ -196,7 +197,9 @@ class Mirror:
         self._started = True
         self.epoch += 1
         thread_id = self._stopped_thread(body)
-        stop = Stop(self.epoch, body, thread_id, self._output_start)
+        # What another process of the program has been shown with is not shown again.
+        start = max(self._output_start, self.output.shown)
+        stop = Stop(self.epoch, body, thread_id, start)
         if stop.all_threads:
             self._stops.clear()
         # The latest stop comes last, also when the thread had stopped before.

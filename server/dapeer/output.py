@@ -60,6 +60,8 @@ class OutputLog:
         self.end = 0
         self.lines = 0
         """Line ends that have passed through, the dropped ones included."""
+        self.shown = 0
+        """Cursor up to which somebody has been shown what was printed, with a stop."""
 
     @property
     def start(self) -> int:

@@ -28,7 +28,7 @@ def snapshot(view: Snapshot, project: Path) -> str:
 def _stopped(view: Snapshot, project: Path) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     thread = view.get("thread_id", 1)
-    who = f"session {view['session_id']}, stop {view.get('stop')}"
+    who = f"{_session(view)}, stop {view.get('stop')}"
     who += f", thread {thread}" if thread != 1 else ""
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place} [{who}]"
@@ -38,14 +38,19 @@ def _stopped(view: Snapshot, project: Path) -> str:
 def _ended(view: Snapshot, project: Path) -> str:  # noqa: ARG001
     code = f"exit code {view['exit_code']}" if "exit_code" in view else "exit code unknown"
     cause = f": {view['cause']}" if "cause" in view else ""
-    return f"Ended, {code}{cause} [session {view['session_id']}]"
+    return f"Ended, {code}{cause} [{_session(view)}]"
 
 
 def _running(view: Snapshot, project: Path) -> str:  # noqa: ARG001
     return (
-        f"Still {view['state']} [session {view['session_id']}]. "
+        f"Still {view['state']} [{_session(view)}]. "
         "Wait on with dap_wait_until_paused, or stop it with dap_pause."
     )
+
+
+def _session(view: Snapshot) -> str:
+    parent = f", child of {view['parent']}" if "parent" in view else ""
+    return f"session {view['session_id']}{parent}"
 
 
 def location(path: str, line: int | None, function: str, project: Path) -> str:

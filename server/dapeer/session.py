@@ -13,7 +13,7 @@ from typing import Any, cast
 import anyio
 
 from dapeer import snapshot as look
-from dapeer.dap.channel import Channel
+from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requests import CONTROL, can
 from dapeer.dap.transport import Transport
@@ -32,6 +32,7 @@ from dapeer.errors import (
 )
 from dapeer.inspection import Inspection
 from dapeer.mirror import Mirror
+from dapeer.output import OutputLog
 from dapeer.waiters import Waiters
 
 
@@ -63,21 +64,30 @@ class Session:
         kill: Callable[[], Awaitable[None]] | None,
         why_over: Callable[[], str],
         changed: Callable[[Message], None],
+        parent: Session | None = None,
+        answer: ReverseHandler | None = None,
     ) -> None:
-        """`kill` ends adapter and debuggee, None: they are not ours; `why_over` tells why the wire is gone."""
+        """`kill` ends adapter and debuggee, None: they are not ours; `why_over` tells why the wire is gone; `answer` does what the adapter asks for."""
         self.id = number
         self.name = name
         self.adapter = adapter
         """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
         self.feed: str | None = None
         """How a session of a Neovim reaches us: tap or listeners. None: we hold the adapter."""
-        self.parent: int | None = None
-        """The session that this one is a child of."""
+        self.parent = parent
+        """The session whose program has started this one's."""
+        self.children: list[Session] = []
+        self.delegates = False
+        """Its program is its first child: it has no threads of its own."""
         self.project = project
-        self.mirror = Mirror()
-        self.channel = Channel(transport, self._observe, self._refuse)
+        # One program prints into one log, whichever of its processes it is, and who waits for it
+        # waits for all of them.
+        self.mirror = Mirror(parent.mirror.output if parent else OutputLog())
+        self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         """Looks at the stopped program: stack, scopes, variables."""
+        self.watched: dict[str, str] = {}
+        """What callers call the places of data breakpoints, by DAP's `dataId`."""
         self.initialized = anyio.Event()
         self.over = False
         """The wire is gone: no more output, no more answers."""
@@ -87,9 +97,11 @@ class Session:
         self._kill = kill
         self._why_over = why_over
         self._changed = changed
-        self._waiters = Waiters()
+        self._waiters: Waiters = parent._waiters if parent else Waiters()  # noqa: SLF001 - its own kind
         # A suspended thread of debugpy takes one command per 200 ms once two are queued.
         self._evaluating = asyncio.Lock()
+        if parent is not None:
+            parent.children.append(self)
 
     # -- messages
 
@@ -283,17 +295,17 @@ class Session:
 
     def view(self) -> look.Snapshot:
         """Return what the session looks like now, as far as the mirror knows. Asks for nothing."""
+        view = self._view()
+        if self.parent is not None:
+            view["parent"] = self.parent.id
+        return view
+
+    def _view(self) -> look.Snapshot:
         stop = self.mirror.stop
         if stop is not None:
             return look.stopped(self.id, self.mirror, stop, self.project)
         last = next(reversed(list(self.mirror.history)), None)
-        since = (
-            0
-            if last is None
-            else last.output_start
-            if last.output_shown is None
-            else last.output_shown
-        )
+        since = max(last.output_start if last else 0, self.mirror.output.shown)
         if self.mirror.ended:
             return look.ended(self.id, self.mirror, since, self.cause)
         return look.running(self.id, self.mirror, since)
@@ -304,7 +316,7 @@ class Session:
         while (stop := self.mirror.stop) is not None:
             await self.inspect.complete(stop)
             if stop is self.mirror.stop:
-                stop.output_shown = self.mirror.output.end
+                stop.output_shown = self.mirror.output.shown = self.mirror.output.end
                 break
         return self.view()
 
@@ -319,10 +331,7 @@ class Session:
     def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
         facts = {"name": self.name, "type": self.adapter, **self.view()}
-        facts |= {
-            key: value
-            for key, value in (("feed", self.feed), ("parent", self.parent))
-            if value is not None
-        }
+        if self.feed is not None:
+            facts["feed"] = self.feed
         kept = look.Summary.__annotations__.keys() & facts.keys()
         return cast("look.Summary", {key: facts[key] for key in facts if key in kept})

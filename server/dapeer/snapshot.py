@@ -37,6 +37,7 @@ class Snapshot(TypedDict):
 
     session_id: int
     state: str
+    parent: NotRequired[int]
     stop: NotRequired[int]
     reason: NotRequired[str]
     description: NotRequired[str]

@@ -31,7 +31,10 @@ RequestName: TypeAlias = Literal["launch", "attach"]
 Inputs: TypeAlias = Mapping[str, object]
 
 TARGETS = ("program", "module", "code")
-INPUTS = (*TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "pid", "host", "port")
+INPUTS = (
+    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "follow_children", "pid", "host",
+    "port",
+)  # fmt: skip
 OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", *PARTS)
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
 user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
@@ -40,7 +43,7 @@ is to listen at, a folder that is the session's own and gone after it, and parts
 LOOPBACK = "127.0.0.1"
 
 # A caller fills these in by itself, so an adapter that has no use for them is no mistake.
-_HARMLESS = ("cwd", "python")
+_HARMLESS = ("cwd", "python", "follow_children")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +143,15 @@ class Definition:
         Files without an extension are told by their first line, and accepted when it tells nothing.
         """
         suffix = Path(path).suffix
-        if any(fnmatch(Path(path).name, name) for name in self.files):
+        if self.is_named(Path(path).name):
             return True
         if suffix or not self.extensions:
             return not self.extensions or suffix.lower() in self.extensions
         return shebang(path) in {None, *self.shebangs}
+
+    def is_named(self, name: str) -> bool:
+        """Whether a file of this name is its program, whatever the extension tells."""
+        return any(fnmatch(name, pattern) for pattern in self.files)
 
     def _way(self, inputs: Inputs) -> str | None:
         """Return which of `[attach.*]` is meant; None: only the user's config says it."""

@@ -12,6 +12,7 @@ from typing import Any, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from dapeer.adapters.choice import typed
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy
 from dapeer.joined import Joined
@@ -328,6 +329,7 @@ class Peer:
             self.sessions.pop(hello.session, None)
 
     def _joined(self, hello: Hello, feed: Feed) -> Joined:
+        parent = self.sessions.get(hello.parent or 0)
         joined = Joined(
             self._debugger.next_id(),
             hello,
@@ -336,9 +338,11 @@ class Peer:
             changed=self._debugger.observe,
             names=self._names,
             why_over=functools.partial(self._why_over, feed),
+            parent=parent.session if parent else None,
         )
-        parent = self.sessions.get(hello.parent or 0)
-        joined.session.parent = parent.session.id if parent else None
+        definition = typed(self._debugger.definitions, hello.type)
+        children = definition and definition.children
+        joined.session.delegates = parent is None and bool(children and children.primary)
         self.sessions[hello.session] = joined
         self._arrival.set()
         return joined
@@ -346,8 +350,7 @@ class Peer:
     async def _hold(self, joined: Joined) -> None:
         launch = joined.hello.launch
         restart = functools.partial(self.again, joined)
-        child = joined.session.parent is not None
-        with self._debugger.holding(joined, restart, focus=launch is not None or child):
+        with self._debugger.holding(joined, restart, focus=launch is not None):
             running = asyncio.create_task(joined.session.run())
             if launch is not None:
                 self._starts.joined(launch, joined)

@@ -12,6 +12,7 @@ from pydantic import Field
 from dapeer import render
 from dapeer import snapshot as views
 from dapeer.errors import ArgumentError
+from dapeer.family import alive, root
 from dapeer.history import Stop
 from dapeer.output import OutputLog, Piece
 from dapeer.session import Session
@@ -36,7 +37,8 @@ async def dap_program_output(
     session_id: SessionId = None,
 ) -> Reply:
     """Return what the program printed: the last lines, or the first ones after cursor `since`. Works after the end, too."""
-    session = call.debugger.session(session_id)
+    # Its processes print into one log, which is complete when all have ended.
+    session = root(call.debugger.session(session_id))
     log = session.mirror.output
     if since is not None and since > log.end:
         raise ArgumentError(
@@ -44,9 +46,9 @@ async def dap_program_output(
         )
     begin = log.end if since is None else since
     if wait_ms:
-        await until(call, session, lambda: session.over or log.has(begin, category), wait_ms)
+        await until(call, session, lambda: not alive(session) or log.has(begin, category), wait_ms)
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
-        await session.wait_for(lambda: session.over or log.ends_line, A_MOMENT)
+        await session.wait_for(lambda: not alive(session) or log.ends_line, A_MOMENT)
     return _part(session, log, category, lines, since, metadata=include_metadata)
 
 
@@ -73,7 +75,7 @@ def _part(
         "text": body,
         "cursor": cursor,
         "lines_total": log.lines,
-        "ended": session.over,
+        "ended": not alive(session),
     }
     if session.mirror.exit_code is not None:
         data["exit_code"] = session.mirror.exit_code

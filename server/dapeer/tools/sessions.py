@@ -14,6 +14,7 @@ from dapeer import render
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
+from dapeer.family import alive
 from dapeer.snapshot import Summary
 from dapeer.tools import starting
 from dapeer.tools.arguments import (
@@ -131,15 +132,15 @@ async def dap_restart(
     session_id: SessionId = None,
 ) -> Reply:
     """End the program, start it again with the same arguments as a new session, and return its first stop."""
-    session = await call.debugger.restart(call.debugger.session(session_id))
+    session = await call.debugger.restart(call.debugger.whole(session_id))
     return await next_stop(call, session, 0, timeout_ms if wait_until_paused else 0)
 
 
 @tool("Terminate", destructive=True, idempotent=True, action="run")
 async def dap_terminate(call: Call, session_id: SessionId = None) -> Reply:
     """End the program and its session; output and history stay readable."""
-    session = call.debugger.session(session_id)
-    already = session.over
+    session = call.debugger.whole(session_id)
+    already = not alive(session)
     await call.debugger.terminate(session)
     text = "had ended already" if already else "ended"
     return Reply(
@@ -152,7 +153,7 @@ async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
     """End the session; a program that was attached to runs on, a launched one ends, unless `terminate_debuggee` says otherwise."""
-    session = call.debugger.session(session_id)
+    session = call.debugger.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."
     return Reply(f"Disconnected from session {session.id}. {text}", session.summary())

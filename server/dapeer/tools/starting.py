@@ -155,6 +155,7 @@ async def dap_run(
     stop_on_entry: bool | None = None,
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
     where: Annotated[Where, Field(description="in Neovim's nvim-dap, or not")] = "auto",
+    follow_children: Annotated[bool, Field(description="debug its child processes, too")] = True,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:
@@ -165,7 +166,10 @@ async def dap_run(
     project = call.debugger.project
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
     inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port}
-    inputs |= {"stop_on_entry": stop_on_entry}
+    inputs |= {
+        "stop_on_entry": stop_on_entry,
+        "follow_children": None if follow_children else False,
+    }
     given = {key: _plain(value) for key, value in inputs.items() if value is not None}
     wish = Wish(type, request, name or "", given, config or {}, exception_filters)
     start = await _start(call, wish, configuration, where)
@@ -222,7 +226,7 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
         if there is not None:
             named = Configuration(wish.name or wish.type, wish.type, request, NVIM, {})
             return _verbatim(there, wish, named, inputs)
-    plan = plan_of(debugger, wish, request, inputs, wish.config)
+    plan = await to_thread.run_sync(plan_of, debugger, wish, request, inputs, wish.config)
     there = await _neovim(call, where, plan.definition.names)
     return plan if there is None else _translated(there, plan, wish)
 
@@ -234,7 +238,9 @@ async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) 
     _refuse_asking(chosen, wish, in_neovim=there is not None)
     own = definition is not None and chosen.type in definition.names
     if there is not None and (own or there[1] == chosen.type):
-        return _verbatim(there, wish, chosen, checked(wish.inputs, debugger.project))
+        alone = _unfollowed(definition, wish) if definition else {}
+        wished = replace(wish, config={**alone, **wish.config})
+        return _verbatim(there, wished, chosen, checked(wish.inputs, debugger.project))
     if definition is None:
         types = ", ".join(sorted(debugger.definitions))
         raise AdapterUnknown(f"There is no adapter of type `{chosen.type}`.", f"Types: {types}.")
@@ -244,7 +250,7 @@ async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) 
     split, config = chosen.split(wish.inputs, wish.config)
     inputs = checked(split, debugger.project, request)
     named = replace(wish, type=chosen.type, name=wish.name or chosen.name)
-    plan = plan_of(debugger, named, request, inputs, config)
+    plan = await to_thread.run_sync(plan_of, debugger, named, request, inputs, config)
     return plan if there is None else _translated(there, plan, named)
 
 
@@ -275,7 +281,7 @@ def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
 def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs: Json) -> InNeovim:
     """Return a configuration as it stands, with what the caller has given over it."""
     peer, kind = there
-    given = {key: value for key, value in inputs.items() if key in wish.inputs}
+    given = {key: inputs[key] for key in wish.inputs.keys() - {"follow_children"}}
     keys = chosen.keys(given, wish.config)
     launched = chosen.request == "launch"
     if chosen.origin == NVIM and chosen.filetype:
@@ -284,6 +290,13 @@ def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs
         return InNeovim(peer, {**how, "overrides": {**keys, **named}, **wish.opts}, launched)
     named = {"type": kind, "request": chosen.request, "name": wish.name or chosen.name}
     return InNeovim(peer, {"config": {**chosen.values, **keys, **named}, **wish.opts}, launched)
+
+
+def _unfollowed(definition: Definition, wish: Wish) -> dict[str, bool]:
+    """Return the keys of an adapter that keep it from debugging child processes, if nobody wants that."""
+    if wish.inputs.get("follow_children") is not False:
+        return {}
+    return {key: False for key, value in definition.launch.items() if value == "${follow_children}"}
 
 
 # -- Neovim

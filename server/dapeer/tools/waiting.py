@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from dapeer import render
+from dapeer.family import news, notes, shown
 from dapeer.session import Session
 from dapeer.tools.tool import Call, Reply
 
@@ -15,18 +16,16 @@ TELL_EVERY = 0.5
 
 
 async def next_stop(call: Call, session: Session, epoch: int, timeout_ms: int) -> Reply:
-    """Wait for a stop after `epoch`, the end, or the time-out, and tell which.
+    """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
 
     `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
-    waits is not missed, and an old one is not taken for a new one.
+    waits is not missed, and an old one is not taken for a new one. The stop may be one of another
+    process of the program, to which the focus goes then.
     """
-
-    def happened() -> bool:
-        stop = session.mirror.stop
-        return session.over or (stop is not None and stop.number > epoch)
-
-    await until(call, session, happened, timeout_ms)
-    return await look(call, session)
+    await until(call, session, lambda: news(session, epoch) is not None, timeout_ms)
+    told = news(session, epoch) or shown(session)
+    call.debugger.focus(told)
+    return await look(call, told)
 
 
 async def until(
@@ -49,6 +48,9 @@ async def until(
 async def look(call: Call, session: Session) -> Reply:
     """Return what the session looks like now."""
     view = await session.snapshot()
+    others = notes(session)
+    if others:
+        view["notes"] = [*view.get("notes", ()), *others]
     return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
 
 

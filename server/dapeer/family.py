@@ -1,0 +1,88 @@
+"""The sessions of one program: of the process that was started, and of those that it has started.
+
+A caller who waits for a program waits for all of them: while a parent waits for its child, the child
+is where the program stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dapeer.session import Session
+
+
+def root(session: Session) -> Session:
+    """Return the session of the process that was started first."""
+    while session.parent is not None:
+        session = session.parent
+    return session
+
+
+def descendants(session: Session) -> Iterator[Session]:
+    """Yield the sessions below one, each behind its parent."""
+    for child in session.children:
+        yield child
+        yield from descendants(child)
+
+
+def family(session: Session) -> list[Session]:
+    """Return the sessions of the whole program, the first process's first."""
+    first = root(session)
+    return [first, *descendants(first)]
+
+
+def alive(session: Session) -> list[Session]:
+    """Return those of the program that have not ended."""
+    return [each for each in family(session) if not each.over]
+
+
+def acting(session: Session, *, exactly: bool) -> Session:
+    """Return the session to work on when this one is meant.
+
+    An adapter may debug even the first process in a child session. Unless it is meant `exactly`, what
+    is stopped comes before what runs: a caller can look only at that.
+    """
+    while session.delegates and session.children:
+        session = session.children[0]
+    if exactly or session.mirror.stop is not None:
+        return session
+    stopped = [each for each in family(session) if each.mirror.stop is not None]
+    return next(reversed(stopped), session)
+
+
+def news(session: Session, epoch: int) -> Session | None:
+    """Return the session that has something to tell to who waits for `session`, None: nothing yet.
+
+    That is a stop of it after `epoch`; else a stop of another process that nobody has been told of;
+    else, when the session has ended, where the program is stopped, or its end.
+    """
+    stop = session.mirror.stop
+    if stop is not None and stop.number > epoch:
+        return session
+    others = [each for each in family(session) if each is not session and each.mirror.stop]
+    untold = [each for each in others if each.mirror.stop and each.mirror.stop.output_shown is None]
+    if untold or not session.over:
+        return next(iter(untold), None)
+    return next(iter(others), None) or _ended(session)
+
+
+def _ended(session: Session) -> Session | None:
+    """Return the session that tells how the program has ended, None: it has not."""
+    first = root(session)
+    left = alive(session)
+    # A process that has replaced itself ends without a code, and goes on as a child of its own.
+    return first if not left or (first.over and first.mirror.exit_code is not None) else None
+
+
+def shown(session: Session) -> Session:
+    """Return the session to show to who has waited for `session` in vain: a living one."""
+    return session if not session.over else next(iter(alive(session)), root(session))
+
+
+def notes(session: Session) -> list[str]:
+    """Return what who looks at one process should know of the others of its program."""
+    others = [each for each in alive(session) if each is not session]
+    said = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
+    if session.over:
+        said += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
+    return said
