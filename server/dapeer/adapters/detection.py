@@ -84,6 +84,7 @@ def _has_module(name: str) -> bool:
 
 
 def _executables(name: str) -> Iterator[str]:
+    name = os.path.expanduser(name)  # noqa: PTH111 - a name on PATH is no path
     folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
     for folder in dict.fromkeys(folders):
         if path := shutil.which(name, path=folder or os.curdir):
@@ -128,7 +129,7 @@ def _at_least(version: str, minimum: str) -> bool:
     def numbers(text: str) -> list[int]:
         return [int(number) for number in re.findall(r"\d+", text)]
 
-    return numbers(version) >= numbers(minimum)
+    return minimum == "0" or numbers(version) >= numbers(minimum)
 
 
 def _install(definition: Definition) -> str:

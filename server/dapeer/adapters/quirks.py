@@ -33,6 +33,8 @@ class Quirks:
     """A regular expression: the description of an `exception` that is the answer to a pause."""
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
+    last_words_of_adapter: bool = False
+    """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
 
     @property
     def on_the_wire(self) -> bool:
@@ -42,6 +44,7 @@ class Quirks:
             or self.skip_first_stop
             or self.pause_reads
             or self.terminal_output
+            or self.last_words_of_adapter
         )
 
     @classmethod
@@ -59,6 +62,7 @@ class Quirks:
             skip_first_stop=table.get("skip_first_stop", str, ""),
             pause_reads=table.pattern("pause_reads"),
             terminal_output=table.get("terminal_output", bool, default=False),
+            last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
         )
         table.done()
         return quirks

@@ -112,7 +112,7 @@ async def spawn(title: str, transport: TransportTable, values: Mapping[str, obje
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
     """
     command = [_text(part, value) for part, value in fill_list(transport.command, values)]
-    folder = _text(transport.cwd, fill(transport.cwd, values)) if transport.cwd else None
+    folder = fill(transport.cwd, values) if transport.cwd else UNSET
     filled = fill(transport.env, values)
     additions = cast("Mapping[str, object]", {} if filled is UNSET else filled)
     stdio = transport.kind == "stdio"
@@ -124,7 +124,7 @@ async def spawn(title: str, transport: TransportTable, values: Mapping[str, obje
                 stdin=subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
-                cwd=folder,
+                cwd=None if folder is UNSET else str(folder),
                 env={**os.environ, **{name: str(value) for name, value in additions.items()}},
                 start_new_session=True,
             )

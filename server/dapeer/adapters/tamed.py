@@ -84,6 +84,7 @@ class Tamer:
         self._quirks = quirks
         self._skip = quirks.skip_first_stop
         self._stop_on_entry = stop_on_entry
+        self._over = False
         self._held: dict[str, str] = {}
         """By category: a CR at the end of output, whose LF may follow."""
 
@@ -92,10 +93,17 @@ class Tamer:
         match message:
             case Event(event="stopped", body=body):
                 yield from self._stopped(body)
+            case Event(event="output", body=body) if (
+                self._over and body.get("category") != "stdout"
+            ):
+                return
             case Event(event="output", body=body):
                 yield from self._output(body)
             case Response(request_seq=request_seq) if request_seq == OURS:
                 return
+            case Event(event="terminated"):
+                self._over = self._quirks.last_words_of_adapter
+                yield message
             case _:
                 yield message
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from dapeer.adapters.choice import choose
 from dapeer.adapters.definition import Definition, names_in
+from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.running import choose_for_process, is_running
 from dapeer.adapters.testing import as_program, node_id
@@ -71,10 +72,8 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     file, test = node_id(program)
     tried = [(base / Path(file).expanduser()).absolute() for base in (cwd, project)]
     for path in tried:
-        if path.is_file() or (path / "__main__.py").is_file():
+        if path.exists():
             return f"{path}{test}"
-    if any(path.is_dir() for path in tried):
-        raise ArgumentError(f"`program`: {tried[0]} is a directory.", "Give the file to run in it.")
     raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
 
 
@@ -94,7 +93,7 @@ def _definition(
         targets["program"] = node_id(str(targets["program"]))[0]
     if request == "attach" and kind is None and not any(targets.values()):
         return choose_for_process(debugger.definitions, pid=inputs.get("pid"))
-    return choose(debugger.definitions, type=kind, **targets)
+    return choose(debugger.definitions, type=kind, ready=lambda d: detect(d).ready, **targets)
 
 
 def wanted_breakpoints(
@@ -117,6 +116,8 @@ def plan_of(
     debugger: Debugger, wish: Wish, request: RequestName, given: Json, config: Json
 ) -> Plan:
     """Return how we would start it ourselves, from arguments that are checked.
+
+    Where several adapters fit, it may ask programs for their versions: call it in a thread.
 
     Raises:
         AdapterUnknown: No adapter fits.
