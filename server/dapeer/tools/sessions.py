@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -94,9 +95,11 @@ async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install what is missing."""
     python = find_python(None, call.debugger.project, os.environ)
     definitions = call.debugger.definitions.values()
-    # Asking a program for its version blocks.
-    rows = await to_thread.run_sync(lambda: [_adapter_row(each, python) for each in definitions])
-    return Reply("\n".join(_adapter_line(row) for row in rows), {"adapters": rows})
+    # Asking a program for its version blocks, and takes as long as the program likes.
+    rows = await asyncio.gather(
+        *(to_thread.run_sync(_adapter_row, each, python) for each in definitions)
+    )
+    return Reply("\n".join(_adapter_line(row) for row in rows), {"adapters": list(rows)})
 
 
 def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
