@@ -45,12 +45,12 @@ def program(name: str) -> Program:
     return Program(path, path)
 
 
-def compiled(name: str, folder: Path) -> Program:
+def compiled(name: str, folder: Path, source: Path | None = None) -> Program:
     """Compile a C program into a folder, with debug information and without optimisation."""
     gcc = shutil.which("gcc")
     if gcc is None:
         pytest.skip("needs gcc: apt-get install gcc")
-    source = PROGRAMS / name
+    source = source or PROGRAMS / name
     target = folder / source.stem
     subprocess.run([gcc, "-g", "-O0", "-o", target, source], check=True)
     return Program(source, target)

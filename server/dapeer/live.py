@@ -14,6 +14,7 @@ from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
+from dapeer.dap.mapped import MappedTransport, PathMapping
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
@@ -48,6 +49,8 @@ class Plan:
     """Adapter-specific keys, passed through untouched."""
     name: str = ""
     exception_filters: Sequence[str] | None = None
+    mappings: Sequence[PathMapping] = ()
+    """Where the program's files are here, as far as the adapter does not know it."""
 
     @property
     def launched(self) -> bool:
@@ -131,7 +134,9 @@ class Live:
             number,
             plan.title(),
             plan.definition.id,
-            adapter.transport,
+            MappedTransport(adapter.transport, plan.mappings)
+            if plan.mappings
+            else adapter.transport,
             project=project,
             deadlines=Deadlines(timeouts.request, timeouts.control),
             kill=adapter.kill,

@@ -1,62 +1,18 @@
 """Attaching to a program that runs already."""
 
 import asyncio
-import os
 import shutil
 import socket
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.running import free_port, listening, needs_ptrace, started
 from tests.harness import ask, call, client, read, refusal, text
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, program
 
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-@asynccontextmanager
-async def started(*command: str) -> AsyncGenerator[Process]:
-    """Run a program of ours until the test is over."""
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=DEVNULL, stdout=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-@asynccontextmanager
-async def listening(name: str) -> AsyncGenerator[tuple[Process, int]]:
-    """Run a Python program that waits for a debugger at a port."""
-    port = free_port()
-    command = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy"]
-    command += ["--listen", f"127.0.0.1:{port}", str(program(name))]
-    async with started(*command) as process:
-        assert process.stdout is not None
-        # It listens before it runs the program, which says so by its first line.
-        await process.stdout.readline()
-        yield process, port
-
-
-def ptrace_allowed() -> bool:
-    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
-    return os.geteuid() == 0 or not scope.exists() or scope.read_text().strip() == "0"
-
-
-needs_ptrace = pytest.mark.skipif(
-    not ptrace_allowed(), reason="needs ptrace: sysctl kernel.yama.ptrace_scope=0"
-)
 needs_gdb = pytest.mark.skipif(
     shutil.which("gdb") is None, reason="needs gdb on PATH: apt-get install gdb"
 )
@@ -67,7 +23,7 @@ async def test_a_program_that_listens_is_attached_stopped_changed_and_left_alone
     async with (
         asyncio.timeout(LIMIT),
         client() as c,
-        listening("endless_loop.py") as (process, port),
+        listening(program("endless_loop.py").path) as (process, port),
     ):
         await read(c, "dap_set_breakpoint", **p.at("turn"))
         stop = await ask(c, "dap_run", request="attach", type="python", port=port)
@@ -86,7 +42,11 @@ async def test_a_program_that_listens_is_attached_stopped_changed_and_left_alone
 
 
 async def test_what_was_attached_is_ended_only_when_asked() -> None:
-    async with asyncio.timeout(LIMIT), client() as c, listening("sleeper.py") as (process, port):
+    async with (
+        asyncio.timeout(LIMIT),
+        client() as c,
+        listening(program("sleeper.py").path) as (process, port),
+    ):
         await ask(c, "dap_run", request="attach", type="python", port=port,
                   wait_until_paused=False)  # fmt: skip
         await read(c, "dap_disconnect", terminate_debuggee=True)
@@ -94,7 +54,7 @@ async def test_what_was_attached_is_ended_only_when_asked() -> None:
 
 
 async def test_an_attached_program_outlives_the_server() -> None:
-    async with asyncio.timeout(LIMIT), listening("sleeper.py") as (process, port):
+    async with asyncio.timeout(LIMIT), listening(program("sleeper.py").path) as (process, port):
         async with client() as c:
             await ask(c, "dap_run", request="attach", type="python", port=port,
                       wait_until_paused=False)  # fmt: skip

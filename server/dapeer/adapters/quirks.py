@@ -47,6 +47,9 @@ class Quirks:
             or self.last_words_of_adapter
         )
 
+    maps_paths: bool = False
+    """It knows `pathMappings` itself; for others dapeer translates the paths on the wire."""
+
     @classmethod
     def read(cls, table: Table) -> Quirks:
         """Read the `[quirks]` table."""
@@ -63,6 +66,7 @@ class Quirks:
             pause_reads=table.pattern("pause_reads"),
             terminal_output=table.get("terminal_output", bool, default=False),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
+            maps_paths=table.get("maps_paths", bool, default=False),
         )
         table.done()
         return quirks

@@ -227,6 +227,8 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
             named = Configuration(wish.name or wish.type, wish.type, request, NVIM, {})
             return _verbatim(there, wish, named, inputs)
     plan = await to_thread.run_sync(plan_of, debugger, wish, request, inputs, wish.config)
+    # nvim-dap maps no paths; where an adapter does not either, only we can.
+    where = "direct" if plan.mappings and where == "auto" else where
     there = await _neovim(call, where, plan.definition.names)
     return plan if there is None else _translated(there, plan, wish)
 
@@ -273,6 +275,11 @@ def _refuse_asking(chosen: Configuration, wish: Wish, *, in_neovim: bool) -> Non
 def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
     """Return what we would start ourselves as a configuration of nvim-dap."""
     peer, kind = there
+    if plan.mappings:
+        raise ArgumentError(
+            f"In Neovim nobody maps paths for {plan.definition.id}.",
+            "Start it with where='direct'.",
+        )
     arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
     named = {"type": kind, "request": plan.request, "name": plan.title()}
     return InNeovim(peer, {"config": {**arguments, **named}, **wish.opts}, plan.launched)

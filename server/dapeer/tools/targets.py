@@ -12,6 +12,7 @@ from dapeer.adapters.choice import choose
 from dapeer.adapters.definition import Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
+from dapeer.adapters.mappings import taken
 from dapeer.adapters.running import choose_for_process, is_running
 from dapeer.adapters.testing import as_program, node_id
 from dapeer.dap.types import SourceBreakpoint
@@ -128,4 +129,5 @@ def plan_of(
         inputs["python"] = find_python(inputs.get("python"), Path(inputs["cwd"]), os.environ)
         inputs, config, name = as_program(inputs, config)
         wish = replace(wish, name=wish.name or name)
-    return Plan(definition, request, inputs, config, wish.name, wish.filters)
+    config, mappings = taken(definition, config, debugger.project)
+    return Plan(definition, request, inputs, config, wish.name, wish.filters, mappings)

@@ -1,0 +1,72 @@
+"""Where the files of a program are here, as configurations tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from dapeer.adapters.definition import Definition
+from dapeer.dap.mapped import PathMapping
+from dapeer.errors import ArgumentError
+
+Json = Mapping[str, Any]
+
+OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
+
+
+def taken(
+    definition: Definition, config: Json, project: Path
+) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
+    """Return a configuration for an adapter, and the mappings of paths that it leaves to us.
+
+    `pathMappings` (a list of `localRoot` and `remoteRoot`) is known by few adapters, and so works with
+    all; so does `sourceFileMap` (a table of remote and local folders). Keys by which an adapter maps
+    paths itself are passed on: `substitutePath`, `sourceMap`, `localRoot`.
+
+    Raises:
+        ArgumentError: One of the two is not what it should be.
+    """
+    mappings = [*_pairs(config.get(OF_PYTHON)), *_table(config.get(OF_CPP))]
+    rest = {key: value for key, value in config.items() if key not in (OF_PYTHON, OF_CPP)}
+    absolute = tuple(
+        PathMapping(str((project / Path(each.local).expanduser()).absolute()), each.remote)
+        for each in mappings
+    )
+    if not absolute or not definition.quirks.maps_paths:
+        return rest, absolute
+    own = [{"localRoot": each.local, "remoteRoot": each.remote} for each in absolute]
+    return {**rest, OF_PYTHON: own}, ()
+
+
+def _pairs(value: object) -> Iterator[PathMapping]:
+    for pair in _checked(value, list, OF_PYTHON):
+        match pair:
+            case {"localRoot": str(local), "remoteRoot": str(remote)}:
+                yield PathMapping(local, remote)
+            case _:
+                raise _wrong(OF_PYTHON)
+
+
+def _table(value: object) -> Iterator[PathMapping]:
+    table = cast("Json", _checked(value, dict, OF_CPP))
+    for remote, local in table.items():
+        match local:
+            case str() | {"editorPath": str()}:
+                yield PathMapping(local if isinstance(local, str) else local["editorPath"], remote)
+            case _:
+                raise _wrong(OF_CPP)
+
+
+def _checked(value: object, kind: type[Any], key: str) -> Any:  # noqa: ANN401 - JSON
+    if value is not None and not isinstance(value, kind):
+        raise _wrong(key)
+    return value or kind()
+
+
+def _wrong(key: str) -> ArgumentError:
+    form = {
+        OF_PYTHON: '[{"localRoot": "/here", "remoteRoot": "/app"}]',
+        OF_CPP: '{"/app": "/here"}',
+    }[key]
+    return ArgumentError(f"`{key}` does not tell which folders are meant.", f"Write {form}.")

@@ -1,0 +1,54 @@
+"""Programs that run already, for a debugger to attach to."""
+
+import asyncio
+import os
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@asynccontextmanager
+async def started(*command: str) -> AsyncGenerator[Process]:
+    """Run a program of ours until the test is over."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=DEVNULL, stdout=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+@asynccontextmanager
+async def listening(path: Path) -> AsyncGenerator[tuple[Process, int]]:
+    """Run a Python program that waits for a debugger at a port."""
+    port = free_port()
+    command = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy"]
+    command += ["--listen", f"127.0.0.1:{port}", str(path)]
+    async with started(*command) as process:
+        assert process.stdout is not None
+        # It listens before it runs the program, which says so by its first line.
+        await process.stdout.readline()
+        yield process, port
+
+
+def ptrace_allowed() -> bool:
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    return os.geteuid() == 0 or not scope.exists() or scope.read_text().strip() == "0"
+
+
+needs_ptrace = pytest.mark.skipif(
+    not ptrace_allowed(), reason="needs ptrace: sysctl kernel.yama.ptrace_scope=0"
+)
