@@ -7,7 +7,9 @@ import pytest
 
 from dapeer.adapters.choice import choose
 from dapeer.adapters.definition import load_all, shipped
-from dapeer.errors import AdapterUnknown
+from dapeer.adapters.program import fits, parts
+from dapeer.adapters.vocabulary import Variant
+from dapeer.errors import AdapterUnknown, ArgumentError
 
 DEFINITIONS = load_all(shipped())
 
@@ -33,7 +35,7 @@ def test_an_unknown_type_is_answered_with_those_that_exist() -> None:
     with pytest.raises(AdapterUnknown) as caught:
         chosen("cobol")
     assert str(caught.value) == (
-        "There is no adapter of type `cobol`. Give a type: bash-dap, debugpy, gdb."
+        f"There is no adapter of type `cobol`. Give a type: {', '.join(sorted(DEFINITIONS))}."
     )
 
 
@@ -68,8 +70,8 @@ def test_source_of_a_compiled_language_is_told_to_be_compiled() -> None:
 
 def test_what_nothing_tells_is_unknown(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"\x00\xff")
-    for program in (str(tmp_path / "data"), str(tmp_path), "/nowhere/x", "a.xyz"):
-        with pytest.raises(AdapterUnknown, match="Give a type: bash-dap, debugpy, gdb"):
+    for program in (str(tmp_path / "data"), "/nowhere/x", "a.xyz"):
+        with pytest.raises(AdapterUnknown, match="Give a type: bash-dap, "):
             chosen(program=program)
     with pytest.raises(AdapterUnknown):
         chosen()
@@ -78,3 +80,65 @@ def test_what_nothing_tells_is_unknown(tmp_path: Path) -> None:
 def test_modules_and_code_go_to_an_adapter_that_takes_them() -> None:
     assert chosen(module="json.tool") == "debugpy"
     assert chosen(code="print(1)") == "debugpy"
+
+
+def test_of_several_that_fit_the_first_that_is_ready_is_taken() -> None:
+    def chosen_of(kind: str, *there: str) -> str:
+        return choose(
+            DEFINITIONS,
+            type=kind,
+            program=None,
+            module=None,
+            code=None,
+            ready=lambda d: d.id in there,
+        ).id
+
+    assert chosen_of("c", "gdb", "lldb-dap") == "gdb"
+    assert chosen_of("c", "lldb-dap") == "lldb-dap"
+    assert chosen_of("cppdbg", "lldb-dap") == "lldb-dap"
+    assert chosen_of("c") == "gdb"
+    # Nobody else fits, so nobody is asked.
+    assert chosen_of("debugpy") == "debugpy"
+
+
+def test_a_folder_is_told_by_what_it_holds(tmp_path: Path) -> None:
+    for file, adapter in (
+        ("main.go", "delve"),
+        ("CMakeLists.txt", "cmake"),
+        ("__main__.py", "debugpy"),
+    ):
+        folder = tmp_path / adapter
+        folder.mkdir()
+        (folder / file).touch()
+        assert chosen(program=str(folder)) == adapter
+    assert chosen(program="/nowhere/CMakeLists.txt") == "cmake"
+    with pytest.raises(ArgumentError, match="is a directory"):
+        chosen(program=str(tmp_path))
+    with pytest.raises(ArgumentError, match="is a directory"):
+        chosen("gdb", program=str(tmp_path / "delve"))
+
+
+def test_what_a_go_program_is_says_how_it_is_launched(tmp_path: Path) -> None:
+    delve = DEFINITIONS["delve"]
+    source = tmp_path / "main.go"
+    source.touch()
+
+    def launched(program: object) -> tuple[object, object]:
+        told = delve.arguments("launch", {"program": str(program)}, {})
+        return told["mode"], told["program"]
+
+    assert launched(source) == ("debug", str(source))
+    (tmp_path / "go.mod").touch()
+    assert launched(source) == ("debug", str(tmp_path))
+    assert launched(tmp_path) == ("debug", str(tmp_path))
+    assert launched(tmp_path / "main_test.go") == ("test", str(tmp_path))
+    assert launched(sys.executable) == ("exec", sys.executable)
+
+
+def test_a_variant_wants_all_that_it_names() -> None:
+    variant = Variant(binary=False, names=("*.go",), outside=(), given=("args",), arguments={})
+    assert fits(variant, {"program": "a.go", "args": []})
+    assert not fits(variant, {"program": "a.go"})
+    assert not fits(variant, {"args": []})
+    assert parts("/x/Main.class") == {"program_dir": "/x", "program_stem": "Main"}
+    assert parts(None) == {}

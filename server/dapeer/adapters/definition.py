@@ -40,6 +40,10 @@ OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", *PARTS)
 user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
 is to listen at, a folder that is the session's own and gone after it, and parts of `program`."""
 
+CANNOT = ("condition", "exit_code", "expressions", "set_variable")
+"""Conditions of breakpoints; telling the program's exit code; evaluating more than the name of a
+variable; changing a variable."""
+
 LOOPBACK = "127.0.0.1"
 
 # A caller fills these in by itself, so an adapter that has no use for them is no mistake.
@@ -77,6 +81,8 @@ class Definition:
     attach: Mapping[str, Attach]
     """By way: `pid`, `tcp`."""
     children: Children | None
+    cannot: tuple[str, ...]
+    """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
     timeouts: Timeouts
     quirks: Quirks
     path: Path
@@ -292,6 +298,7 @@ def _definition(table: Table, path: Path) -> Definition:
         launch_env={name: launch_env.text(name) for name in launch_env},
         attach={way: Attach.read(attach.table(way)) for way in ("pid", "tcp") if way in attach},
         children=Children.read(table.table("children")) if "children" in table else None,
+        cannot=table.some_of("cannot", CANNOT),
         timeouts=Timeouts.read(table.table("timeouts")),
         quirks=Quirks.read(table.table("quirks")),
         path=path,

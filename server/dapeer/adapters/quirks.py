@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
 
-ExitCode: TypeAlias = Literal["plain", "256-signal", "signal", "none"]
-EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal", "none")
+ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
+EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,7 @@ class Quirks:
     """The `[quirks]` table of a definition."""
 
     exit_code: ExitCode = "plain"
-    """How `exited.exitCode` tells a deadly signal: not at all, as 256 - signal, or as the signal.
-    `none`: there is no exit code."""
+    """How `exited.exitCode` tells a deadly signal: not at all, as 256 - signal, or as the signal."""
     exit_code_in_output: str = ""
     """A regular expression: output whose first group is the exit code, where `exited` is missing."""
     repl_is_command: bool = False

@@ -87,6 +87,16 @@ class Table:
             raise self.wrong(f"key `{self.at(key)}` is {value!r}; it can be {', '.join(names)}")
         return value
 
+    def some_of(self, key: str, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a list of texts that must all be of `names`."""
+        values = self.texts(key)
+        for value in values:
+            if value not in names:
+                raise self.wrong(
+                    f"key `{self.at(key)}` has {value!r}; it can be {', '.join(names)}"
+                )
+        return values
+
     def table(self, key: str) -> Table:
         """Return the table at a key, empty when it is absent."""
         values = self.get(key, dict, {})

@@ -98,12 +98,8 @@ class Install:
     @classmethod
     def read(cls, table: Table) -> Install:
         """Read one `[[install]]`."""
-        install = cls(table.text("manager"), table.text("command"), table.texts("when"))
-        for name in install.when:
-            if name not in PLATFORMS:
-                raise table.wrong(
-                    f"key `{table.at('when')}` has {name!r}; it can be {', '.join(PLATFORMS)}"
-                )
+        when = table.some_of("when", tuple(PLATFORMS))
+        install = cls(table.text("manager"), table.text("command"), when)
         table.done()
         return install
 

@@ -1,0 +1,75 @@
+"""The adapters that CI requires: `python -m tests.required` installs what is missing of them.
+
+Each is got by the command of its own definition, so that the hints that users see are tried, too.
+`--check` installs nothing, and fails when one is missing.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from dapeer.adapters.definition import Definition, load_all, shipped
+from dapeer.adapters.detection import Detection, detect
+
+REQUIRED = ("debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap")
+SECONDS = 300
+
+
+def main(arguments: list[str]) -> int:
+    """Install what is missing, or say what is; return the exit code."""
+    known = load_all(shipped())
+    missing = [known[name] for name in REQUIRED if not detect(known[name]).ready]
+    if missing and "--check" not in arguments:
+        _update(missing)
+        missing = [definition for definition in missing if not _installed(definition)]
+    for definition in missing:
+        detection = detect(definition)
+        _say(f"{definition.id}: {detection.missing}. Get it: {detection.install}")
+    return 1 if missing else 0
+
+
+def _installed(definition: Definition) -> bool:
+    """Get an adapter by its own command."""
+    detection = detect(definition)
+    if detection.install:
+        _run(_as_root(detection))
+    return detect(definition).ready
+
+
+def _update(missing: list[Definition]) -> None:
+    """A fresh image of Debian knows no packages until it has asked once."""
+    if any(detect(definition).install.startswith("apt-get ") for definition in missing):
+        _run(_as_root(Detection(ready=False, install="apt-get update")))
+
+
+def _as_root(detection: Detection) -> str:
+    command = detection.install
+    sudo = command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
+    return f"sudo {command}" if sudo else command
+
+
+def _run(command: str) -> None:
+    try:
+        done = subprocess.run(
+            ["sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        _say(f"`{command}` did not end within {SECONDS} s")
+        return
+    if done.returncode:
+        _say(f"`{command}` failed: {done.stderr.strip()[-500:]}")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
