@@ -5,12 +5,27 @@ import itertools
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from dapeer.peers import LuaTool, read_tools
-from dapeer.tools import TOOLS, breakpoints, execution, inspection, lua, neovim, output, sessions
+from dapeer.tools import (
+    TOOLS,
+    breakpoints,
+    code,
+    execution,
+    expressions,
+    inspection,
+    lua,
+    memory,
+    neovim,
+    output,
+    raw,
+    rewinding,
+    sessions,
+    watchpoints,
+)
 from dapeer.tools.tool import Tool
 
 NVIM = Path(sys.executable).parent / "nvim"
@@ -22,12 +37,16 @@ io.write(require('dapeer.registry').specs())
 OFF = ("exec", "test")
 GROUPS_OF_LUA = [name for name in lua.GROUPS if name not in OFF]
 
+WHERE_POSSIBLE = "°"
+"""Marks what is listed only while the adapter of a session can do it."""
+
 README = Path(__file__).parents[1] / "README.md"
 GROUPS = (
     ("Start and end", sessions.TOOLS),
-    ("Run", execution.TOOLS),
-    ("Stop", breakpoints.TOOLS),
-    ("Look", inspection.TOOLS),
+    ("Run", (*execution.TOOLS, *rewinding.TOOLS)),
+    ("Stop", (*breakpoints.TOOLS, *watchpoints.TOOLS)),
+    ("Look", (*inspection.TOOLS, *expressions.TOOLS, *code.TOOLS)),
+    ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
     ("What it printed, where it stopped", output.TOOLS),
     ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),
 )
@@ -63,14 +82,24 @@ def lua_tools() -> list[LuaTool]:
 
 
 def _row(tool: Tool) -> str:
-    return _line(tool.name, tool.input_schema, tool.description)
+    mark = "" if tool.needs is None else WHERE_POSSIBLE
+    return _line(tool.name, tool.input_schema, tool.description, mark, set(tool.argument_needs))
 
 
-def _line(name: str, schema: Mapping[str, Any], description: str) -> str:
+def _line(
+    name: str,
+    schema: Mapping[str, Any],
+    description: str,
+    mark: str = "",
+    marked: Collection[str] = (),
+) -> str:
     required = set(schema.get("required", ()))
     names = [one for one in schema["properties"] if one != "session_id"]
-    arguments = ", ".join(f"`{one}`" if one in required else f"{one}" for one in names)
-    return f"| `{name}` | {arguments} | {description.splitlines()[0]} |"
+    arguments = ", ".join(
+        (f"`{one}`" if one in required else one) + (WHERE_POSSIBLE if one in marked else "")
+        for one in names
+    )
+    return f"| `{name}`{mark} | {arguments} | {description.splitlines()[0]} |"
 
 
 def with_part(text: str, name: str, part: str) -> str:

@@ -150,7 +150,8 @@ def test_the_scopes_that_a_person_looks_at_first_are_found_by_hint_then_by_name(
     named = [scope("Registers"), scope("Locals"), scope("Arguments")]
     hinted = [scope("Variables", presentationHint="locals"), scope("Locals of a module")]
     for frame, scopes in enumerate((named, hinted, [scope("Everything"), scope("Globals")])):
-        told.tell("scopes", {"scopes": scopes}, frameId=frame)
+        numbered = [{**each, "variablesReference": 10 * frame + 1} for each in scopes]
+        told.tell("scopes", {"scopes": numbered}, frameId=frame)
     chosen = [[found["name"] for found in stop.local_scopes(frame)] for frame in range(4)]
     assert chosen == [["Locals", "Arguments"], ["Variables"], ["Everything"], []]
 

@@ -21,6 +21,8 @@ KEPT_VALUE = 400
 HANDLES_PER_STOP = 100_000
 
 Kind = Literal["frame_id", "variables_reference"]
+Target = tuple[Kind, int, int | None]
+"""What a handle stands for: the adapter's id, and the frame of a scope."""
 
 
 _REWRITTEN = "@py_"
@@ -53,6 +55,8 @@ class Stop:
     """Scopes by frame id."""
     variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """Children by variablesReference."""
+    set_aside: list[Variable] | None = None
+    """The locals of the innermost frame, where the adapter uses their reference for another frame now."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
     exception: Body | None = None
@@ -61,8 +65,8 @@ class Stop:
     """The lines around the place as they were then: number of the first, and their text."""
     settled: bool = False
     """Whether the program has moved on, and the locals are what is kept of them."""
-    _handles: dict[tuple[Kind, int], int] = field(default_factory=dict[tuple[Kind, int], int])
-    _targets: dict[int, tuple[Kind, int]] = field(default_factory=dict[int, tuple[Kind, int]])
+    _handles: dict[Target, int] = field(default_factory=dict[Target, int])
+    _targets: dict[int, Target] = field(default_factory=dict[int, Target])
 
     @property
     def reason(self) -> str:
@@ -87,20 +91,38 @@ class Stop:
         named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
         return hinted or named or scopes[:1]
 
+    def take_scopes(self, frame_id: int, scopes: list[Scope]) -> None:
+        """Take in the scopes of a frame.
+
+        lldb-dap gives the scopes of all frames the same references, which then stand for the frame
+        that was asked for last: what is known of another frame by them is not true any more.
+        """
+        references = {scope["variablesReference"] for scope in scopes}
+        for other, known in list(self.scopes.items()):
+            if other != frame_id and any(s["variablesReference"] in references for s in known):
+                if self.top is not None and other == self.top["id"]:
+                    self.set_aside = self.locals()
+                del self.scopes[other]
+                for reference in references:
+                    self.variables.pop(reference, None)
+        self.scopes[frame_id] = scopes
+
     def locals(self, frame_id: int | None = None) -> list[Variable]:
         """Return the local variables and arguments of a frame, default the innermost, as far as fetched."""
         top = self.top
         if frame_id is None:
             if top is None:
                 return []
+            if self.set_aside is not None and top["id"] not in self.scopes:
+                return self.set_aside
             frame_id = top["id"]
         scopes = self.local_scopes(frame_id)
         known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
         return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
 
-    def handle(self, kind: Kind, adapters_id: int) -> int:
-        """Return the number by which a caller names a frame or a container of variables."""
-        key = (kind, adapters_id)
+    def handle(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
+        """Return the number by which a caller names a frame or a container of variables, such as a scope of a frame."""
+        key = (kind, adapters_id, frame_id)
         if key not in self._handles:
             if len(self._handles) + 1 >= HANDLES_PER_STOP:
                 raise ArgumentError("Too many ids at one stop.", "Go on to the next stop.")
@@ -130,6 +152,11 @@ class Stop:
             )
         return found[1]
 
+    def frame_of_scope(self, handle: int) -> int | None:
+        """Return the frame whose scope a handle stands for; None: it is no scope."""
+        found = self._targets.get(handle)
+        return found[2] if found else None
+
     def settle(self) -> None:
         """Keep only what is worth remembering once the program has moved on."""
         self.settled = True
@@ -141,6 +168,7 @@ class Stop:
         self.scopes = {top["id"]: kept} if top else {}
         references = [scope["variablesReference"] for scope in kept]
         self.variables = {r: _settled(self.variables[r]) for r in references if r in self.variables}
+        self.set_aside = _settled(self.set_aside) if self.set_aside and not kept else None
         self._handles.clear()
         self._targets.clear()
 

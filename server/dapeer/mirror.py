@@ -327,7 +327,7 @@ class Mirror:
     def _scopes(self, asked: Body, body: Body) -> None:
         if self.stop is not None:
             scopes = cast("list[Scope]", body.get("scopes") or [])
-            self.stop.scopes[asked["frameId"]] = scopes
+            self.stop.take_scopes(asked["frameId"], scopes)
 
     def _variables(self, asked: Body, body: Body) -> None:
         # A page of a long container is the caller's; only whole containers are kept.

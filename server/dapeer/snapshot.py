@@ -240,6 +240,8 @@ def _locals(stop: Stop, notes: list[str]) -> dict[str, str]:
 
 def _arrived(stop: Stop, frame_id: int) -> bool:
     """Whether the locals of a frame were fetched; a frame may have none."""
+    if stop.set_aside is not None:
+        return True
     wanted = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
     return frame_id in stop.scopes and all(reference in stop.variables for reference in wanted)
 

@@ -1,13 +1,34 @@
 """The tools, one file per subject."""
 
-from dapeer.tools import breakpoints, execution, inspection, lua, neovim, opencode, output, sessions
+from dapeer.tools import (
+    breakpoints,
+    code,
+    execution,
+    expressions,
+    inspection,
+    lua,
+    memory,
+    neovim,
+    opencode,
+    output,
+    raw,
+    rewinding,
+    sessions,
+    watchpoints,
+)
 from dapeer.tools.tool import Call, Reply, Served, Tool
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,
     *execution.TOOLS,
+    *rewinding.TOOLS,
     *breakpoints.TOOLS,
+    *watchpoints.TOOLS,
     *inspection.TOOLS,
+    *expressions.TOOLS,
+    *code.TOOLS,
+    *memory.TOOLS,
+    *raw.TOOLS,
     *output.TOOLS,
     *neovim.TOOLS,
     *lua.TOOLS,

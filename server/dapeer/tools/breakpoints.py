@@ -11,6 +11,7 @@ from dapeer.breakpoints import answered, unsupported
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.snapshot import relative
+from dapeer.tools import watchpoints
 from dapeer.tools.arguments import (
     Filename,
     Line,
@@ -69,7 +70,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
 
 @tool("Clear breakpoints", destructive=True, idempotent=True, action="write")
 async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
-    """Remove all breakpoints of a file, or all of them, function breakpoints included."""
+    """Remove all breakpoints of a file, or all of them, of every kind but exceptions."""
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None
     count = sum(
@@ -82,9 +83,8 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
         await debugger.push(each)
     if functions:
         await debugger.push_functions()
-    return Reply(
-        f"Removed {_counted(count + functions, 'breakpoint')}.", {"removed": count + functions}
-    )
+    count += functions + (0 if path else await watchpoints.clear(debugger))
+    return Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
 
 
 @tool("List breakpoints", read_only=True)
@@ -94,12 +94,16 @@ async def dap_breakpoints(call: Call) -> Reply:
     rows = [row for path in debugger.breakpoints.by_path for row in _rows(debugger, path)]
     functions = debugger.breakpoints.functions
     filters = list(debugger.breakpoints.exceptions or ())
-    data = {
+    in_memory = watchpoints.rows_of(debugger)
+    data: dict[str, Any] = {
         "breakpoints": [row.data() for row in rows],
         "functions": list(functions),
         "exception_filters": filters,
     }
+    if in_memory:
+        data["in_memory"] = [row.data() for row in in_memory]
     lines = [row.text(debugger) for row in rows]
+    lines += [row.text() for row in in_memory]
     lines += [f"function {name}" for name in functions]
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
     return Reply("\n".join(lines) or "No breakpoints.", data)

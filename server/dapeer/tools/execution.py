@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Annotated, Literal, cast
+
+from pydantic import Field
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import StepInTarget
 from dapeer.errors import ArgumentError
+from dapeer.history import shortened
+from dapeer.session import Session
 from dapeer.tools.arguments import (
     Filename,
     Line,
@@ -13,8 +22,17 @@ from dapeer.tools.arguments import (
     source_file,
     thread_of,
 )
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.tool import Call, Needs, Reply, tool
 from dapeer.tools.waiting import look, next_stop, resume, until
+
+Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
+TargetCall = Annotated[
+    str | None, Needs("stepInTargets"), Field(description="which of the line's calls, by name")
+]
+
+
+LABEL = 60
+"""Characters of a call that is offered as a target."""
 
 
 @tool("Continue", action="run")
@@ -26,58 +44,90 @@ async def dap_continue(
     session_id: SessionId = None,
 ) -> Reply:
     """Run on to the next stop or the end and return the snapshot there. `wait_until_paused: false` returns at once."""
-    return await _resume(call, "continue", thread_id, wait_until_paused, timeout_ms, session_id)
+    session, arguments = stepping(call, session_id, thread_id)
+    sent = session.resume("continue", arguments)
+    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
 @tool("Step over", action="run")
 async def dap_step_over(
     call: Call,
     thread_id: ThreadId = None,
+    granularity: Granularity = None,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
     """Run the current line and return the snapshot at the next one, with what changed."""
-    return await _resume(call, "next", thread_id, wait_until_paused, timeout_ms, session_id)
+    session, arguments = stepping(call, session_id, thread_id, granularity)
+    sent = session.resume("next", arguments)
+    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
 @tool("Step into", action="run")
 async def dap_step_into(
     call: Call,
     thread_id: ThreadId = None,
+    target: TargetCall = None,
+    granularity: Granularity = None,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
     """Enter the function called on the current line and return the snapshot."""
-    return await _resume(call, "stepIn", thread_id, wait_until_paused, timeout_ms, session_id)
+    session, arguments = stepping(call, session_id, thread_id, granularity)
+    if target is not None:
+        arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
+    sent = session.resume("stepIn", arguments)
+    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+
+
+async def _target(session: Session, thread: int, wanted: str) -> int:
+    """Return the adapter's id of a call on the current line, named whole or in part.
+
+    Raises:
+        ArgumentError: There is no such call; those that there are are told.
+    """
+    session.require("stepInTargets")
+    frames = await session.inspect.stack_trace(thread)
+    arguments = {"frameId": frames[0]["id"] if frames else 0}
+    body = await session.request("stepInTargets", arguments)
+    targets = cast("Sequence[StepInTarget]", body.get("targets") or [])
+    named = [each for each in targets if wanted in each["label"]]
+    if not named:
+        calls = ", ".join(shortened(each["label"], LABEL) for each in targets) or "none"
+        raise ArgumentError(f"`target`: this line has no call {wanted!r}.", f"Calls: {calls}.")
+    # `price` is rather the call price(order) than total(price(order)).
+    named.sort(key=lambda each: not each["label"].startswith(wanted))
+    return named[0]["id"]
 
 
 @tool("Step out", action="run")
 async def dap_step_out(
     call: Call,
     thread_id: ThreadId = None,
+    granularity: Granularity = None,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
     """Run until the current function has returned and return the snapshot."""
-    return await _resume(call, "stepOut", thread_id, wait_until_paused, timeout_ms, session_id)
+    session, arguments = stepping(call, session_id, thread_id, granularity)
+    sent = session.resume("stepOut", arguments)
+    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
-async def _resume(
-    call: Call,
-    command: str,
-    thread_id: int | None,
-    wait: bool,
-    timeout_ms: int,
-    session_id: int | None,
-) -> Reply:
+def stepping(
+    call: Call, session_id: int | None, thread_id: int | None, granularity: str | None = None
+) -> tuple[Session, Body]:
+    """Return the session to resume, and the arguments that every resuming request has."""
     session = call.debugger.session(session_id)
     session.mirror.stopped()
-    thread = thread_of(session, thread_id)
-    sent = session.resume(command, {"threadId": thread})
-    return await resume(call, session, sent, wait=wait, timeout_ms=timeout_ms)
+    arguments: Body = {"threadId": thread_of(session, thread_id)}
+    if granularity is not None:
+        session.require("granularity")
+        arguments = {**arguments, "granularity": granularity}
+    return session, arguments
 
 
 @tool("Run to a line", action="run")

@@ -7,30 +7,25 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import paths, render
 from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
-from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.errors import ArgumentError
 from dapeer.history import Stop, shortened
 from dapeer.session import Session
-from dapeer.sources import read_lines, window
+from dapeer.sources import window
 from dapeer.tools.arguments import (
     FrameId,
-    Line,
-    OptionalFilename,
     SessionId,
     ThreadId,
     frame_of,
-    source_file,
     thread_of,
 )
+from dapeer.tools.lookup import find
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import look
 
 VALUE = 300
 """Characters of a value in a list of variables."""
-EVALUATED_WITHIN = 10.0
-"""Seconds that looking up a path may take."""
 RESULT = 2000
 """Characters of a single value that was asked for."""
 
@@ -106,15 +101,24 @@ async def dap_stacktrace(
 
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
     handle = stop.handle("frame_id", frame["id"])
-    return f"#{number} {views.frame_line(frame, call.debugger.project)} [frame_id {handle}]"
+    reference = _reference(frame)
+    more = f", source_reference {reference}" if reference else ""
+    return f"#{number} {views.frame_line(frame, call.debugger.project)} [frame_id {handle}{more}]"
+
+
+def _reference(frame: StackFrame) -> int:
+    """Return the number by which `dap_source` shows a source that only the adapter has; 0: it is a file."""
+    return frame.get("source", {}).get("sourceReference") or 0
 
 
 def _frame_data(stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
+    reference = _reference(frame)
     return {
         "frame_id": stop.handle("frame_id", frame["id"]),
         "function": frame["name"],
         "file": views.frame_path(frame),
         "line": frame["line"],
+        **({"source_reference": reference} if reference else {}),
     }
 
 
@@ -126,7 +130,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     stop = session.mirror.stopped()
     scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     rows = [
-        (scope["name"], stop.handle("variables_reference", scope["variablesReference"]))
+        (scope["name"], stop.handle("variables_reference", scope["variablesReference"], frame))
         for scope in scopes
     ]
     data = [{"name": name, "variables_reference": handle} for name, handle in rows]
@@ -150,6 +154,9 @@ async def dap_variables(
     stop = session.mirror.stopped()
     if variables_reference is not None:
         reference = stop.resolve("variables_reference", variables_reference)
+        if (owner := stop.frame_of_scope(variables_reference)) is not None:
+            # The adapter may use the reference for the scope of another frame by now.
+            await session.inspect.scopes(owner)
         return await _children(session, stop, reference, filter, start, count)
     if path is None:
         return await _frame_variables(
@@ -219,115 +226,6 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
     return data
 
 
-async def find(session: Session, path: str, frame: int | None) -> Variable:
-    """Return the variable at a readable path.
-
-    It is looked up in what the adapter shows, scope by scope and child by child; what is not shown
-    (an element far down a long list, a property) is evaluated as an expression.
-    """
-    segments = paths.parse(path)
-    found, _ = await walk(session, segments, frame)
-    if found is not None:
-        return found
-    missing = ArgumentError(
-        f"`path`: there is no variable {path} in this frame.",
-        "dap_variables without arguments lists the locals; dap_evaluate takes any expression.",
-    )
-    if not paths.is_plain(segments):
-        raise missing
-    try:
-        body = await session.evaluate(path, frame, "watch", EVALUATED_WITHIN)
-    except RequestFailed as error:
-        raise missing from error
-    return Variable(
-        name=path,
-        value=str(body.get("result")),
-        variablesReference=body.get("variablesReference") or 0,
-    )
-
-
-async def walk(
-    session: Session, segments: Sequence[str], frame: int | None
-) -> tuple[Variable | None, int]:
-    """Follow a path through scopes and children; return the variable and its container's reference."""
-    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
-    for scope in scopes:
-        if scope.get("expensive"):
-            continue
-        container = scope["variablesReference"]
-        found = paths.child(await session.inspect.variables(container), segments[0])
-        if found is None:
-            continue
-        for segment in segments[1:]:
-            container = found["variablesReference"]
-            found = (
-                paths.child(await session.inspect.variables(container), segment)
-                if container
-                else None
-            )
-            if found is None:
-                return None, 0
-        return found, container
-    return None, 0
-
-
-@tool("Evaluate", destructive=True, action="evaluate")
-async def dap_evaluate(
-    call: Call,
-    expression: str,
-    frame_id: FrameId = None,
-    context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
-    timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
-    session_id: SessionId = None,
-) -> Reply:
-    """Evaluate an expression in a frame (default the innermost). Context repl runs statements, or debugger commands in gdb."""
-    session = call.debugger.session(session_id)
-    frame = await frame_of(session, frame_id)
-    body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
-    stop = session.mirror.stop
-    result = str(body.get("result") or "")
-    data: dict[str, Any] = {"result": shortened(result, RESULT)}
-    if body.get("type"):
-        data["type"] = body["type"]
-    if body.get("variablesReference") and stop is not None:
-        data["variables_reference"] = stop.handle("variables_reference", body["variablesReference"])
-    more = (
-        f" [variables_reference {data['variables_reference']}]"
-        if "variables_reference" in data
-        else ""
-    )
-    text = render.value(
-        result, RESULT, "the adapter may have cut it, too: ask for its length or for a slice"
-    )
-    return Reply(f"{text}{more}" or "(no value)", data)
-
-
-@tool("Set a variable", destructive=True, action="write")
-async def dap_set_variable(
-    call: Call,
-    path: Annotated[str, Field(description="such as total or order.items[3].price")],
-    value: Annotated[str, Field(description="an expression of the debuggee's language")],
-    frame_id: FrameId = None,
-    session_id: SessionId = None,
-) -> Reply:
-    """Give a variable a new value."""
-    session = call.debugger.session(session_id)
-    session.require("setVariable")
-    frame = await frame_of(session, frame_id)
-    found, container = await walk(session, paths.parse(path), frame)
-    if found is None:
-        raise ArgumentError(
-            f"`path`: there is no variable {path} in this frame.",
-            "dap_variables lists what is there; dap_evaluate in context repl can assign anything.",
-        )
-    body = await session.set_variable(container, found["name"], value)
-    new = str(body.get("value") or body.get("result") or value)
-    return Reply(
-        f"{path} = {shortened(new, VALUE)} (was {shortened(found['value'], VALUE)})",
-        {"path": path, "value": shortened(new, VALUE), "was": shortened(found["value"], VALUE)},
-    )
-
-
 @tool("Exception details", read_only=True)
 async def dap_exception_info(
     call: Call, thread_id: ThreadId = None, session_id: SessionId = None
@@ -352,38 +250,6 @@ async def dap_exception_info(
     return Reply(f"{data['exception']}\n{data['traceback']}".strip(), data)
 
 
-@tool("Read source", read_only=True)
-async def dap_source(
-    call: Call,
-    filename: OptionalFilename = None,
-    source_reference: int | None = None,
-    line: Line = 1,
-    count: Annotated[int, Field(ge=1, le=500)] = 50,
-    session_id: SessionId = None,
-) -> Reply:
-    """Return numbered source lines of a file, default the current one, or of an adapter's source_reference."""
-    if source_reference is not None:
-        session = call.debugger.session(session_id)
-        lines: Sequence[str] = (await session.source(source_reference)).splitlines()
-        name = f"source {source_reference}"
-    else:
-        name = source_file(filename or await _current_file(call, session_id), call.debugger.project)
-        lines = read_lines(name) or []
-    shown = lines[line - 1 : line - 1 + count]
-    if not shown:
-        raise ArgumentError(f"`line`: {name} has only {len(lines)} lines.", "Give a smaller line.")
-    text = views.numbered(line, shown)
-    rest = len(lines) - (line - 1 + len(shown))
-    more = f"\n({rest} more lines: line={line + len(shown)})" if rest > 0 else ""
-    return Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
-
-
-async def _current_file(call: Call, session_id: int | None) -> str:
-    session = call.debugger.session(session_id)
-    frames = await session.inspect.stack_trace(session.mirror.stopped().thread_id)
-    return views.frame_path(frames[0]) if frames else ""
-
-
 TOOLS = (
     dap_snapshot,
     dap_current_location,
@@ -391,8 +257,5 @@ TOOLS = (
     dap_stacktrace,
     dap_scopes,
     dap_variables,
-    dap_evaluate,
-    dap_set_variable,
     dap_exception_info,
-    dap_source,
 )

@@ -6,9 +6,10 @@ import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from anyio import to_thread
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from dapeer import render
@@ -16,13 +17,15 @@ from dapeer.adapters.definition import Definition
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.family import alive
+from dapeer.session import Session
 from dapeer.snapshot import Summary
 from dapeer.tools import starting
 from dapeer.tools.arguments import (
     Milliseconds,
     SessionId,
+    thread_of,
 )
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.tool import Call, Needs, Reply, tool
 from dapeer.tools.waiting import next_stop
 
 PLACE = 0.3
@@ -139,9 +142,20 @@ async def dap_restart(
     return await next_stop(call, session, 0, timeout_ms if wait_until_paused else 0)
 
 
+ThreadIds = Annotated[
+    list[int] | None,
+    Needs("terminateThreads"),
+    Field(description="end only these", min_length=1),
+]
+
+
 @tool("Terminate", destructive=True, idempotent=True, action="run")
-async def dap_terminate(call: Call, session_id: SessionId = None) -> Reply:
+async def dap_terminate(
+    call: Call, thread_ids: ThreadIds = None, session_id: SessionId = None
+) -> Reply:
     """End the program and its session; output and history stay readable."""
+    if thread_ids is not None:
+        return await _terminate_threads(call.debugger.session(session_id), thread_ids)
     session = call.debugger.whole(session_id)
     already = not alive(session)
     await call.debugger.terminate(session)
@@ -149,6 +163,15 @@ async def dap_terminate(call: Call, session_id: SessionId = None) -> Reply:
     return Reply(
         f"Session {session.id} {text}.{_exit(session.mirror.exit_code)}", session.summary()
     )
+
+
+async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
+    session.mirror.require_live()
+    for thread_id in thread_ids:
+        thread_of(session, thread_id)
+    await session.request("terminateThreads", {"threadIds": thread_ids})
+    named = ", ".join(map(str, thread_ids))
+    return Reply(f"Asked the program to end thread {named}.", {"thread_ids": thread_ids})
 
 
 @tool("Disconnect", destructive=True, action="run")

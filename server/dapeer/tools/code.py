@@ -1,0 +1,133 @@
+"""Tools that show what code a program runs: its sources and its modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from dapeer import snapshot as views
+from dapeer.dap.messages import Body
+from dapeer.errors import ArgumentError
+from dapeer.session import Session
+from dapeer.sources import read_lines
+from dapeer.tools.arguments import Line, OptionalFilename, SessionId, source_file
+from dapeer.tools.lookup import tidy
+from dapeer.tools.tool import Call, Reply, tool
+
+
+@tool("Read source", read_only=True)
+async def dap_source(
+    call: Call,
+    filename: OptionalFilename = None,
+    source_reference: int | None = None,
+    line: Line = 1,
+    count: Annotated[int, Field(ge=1, le=500)] = 50,
+    session_id: SessionId = None,
+) -> Reply:
+    """Return numbered source lines of a file, default the current one, or of an adapter's source_reference."""
+    if source_reference is not None:
+        session = call.debugger.session(session_id)
+        lines: Sequence[str] = (await session.source(source_reference)).splitlines()
+        if not lines:
+            raise ArgumentError(
+                f"The adapter has no source with source_reference {source_reference}.",
+                "dap_stacktrace tells those of frames.",
+            )
+        name = f"source {source_reference}"
+    else:
+        name = source_file(filename or await _current_file(call, session_id), call.debugger.project)
+        lines = read_lines(name) or []
+    shown = lines[line - 1 : line - 1 + count]
+    if not shown:
+        raise ArgumentError(f"`line`: {name} has only {len(lines)} lines.", "Give a smaller line.")
+    text = views.numbered(line, shown)
+    rest = len(lines) - (line - 1 + len(shown))
+    more = f"\n({rest} more lines: line={line + len(shown)})" if rest > 0 else ""
+    return Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
+
+
+async def _current_file(call: Call, session_id: int | None) -> str:
+    session = call.debugger.session(session_id)
+    frames = await session.inspect.stack_trace(session.mirror.stopped().thread_id)
+    return views.frame_path(frames[0]) if frames else ""
+
+
+@tool("Modules, loaded sources", read_only=True, needs=["modules", "loadedSources"])
+async def dap_modules(
+    call: Call,
+    kind: Literal["modules", "sources"] | None = None,
+    matching: Annotated[str | None, Field(description="part of name or path")] = None,
+    start: Annotated[int, Field(ge=0)] = 0,
+    count: Annotated[int, Field(ge=1, le=500)] = 50,
+    session_id: SessionId = None,
+) -> Reply:
+    """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source."""
+    session = call.debugger.session(session_id)
+    session.mirror.require_live()
+    kind = kind or ("modules" if session.supports("modules") else "sources")
+    rows = await (_modules(session) if kind == "modules" else _sources(session))
+    chosen = [row for row in rows if not matching or matching.lower() in _where(row).lower()]
+    shown = chosen[start : start + count]
+    left = len(chosen) - start - len(shown)
+    lines = [_line(row) for row in shown] or [f"No {kind}."]
+    data: dict[str, Any] = {kind: shown}
+    if left > 0:
+        lines.append(f"({left} more: start={start + len(shown)})")
+        data["more"] = left
+    return Reply("\n".join(lines), data)
+
+
+Row = Mapping[str, Any]
+
+MODULE_FIELDS = {
+    "name": "name",
+    "path": "path",
+    "version": "version",
+    "address_range": "addressRange",
+    "symbols": "symbolStatus",
+}
+
+SOURCE_FIELDS = {"name": "name", "path": "path", "source_reference": "sourceReference"}
+
+
+async def _modules(session: Session) -> Sequence[Row]:
+    known = session.mirror.loaded
+    # Where an adapter cannot be asked, it may have told by events.
+    if session.supports("modules") or not known.modules:
+        await session.request("modules", {})
+    rows = [_facts(module, MODULE_FIELDS) for module in known.modules.values()]
+    return [
+        {**row, "address_range": tidy(str(row["address_range"]))} if "address_range" in row else row
+        for row in rows
+    ]
+
+
+async def _sources(session: Session) -> Sequence[Row]:
+    known = session.mirror.loaded
+    if session.supports("loadedSources") or not known.sources:
+        await session.request("loadedSources", {})
+    return [
+        {name: fact for name, fact in _facts(cast("Body", source), SOURCE_FIELDS).items() if fact}
+        for source in known.sources.values()
+    ]
+
+
+def _facts(body: Body, fields: Mapping[str, str]) -> Row:
+    return {ours: body[theirs] for ours, theirs in fields.items() if body.get(theirs) is not None}
+
+
+def _where(row: Row) -> str:
+    return f"{row.get('name', '')} {row.get('path', '')}".strip()
+
+
+def _line(row: Row) -> str:
+    name, path = str(row.get("name", "")), str(row.get("path", ""))
+    parts = [path if path and path.endswith(name) else _where(row)]
+    parts += [str(row[key]) for key in ("version", "address_range", "symbols") if row.get(key)]
+    reference = row.get("source_reference")
+    return " ".join([*parts, f"[source_reference {reference}]"] if reference else parts)
+
+
+TOOLS = (dap_source, dap_modules)

@@ -1,0 +1,114 @@
+"""Tools that evaluate, assign and complete expressions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from dapeer import paths, render
+from dapeer.dap.types import CompletionItem
+from dapeer.errors import ArgumentError
+from dapeer.history import shortened
+from dapeer.tools.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.inspection import RESULT, VALUE
+from dapeer.tools.lookup import known
+from dapeer.tools.tool import Call, Reply, tool
+
+COMPLETIONS = 50
+"""Completions that are shown."""
+
+
+@tool("Evaluate", destructive=True, action="evaluate")
+async def dap_evaluate(
+    call: Call,
+    expression: str,
+    frame_id: FrameId = None,
+    context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
+    timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Evaluate an expression in a frame (default the innermost). Context repl runs statements, or debugger commands in gdb."""
+    session = call.debugger.session(session_id)
+    frame = await frame_of(session, frame_id)
+    body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
+    stop = session.mirror.stop
+    result = str(body.get("result") or "")
+    data: dict[str, Any] = {"result": shortened(result, RESULT)}
+    if body.get("type"):
+        data["type"] = body["type"]
+    if body.get("variablesReference") and stop is not None:
+        data["variables_reference"] = stop.handle("variables_reference", body["variablesReference"])
+    more = (
+        f" [variables_reference {data['variables_reference']}]"
+        if "variables_reference" in data
+        else ""
+    )
+    text = render.value(
+        result, RESULT, "the adapter may have cut it, too: ask for its length or for a slice"
+    )
+    return Reply(f"{text}{more}" or "(no value)", data)
+
+
+@tool("Set a variable", destructive=True, action="write")
+async def dap_set_variable(
+    call: Call,
+    path: Annotated[str, Field(description="such as total or order.items[3].price")],
+    value: Annotated[str, Field(description="an expression of the debuggee's language")],
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Give a variable a new value; some adapters take any assignable expression as `path`."""
+    session = call.debugger.session(session_id)
+    assignable = session.supports("setExpression")
+    if not assignable:
+        session.require("setVariable")
+        paths.parse(path)
+    frame = await frame_of(session, frame_id)
+    found, container = await known(session, path, frame)
+    if found is not None and session.supports("setVariable"):
+        body = await session.set_variable(container, found["name"], value)
+    elif assignable:
+        body = await session.set_expression(path, value, frame)
+    else:
+        raise ArgumentError(
+            f"`path`: there is no variable {path} in this frame.",
+            "dap_variables lists what is there; dap_evaluate in context repl can assign anything.",
+        )
+    new = shortened(str(body.get("value") or body.get("result") or value), VALUE)
+    if found is None:
+        return Reply(f"{path} = {new}", {"path": path, "value": new})
+    was = shortened(found["value"], VALUE)
+    return Reply(f"{path} = {new} (was {was})", {"path": path, "value": new, "was": was})
+
+
+@tool("Complete an expression", read_only=True, needs=["completions"])
+async def dap_completions(
+    call: Call,
+    text: str,
+    column: Annotated[int | None, Field(ge=1, description="default the end of the text")] = None,
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """List how the adapter would complete an expression, as after `order.`, in a frame (default the innermost)."""
+    session = call.debugger.session(session_id)
+    session.require("completions")
+    arguments: dict[str, Any] = {"text": text, "column": column or len(text) + 1}
+    if (frame := await frame_of(session, frame_id)) is not None:
+        arguments["frameId"] = frame
+    body = await session.request("completions", arguments)
+    targets = cast("list[CompletionItem]", body.get("targets") or [])
+    names = sorted(dict.fromkeys(map(_completion, targets)), key=lambda name: name.startswith("_"))
+    shown, left = names[:COMPLETIONS], len(names) - COMPLETIONS
+    more = f"\n({left} more: give a longer text)" if left > 0 else ""
+    return Reply(
+        ("\n".join(shown) or "No completions.") + more,
+        {"completions": shown, **({"more": left} if left > 0 else {})},
+    )
+
+
+def _completion(target: CompletionItem) -> str:
+    return shortened(str(target.get("text") or target["label"]), VALUE)
+
+
+TOOLS = (dap_evaluate, dap_set_variable, dap_completions)

@@ -1,0 +1,116 @@
+"""Finding what a caller names: a variable by a path, a place in memory by an address or an expression."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+
+from dapeer import paths
+from dapeer.dap.types import Scope, Variable
+from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.session import Session
+
+EVALUATED_WITHIN = 10.0
+"""Seconds that looking up a path may take."""
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+async def find(session: Session, path: str, frame: int | None) -> Variable:
+    """Return the variable at a readable path.
+
+    It is looked up in what the adapter shows, scope by scope and child by child; what is not shown
+    (an element far down a long list, a property) is evaluated as an expression.
+    """
+    segments = paths.parse(path)
+    found, _ = await walk(session, segments, frame)
+    if found is not None:
+        return found
+    missing = ArgumentError(
+        f"`path`: there is no variable {path} in this frame.",
+        "dap_variables without arguments lists the locals; dap_evaluate takes any expression.",
+    )
+    if not paths.is_plain(segments):
+        raise missing
+    try:
+        body = await session.evaluate(path, frame, "watch", EVALUATED_WITHIN)
+    except RequestFailed as error:
+        raise missing from error
+    return Variable(
+        name=path,
+        value=str(body.get("result")),
+        variablesReference=body.get("variablesReference") or 0,
+    )
+
+
+async def walk(
+    session: Session, segments: Sequence[str], frame: int | None
+) -> tuple[Variable | None, int]:
+    """Follow a path through scopes and children; return the variable and its container's reference."""
+    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
+    for scope in scopes:
+        if scope.get("expensive"):
+            continue
+        container = scope["variablesReference"]
+        found = paths.child(await session.inspect.variables(container), segments[0])
+        if found is None:
+            continue
+        for segment in segments[1:]:
+            container = found["variablesReference"]
+            found = (
+                paths.child(await session.inspect.variables(container), segment)
+                if container
+                else None
+            )
+            if found is None:
+                return None, 0
+        return found, container
+    return None, 0
+
+
+async def known(session: Session, path: str, frame: int | None) -> tuple[Variable | None, int]:
+    """Do as `walk` does with a text that may be no path at all."""
+    with contextlib.suppress(ArgumentError):
+        return await walk(session, paths.parse(path), frame)
+    return None, 0
+
+
+async def place_of(session: Session, text: str, frame: int | None) -> str:
+    """Return the adapter's reference to a place in memory, given as an address or by what points there.
+
+    Only a name is evaluated, with `&` or `*` before it: looking must change nothing.
+
+    Raises:
+        ArgumentError: It is neither, or nothing there has an address.
+    """
+    if _NUMBER.fullmatch(text):
+        return text
+    if not paths.is_plain(paths.parse(text.lstrip("&*$"))):
+        raise ArgumentError(
+            f"`address`: {text!r} is no address and no name.",
+            "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
+        )
+    body = await session.evaluate(text, frame, "watch", EVALUATED_WITHIN)
+    found = body.get("memoryReference") or _address_in(str(body.get("result") or ""))
+    if not found:
+        raise ArgumentError(
+            f"`address`: {text} has no address; it is {body.get('result')}.",
+            f"Give 0x…, a pointer, or &{text}." if text[0] not in "&*$" else "Give 0x… .",
+        )
+    return str(found)
+
+
+def _address_in(result: str) -> str | None:
+    found = _ADDRESS.search(result)
+    return found[0] if found else None
+
+
+def tidy(address: str) -> str:
+    """Return an address without leading zeros, always in the same form; a reference of another kind as it is.
+
+    >>> tidy("0x0000401136"), tidy("4198710"), tidy("obj:7")
+    ('0x401136', '0x401136', 'obj:7')
+    """
+    return f"{int(address, 0):#x}" if _NUMBER.fullmatch(address) else address

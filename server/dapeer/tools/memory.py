@@ -1,0 +1,209 @@
+"""Tools that work on memory and machine code."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from pydantic import Field
+
+from dapeer.dap.types import DisassembledInstruction
+from dapeer.errors import ArgumentError
+from dapeer.session import Session
+from dapeer.snapshot import relative
+from dapeer.tools.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.lookup import place_of, tidy
+from dapeer.tools.tool import Call, Reply, tool
+
+ROW = 16
+"""Bytes in a row of a hex dump."""
+
+Address = Annotated[str, Field(description="0x…, a pointer, or &variable")]
+
+
+@tool("Read memory", read_only=True, needs=["readMemory"])
+async def dap_read_memory(
+    call: Call,
+    address: Address,
+    count: Annotated[int, Field(ge=1, le=4096)] = 64,
+    offset: int = 0,
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Return `count` bytes of the program's memory as a hex dump."""
+    session = call.debugger.session(session_id)
+    session.require("readMemory")
+    place = await place_of(session, address, await frame_of(session, frame_id))
+    start, content = await _read(session, place, offset, count)
+    data: dict[str, Any] = {"address": f"{start:#x}", "hex": content.hex()}
+    if len(content) == count:
+        return Reply(dump(start, content), data)
+    unread = count - len(content)
+    if not content:
+        raise ArgumentError(
+            f"There is no readable memory at {start:#x}.", "Give another address or offset."
+        )
+    lines = f"{dump(start, content)}\n({unread} more bytes cannot be read)"
+    return Reply(lines, {**data, "unreadable": unread})
+
+
+async def _read(session: Session, place: str, offset: int, count: int) -> tuple[int, bytes]:
+    arguments = {"memoryReference": place, "offset": offset, "count": count}
+    body = await session.request("readMemory", arguments)
+    content = base64.b64decode(str(body.get("data") or ""))
+    return _number(str(body.get("address") or "0")), content
+
+
+def _number(address: str) -> int:
+    """Return an address as a number; one that only its adapter understands counts from 0."""
+    try:
+        return int(address, 0)
+    except ValueError:
+        return 0
+
+
+def dump(start: int, content: bytes) -> str:
+    """Return bytes in rows of 16, each with its address and as text; `*` stands for rows equal to the one before.
+
+    >>> print(dump(0x1000, b"tea for two" + bytes(5)))
+    0x1000: 74 65 61 20 66 6f 72 20 74 77 6f 00 00 00 00 00  tea for two.....
+    """
+    return "\n".join(_rows(start, content))
+
+
+def _rows(start: int, content: bytes) -> Iterator[str]:
+    before, skipped = b"", False
+    for at in range(0, len(content), ROW):
+        row = content[at : at + ROW]
+        if row == before and at + ROW < len(content):
+            if not skipped:
+                yield "*"
+            skipped = True
+            continue
+        before, skipped = row, False
+        text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)
+        # A short row below longer ones is filled up, so that the texts stand in one column.
+        width = ROW * 3 - 1 if at else 0
+        yield f"{start + at:#x}: {row.hex(' '):<{width}}  {text}"
+
+
+@tool("Write memory", destructive=True, action="write", needs=["writeMemory"])
+async def dap_write_memory(
+    call: Call,
+    address: Address,
+    data: Annotated[str, Field(description="hex: 2a 00 ff")],
+    offset: int = 0,
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Write bytes into the program's memory."""
+    session = call.debugger.session(session_id)
+    session.require("writeMemory")
+    content = _bytes(data)
+    place = await place_of(session, address, await frame_of(session, frame_id))
+    arguments = {
+        "memoryReference": place,
+        "offset": offset,
+        "data": base64.b64encode(content).decode(),
+    }
+    body = await session.request("writeMemory", arguments)
+    written = body.get("bytesWritten")
+    count = written if isinstance(written, int) else len(content)
+    return Reply(f"Wrote {count} bytes at {place}.", {"address": place, "written": count})
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        content = bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        content = b""
+    if not content:
+        raise ArgumentError(f"`data`: {text[:40]!r} are no bytes.", "Write them in hex: 2a 00 ff.")
+    return content
+
+
+@tool("Disassemble", read_only=True, needs=["disassemble"])
+async def dap_disassemble(
+    call: Call,
+    address: Annotated[str | None, Field(description="default where the frame is")] = None,
+    before: Annotated[int, Field(ge=0, le=100)] = 0,
+    count: Annotated[int, Field(ge=1, le=200)] = 20,
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Return machine instructions with their source lines, `before` of them from before the address."""
+    session = call.debugger.session(session_id)
+    session.require("disassemble")
+    frame = await frame_of(session, frame_id)
+    here = _instruction_pointer(session, frame)
+    place = here if address is None else await place_of(session, address, frame)
+    if place is None:
+        raise ArgumentError("The adapter does not tell where the frame is.", "Give an `address`.")
+    told = await _disassembled(session, place, before, count)
+    notes: list[str] = []
+    if before and [tidy(each["address"]) for each in told[before : before + 1]] != [tidy(place)]:
+        # gdb 18 counts a negative offset from the end of what it has disassembled.
+        told = await _disassembled(session, place, 0, count)
+        notes = ["(the adapter does not tell what is before)"]
+    rows = _instructions(told, here)
+    lines = [*_listing(rows, call.debugger.project), *notes]
+    return Reply("\n".join(lines) or "No instructions.", {"instructions": rows})
+
+
+async def _disassembled(
+    session: Session, place: str, before: int, count: int
+) -> Sequence[DisassembledInstruction]:
+    arguments = {
+        "memoryReference": place,
+        "instructionOffset": -before,
+        "instructionCount": count + before,
+        "resolveSymbols": True,
+    }
+    body = await session.request("disassemble", arguments)
+    return cast("Sequence[DisassembledInstruction]", body.get("instructions") or [])
+
+
+def _instruction_pointer(session: Session, frame: int | None) -> str | None:
+    """Return where a frame is, as far as its adapter has told; frames that were asked for are known."""
+    frames = session.mirror.stopped().frames.values()
+    found = (each for known in frames for each in known if each["id"] == frame)
+    return next((each.get("instructionPointerReference") for each in found), None)
+
+
+def _instructions(
+    told: Sequence[DisassembledInstruction], here: str | None
+) -> list[dict[str, Any]]:
+    """Return instructions as facts; where an adapter leaves out the place, it is that of the one before."""
+    rows: list[dict[str, Any]] = []
+    path, line = "", None
+    for each in told:
+        path = str(each.get("location", {}).get("path") or path)
+        line = each.get("line", line)
+        facts = {
+            "address": tidy(each["address"]),
+            "instruction": " ".join(each["instruction"].split()),
+            "symbol": each.get("symbol"),
+            "file": path,
+            "line": line,
+            "current": here is not None and tidy(each["address"]) == tidy(here),
+        }
+        rows.append({name: fact for name, fact in facts.items() if fact})
+    return rows
+
+
+def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
+    """Yield a line for each instruction, under the source line or function that it belongs to."""
+    function, place = "", ""
+    for row in rows:
+        source = f"{relative(row.get('file', ''), project)}:{row['line']}" if "line" in row else ""
+        symbol = row.get("symbol") or function
+        if (symbol, source) != (function, place):
+            yield f"{row.get('symbol', '')} {source}".strip()
+            function, place = symbol, source
+        mark = "→" if "current" in row else " "
+        yield f"{mark} {row['address']} {row['instruction']}"
+
+
+TOOLS = (dap_read_memory, dap_write_memory, dap_disassemble)

@@ -1,0 +1,106 @@
+"""The raw way out: any request of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, cast
+
+from pydantic import Field
+
+from dapeer.dap.requests import RESUMES
+from dapeer.errors import ArgumentError, Unsupported
+from dapeer.history import Kind, shortened
+from dapeer.tools.answers import compact
+from dapeer.tools.arguments import Milliseconds, SessionId
+from dapeer.tools.tool import Call, Reply, tool
+
+ANSWER: Final = 8000
+"""Characters of an answer that are shown."""
+
+OWN: Final = {
+    "initialize": "dap_run",
+    "launch": "dap_run",
+    "attach": "dap_run",
+    "configurationDone": "dap_run",
+    "restart": "dap_restart",
+    "terminate": "dap_terminate",
+    "disconnect": "dap_disconnect",
+    "setBreakpoints": "dap_set_breakpoint",
+    "setFunctionBreakpoints": "dap_set_function_breakpoints",
+}
+"""Requests that would change what dapeer keeps count of, and the tool that does it."""
+
+REQUIRED: Final = {
+    "scopes": "frameId",
+    "stackTrace": "threadId",
+    "variables": "variablesReference",
+}
+"""What is kept of an answer is kept by this argument of its request."""
+
+HANDLES: Final[Mapping[str, Kind]] = {
+    "frameId": "frame_id",
+    "variablesReference": "variables_reference",
+}
+"""Ids that callers know as handles."""
+
+
+@tool("Raw request", destructive=True, action="evaluate", needs=["threads"])
+async def dap_request(
+    call: Call,
+    command: str,
+    arguments: dict[str, Any] | None = None,
+    force: Annotated[
+        bool, Field(description="send what the adapter does not advertise: it may crash or hang")
+    ] = False,
+    timeout_ms: Milliseconds = 10_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Send a request of the Debug Adapter Protocol that no other tool sends, and return its answer. Ids are those of the other tools."""
+    session = call.debugger.session(session_id)
+    if command in OWN:
+        raise ArgumentError(
+            f"`command`: dapeer keeps count of what `{command}` does.", f"Use {OWN[command]}."
+        )
+    if (needed := REQUIRED.get(command, command)) not in {command, *(arguments or {})}:
+        raise ArgumentError(f"`arguments`: `{command}` needs `{needed}`.")
+    session.mirror.require_live()
+    if command in RESUMES:
+        session.mirror.stopped()
+    if not force and not session.supports(command):
+        raise Unsupported(
+            f"The adapter {session.adapter} does not advertise `{command}`; nothing was sent.",
+            "`force: true` sends it all the same, but some adapters crash at it, or answer nothing any more.",
+        )
+    stop = session.mirror.stop
+    given = with_ids(arguments or {}, stop.resolve) if stop else arguments
+    body = await session.request(command, given, seconds=timeout_ms / 1000, forced=force)
+    stop = session.mirror.stop
+    answer = with_ids(body, stop.handle) if stop else body
+    text = compact(answer)
+    data = {"body": answer} if len(text) <= ANSWER else {"cut": text[:ANSWER]}
+    return Reply(shortened(text, ANSWER), data)
+
+
+def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -> Any:  # noqa: ANN401 - any JSON value
+    """Return a body with its ids of frames and variables changed; 0 is none.
+
+    >>> with_ids({"stackFrames": [{"id": 7}], "variablesReference": 0}, lambda kind, number: 10 * number)
+    {'stackFrames': [{'id': 70}], 'variablesReference': 0}
+    """
+    match value:
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            names = {**HANDLES, "id": "frame_id"} if within == "stackFrames" else HANDLES
+            return {
+                name: change(cast("Kind", names[name]), each)
+                if name in names and isinstance(each, int) and each
+                else with_ids(each, change, name)
+                for name, each in fields.items()
+            }
+        case list():
+            return [with_ids(each, change, within) for each in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+TOOLS = (dap_request,)

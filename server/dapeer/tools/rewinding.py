@@ -1,0 +1,48 @@
+"""Tools that go back: to an earlier moment of the program, or to the start of a function."""
+
+from __future__ import annotations
+
+from dapeer.errors import ArgumentError
+from dapeer.tools.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
+from dapeer.tools.execution import Granularity, stepping
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import resume
+
+
+@tool("Step back", action="run", needs=["stepBack"])
+async def dap_step_back(
+    call: Call,
+    to_breakpoint: bool = False,
+    thread_id: ThreadId = None,
+    granularity: Granularity = None,
+    wait_until_paused: bool = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run backwards by one line, or to the breakpoint before, and return the snapshot."""
+    command = "reverseContinue" if to_breakpoint else "stepBack"
+    session, arguments = stepping(
+        call, session_id, thread_id, None if to_breakpoint else granularity
+    )
+    sent = session.resume(command, arguments)
+    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+
+
+@tool("Restart a frame", action="run", needs=["restartFrame"])
+async def dap_restart_frame(
+    call: Call,
+    frame_id: FrameId = None,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Begin a function call anew, with the arguments that it has now, and return the snapshot there."""
+    session = call.debugger.session(session_id)
+    session.require("restartFrame")
+    frame = await frame_of(session, frame_id)
+    if frame is None:
+        raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
+    sent = session.resume("restartFrame", {"frameId": frame})
+    return await resume(call, session, sent, wait=True, timeout_ms=timeout_ms)
+
+
+TOOLS = (dap_step_back, dap_restart_frame)
