@@ -63,6 +63,16 @@ def test_a_compiled_program_goes_to_gdb() -> None:
     assert chosen(program=sys.executable) == "gdb"
 
 
+def test_a_class_of_java_is_no_universal_binary(tmp_path: Path) -> None:
+    for name, rest, adapter in (
+        ("A.class", b"\0\0\0\x3d", "jdi"),
+        ("universal", b"\0\0\0\2", "gdb"),
+    ):
+        path = tmp_path / name
+        path.write_bytes(b"\xca\xfe\xba\xbe" + rest)
+        assert chosen(program=str(path)) == adapter
+
+
 def test_source_of_a_compiled_language_is_told_to_be_compiled() -> None:
     with pytest.raises(AdapterUnknown, match="Compile it with debug information"):
         chosen(program="/x/a.c")

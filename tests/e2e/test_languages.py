@@ -49,6 +49,8 @@ LANGUAGES = [
     Language("debugpy", "loop.py"),
     Language("gdb", "loop.c"),
     Language("lldb-dap", "loop.c"),
+    Language("codelldb", "loop.c"),
+    Language("cdt-gdb", "loop.c"),
     Language("delve", "loop.go", stack=("main.inner", "main.middle")),
     Language("js-debug", "loop.js", stack=("global.inner", "global.middle")),
     Language(
@@ -56,6 +58,10 @@ LANGUAGES = [
     ),
     Language("cmake", "cmake/CMakeLists.txt", path="Locals.value",
              changed="Locals.doubled", stack=("math", "inner")),
+    Language("rdbg", "loop.rb", stack=("Object#inner", "Object#middle")),
+    Language("perl", "loop.pl", value="$value", sum="$value + 40", condition="$value == 2",
+             path="$value", changed="$doubled"),
+    Language("jdi", "Loop.java", stack=("Loop.inner", "Loop.middle")),
 ]  # fmt: skip
 
 

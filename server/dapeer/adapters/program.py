@@ -11,20 +11,25 @@ from dapeer.adapters.vocabulary import Variant
 
 _ENOUGH = 256
 
-# ELF, and Mach-O: 32 and 64 bit of either byte order, and universal.
+# ELF, and Mach-O: 32 and 64 bit of either byte order.
 _BINARY = (
     b"\x7fELF",
     b"\xfe\xed\xfa\xce",
     b"\xfe\xed\xfa\xcf",
     b"\xce\xfa\xed\xfe",
     b"\xcf\xfa\xed\xfe",
-    b"\xca\xfe\xba\xbe",
 )
+_UNIVERSAL = b"\xca\xfe\xba\xbe"
+"""Of Mach-O, where the number of architectures follows; of Java, where a version of 45 or more does."""
+_LEAST_JAVA = 45
 
 
 def is_binary(path: str) -> bool:
     """Whether the file is a compiled program for Linux or macOS; False when it cannot be read."""
-    return _first_bytes(path).startswith(_BINARY)
+    first = _first_bytes(path)
+    if first.startswith(_UNIVERSAL):
+        return int.from_bytes(first[4:8], "big") < _LEAST_JAVA
+    return first.startswith(_BINARY)
 
 
 def shebang(path: str) -> str | None:
