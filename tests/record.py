@@ -23,7 +23,8 @@ from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.messages import Event, Message, Request, Response, encode, from_json
 from dapeer.history import Stop
-from dapeer.live import Live, Plan
+from dapeer.live import Live
+from dapeer.plan import Plan
 from dapeer.session import Session
 from tests.programs import ROOT, Program, compiled, program
 

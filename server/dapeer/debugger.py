@@ -5,29 +5,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
 
 import anyio
-from anyio.abc import TaskGroup, TaskStatus
+from anyio.abc import TaskGroup
 
-from dapeer.adapters.children import open_child
 from dapeer.adapters.definition import Definition
-from dapeer.adapters.process import Adapter, open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
-from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession
-from dapeer.family import acting, alive, family, root
-from dapeer.live import Life, Live, Plan
+from dapeer.family import acting, alive, child_runs, family, root
+from dapeer.live import Life
+from dapeer.lives import Lives
+from dapeer.plan import Plan
 from dapeer.session import Session
-
-log = logging.getLogger(__name__)
 
 KEPT_SESSIONS = 20
 """Ended sessions that stay readable."""
@@ -66,6 +63,7 @@ class Debugger:
         self._listeners: list[Callable[[Change], None]] = []
         self._reaper = Reaper()
         self._tasks: TaskGroup = anyio.create_task_group()
+        self._lives = Lives(self, self._tasks, self._reaper)
 
     async def __aenter__(self) -> Self:
         """Begin to hold sessions."""
@@ -174,11 +172,11 @@ class Debugger:
             AdapterError: The adapter is missing, did not start, or refused.
         """
         # Fails before a process is started when the arguments are of no use.
-        arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
+        arguments = plan.arguments
         others = list(self._live.values())
         replaced = [(path, each, self.breakpoints.add(path, each)) for path, each in breakpoints]
         try:
-            session = await self._tasks.start(self._run, plan, arguments)
+            session = await self._lives.start(plan, arguments)
         except BaseException:
             for path, each, before in reversed(replaced):
                 self.breakpoints.remove(path, each["line"])
@@ -187,73 +185,10 @@ class Debugger:
             raise
         for path in {path for path, _ in breakpoints}:
             await self._push(path, others)
+        if session.delegates:
+            limit = plan.definition.timeouts.launch
+            await session.wait_for(lambda: session.over or child_runs(session), limit)
         return session
-
-    async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
-        """Live the whole life of one session, and have its adapter outlive those of its children."""
-        opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
-        async with opened as adapter:
-            live = self._lives(plan, adapter, None)
-            restart = functools.partial(self._restart, live.session, plan)
-            failure = await self._live_through(
-                live, restart, arguments, lambda: task_status.started(live.session)
-            )
-            if failure is not None:
-                raise failure
-            await live.session.wait_for(lambda: not alive(live.session), None)
-
-    async def _adopt(self, parent: Live, offered: Body) -> None:
-        """Debug a process that another one has started; return when its session has begun.
-
-        Raises:
-            DapeerError: It is not wanted, or cannot be reached: then it runs on without us.
-        """
-        plan = parent.child_plan(offered)
-        await self._tasks.start(self._run_child, parent, plan)
-
-    async def _run_child(
-        self, parent: Live, plan: Plan, *, task_status: TaskStatus[Session]
-    ) -> None:
-        opened = open_child(plan.definition, plan.config, parent.adapter, self._reaper)
-        async with opened as adapter:
-            live = self._lives(plan, adapter, parent)
-            restart = functools.partial(self.restart, parent.session)
-            task_status.started(live.session)
-            failure = await self._live_through(live, restart, plan.config, lambda: None)
-            if failure is not None:
-                # Nobody waits for it; its program is told of what it can do.
-                log.warning("session %s: %s", live.session.id, failure)
-
-    def _lives(self, plan: Plan, adapter: Adapter, parent: Live | None) -> Live:
-        return Live(
-            self.next_id(),
-            plan,
-            adapter,
-            project=self.project,
-            accepts=functools.partial(self._accepts, plan.definition),
-            changed=self.observe,
-            parent=parent,
-            adopt=self._adopt,
-        )
-
-    async def _live_through(
-        self, live: Live, restart: Restart, arguments: Body, started: Callable[[], None]
-    ) -> DapeerError | None:
-        """Live a session from the handshake to its end; return why it could not start."""
-        self._add(live, restart, focus=live.session.parent is None)
-        failure: DapeerError | None = None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(live.session.run)
-            try:
-                failure = await live.bring_up(self.breakpoints, arguments)
-                if failure is None:
-                    started()
-                    await live.last()
-            finally:
-                live.session.finish()
-                self._remove(live, failed=failure is not None)
-                tasks.cancel_scope.cancel()
-        return failure
 
     def next_id(self) -> int:
         """Return the id of the next session."""
@@ -272,7 +207,12 @@ class Debugger:
             yield
         finally:
             live.session.finish()
-            self._remove(live, failed=False)
+            self.ended(live, failed=False)
+
+    def began(self, live: Life, plan: Plan) -> None:
+        """Count a session of ours; the first one of a program gets the focus."""
+        restart = functools.partial(self._restart, live.session, plan)
+        self._add(live, restart, focus=live.session.parent is None)
 
     def _add(self, live: Life, restart: Restart, *, focus: bool) -> None:
         session = live.session
@@ -283,7 +223,7 @@ class Debugger:
             self.focused = session
         self._tell("sessions", session)
 
-    def _remove(self, live: Life, *, failed: bool) -> None:
+    def ended(self, live: Life, *, failed: bool) -> None:
         """Keep what has ended for its readers; what never ran leaves no trace."""
         session = live.session
         del self._live[session.id]
@@ -308,12 +248,22 @@ class Debugger:
 
     async def _end(self, session: Session, end: Callable[[Life], Awaitable[object]]) -> None:
         """End a session, its children before it: they need their parent's adapter for it."""
-        async with anyio.create_task_group() as tasks:
-            for child in session.children:
-                tasks.start_soon(self._end, child, end)
+        await self._end_children(session, end)
         live = self._live.get(session.id)
         if live is not None:
             await end(live)
+
+    async def _end_children(
+        self, session: Session, end: Callable[[Life], Awaitable[object]]
+    ) -> None:
+        async def end_child(child: Session) -> None:
+            # What cannot be ended so is ended with its parent.
+            with contextlib.suppress(DapeerError):
+                await self._end(child, end)
+
+        async with anyio.create_task_group() as tasks:
+            for child in session.children:
+                tasks.start_soon(end_child, child)
 
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
         """End the session, its children first; return whether the debuggee was ended, too.
@@ -326,8 +276,7 @@ class Debugger:
         """
         live = self._alive(session)
         live.check_leave(terminate=terminate)
-        for child in list(session.children):
-            await self._end(child, lambda each: each.disconnect(terminate=terminate))
+        await self._end_children(session, lambda each: each.disconnect(terminate=terminate))
         return await live.disconnect(terminate=terminate)
 
     async def restart(self, session: Session) -> Session:
@@ -361,7 +310,7 @@ class Debugger:
             if live.session.supports("setFunctionBreakpoints"):
                 await live.session.set_function_breakpoints(self.breakpoints.functions)
 
-    def _accepts(self, definition: Definition, path: str) -> bool:
+    def accepts(self, definition: Definition, path: str) -> bool:
         """Whether an adapter debugs such files; a file that none of them knows may be anybody's."""
         known = self.definitions.values()
         return definition.accepts(path) or not any(other.accepts(path) for other in known)

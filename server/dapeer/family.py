@@ -7,7 +7,9 @@ is where the program stops.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
+from dapeer.mirror import Phase
 from dapeer.session import Session
 
 
@@ -36,6 +38,11 @@ def alive(session: Session) -> list[Session]:
     return [each for each in family(session) if not each.over]
 
 
+def child_runs(session: Session) -> bool:
+    """Whether one of a session's children has got as far as to run, or further."""
+    return any(child.mirror.phase is not Phase.STARTING for child in session.children)
+
+
 def acting(session: Session, *, exactly: bool) -> Session:
     """Return the session to work on when this one is meant.
 
@@ -50,19 +57,29 @@ def acting(session: Session, *, exactly: bool) -> Session:
     return next(reversed(stopped), session)
 
 
-def news(session: Session, epoch: int) -> Session | None:
+def untold(session: Session) -> set[tuple[int, int]]:
+    """Return the stops of the program's other processes that nobody has been told of."""
+    stops = ((each, each.mirror.stop) for each in family(session) if each is not session)
+    return {(each.id, stop.number) for each, stop in stops if stop and stop.output_shown is None}
+
+
+def news(
+    session: Session, epoch: int, old: AbstractSet[tuple[int, int]] = frozenset()
+) -> Session | None:
     """Return the session that has something to tell to who waits for `session`, None: nothing yet.
 
-    That is a stop of it after `epoch`; else a stop of another process that nobody has been told of;
-    else, when the session has ended, where the program is stopped, or its end.
+    That is a stop of it after `epoch`; else a stop of another process that nobody has been told of,
+    and is not among the `old` ones; else, when the session has ended, where the program is stopped,
+    or its end.
     """
     stop = session.mirror.stop
     if stop is not None and stop.number > epoch:
         return session
-    others = [each for each in family(session) if each is not session and each.mirror.stop]
-    untold = [each for each in others if each.mirror.stop and each.mirror.stop.output_shown is None]
-    if untold or not session.over:
-        return next(iter(untold), None)
+    new = untold(session) - old
+    if new or not session.over:
+        first = min(new, default=(0, 0))[0]
+        return next((each for each in family(session) if each.id == first), None)
+    others = [each for each in family(session) if each.mirror.stop is not None]
     return next(iter(others), None) or _ended(session)
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
-from dapeer.adapters.definition import Definition
 from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
-from dapeer.dap.mapped import MappedTransport, PathMapping
+from dapeer.dap.mapped import MappedTransport
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
@@ -23,8 +22,10 @@ from dapeer.errors import (
     ChannelError,
     DapeerError,
     RequestFailed,
+    RequestTimeout,
     Unsupported,
 )
+from dapeer.plan import Plan
 from dapeer.session import Deadlines, Session
 
 LAST_WORDS = 1.0
@@ -33,37 +34,10 @@ LAST_OUTPUT = 0.05
 """Seconds without output after which an ended program's output counts as complete."""
 POLITE = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
+GREETING = 5.0
+"""Seconds in which an adapter that runs already answers a first request."""
 QUOTED = 800
 """Characters of an adapter's own words in an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to debug and how: enough to start it, and to start it again."""
-
-    definition: Definition
-    request: Literal["launch", "attach"]
-    inputs: Mapping[str, object]
-    """What the definition's placeholders stand for: program, args, cwd, env, python, pid, …"""
-    config: Mapping[str, object] = field(default_factory=dict[str, object])
-    """Adapter-specific keys, passed through untouched."""
-    name: str = ""
-    exception_filters: Sequence[str] | None = None
-    mappings: Sequence[PathMapping] = ()
-    """Where the program's files are here, as far as the adapter does not know it."""
-
-    @property
-    def launched(self) -> bool:
-        """Whether it starts the debuggee itself."""
-        return self.request == "launch"
-
-    def title(self) -> str:
-        """Name the session after what it debugs, unless it was given a name."""
-        for key in ("program", "module", "code", "pid", "port"):
-            value = self.inputs.get(key)
-            if value is not None and not self.name:
-                return Path(str(value)).name if key == "program" else f"{key} {value}"[:60]
-        return self.name or self.definition.id
 
 
 class Life(Protocol):
@@ -115,9 +89,10 @@ class Live:
         accepts: Callable[[str], bool],
         changed: Callable[[Life, Message], None],
         parent: Live | None = None,
-        adopt: Callable[[Live, Body], Awaitable[None]],
+        adopt: Callable[[Live, Body], Awaitable[None]] | None = None,
+        adopt_soon: Callable[[Live, Body], None] | None = None,
     ) -> None:
-        """`adopt` gives a process that the debuggee has started, and its adapter offers, a session of its own."""
+        """`adopt` gives a process that the debuggee has started, and its adapter offers, a session of its own; `adopt_soon` does so later. None: nobody does."""
         self.plan = plan
         self.launched: bool = parent.launched if parent else plan.launched
         """Whether the debuggee is ours, and so ends with its session."""
@@ -127,6 +102,7 @@ class Live:
         self.run_to: str | None = None
         """File of a breakpoint that lasts until the next stop."""
         self._adopt = adopt
+        self._adopt_soon = adopt_soon
         self._leaving = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
         timeouts = plan.definition.timeouts
@@ -154,7 +130,7 @@ class Live:
         Raises:
             RequestFailed: It cannot be done, or is not wanted.
         """
-        if request.command != "startDebugging":
+        if request.command != "startDebugging" or self._adopt is None:
             raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
         try:
             await self._adopt(self, request.arguments)
@@ -184,10 +160,15 @@ class Live:
 
     def observe(self, message: Message) -> None:
         """Take note of the debuggee's process: it is ours, and ends with us."""
-        if isinstance(message, Event) and message.event == "process" and self.launched:
-            pid = message.body.get("systemProcessId")
-            if isinstance(pid, int):
+        children = self.plan.definition.children
+        match message:
+            case Event(event="process", body={"systemProcessId": int(pid)}) if self.launched:
                 self.adapter.own(pid)
+            case Event(event=str(name), body=offered) if children and name == children.event:
+                if self._adopt_soon is not None:
+                    self._adopt_soon(self, {"configuration": offered})
+            case _:
+                pass
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file."""
@@ -218,6 +199,8 @@ class Live:
         except (RequestFailed, ChannelClosed) as error:
             if session.mirror.exit_code is None:
                 return self._failed(f"could not {plan.request}: {_reason(error)}")
+        except RequestTimeout as error:
+            return self._failed(f"did not answer `{error.command}` in time")
         except DapeerError as error:
             return error
         return None
@@ -232,6 +215,7 @@ class Live:
                 request=plan.definition.request_of(plan.request),
                 arguments=arguments,
                 initialized=session.initialized,
+                patience=plan.definition.timeouts.start if self.adapter.pid else GREETING,
                 configure=lambda: self._configure(wanted),
             )
         )
@@ -252,7 +236,7 @@ class Live:
         sent: list[Coroutine[Any, Any, None]] = [
             session.set_breakpoints(path, wanted.of(path))
             for path in wanted.by_path
-            if self.accepts(path)
+            if self.accepts(path) and not session.delegates
         ]
         if wanted.functions and session.supports("setFunctionBreakpoints"):
             sent.append(session.set_function_breakpoints(wanted.functions))
@@ -281,6 +265,11 @@ class Live:
 
     def _failed(self, what: str) -> AdapterFailed:
         """Name what the adapter did, with its own last words, which often are the reason."""
+        if self.adapter.pid is None and not self.session.mirror.capabilities:
+            return AdapterFailed(
+                f"What listens at port {self.plan.inputs.get('port')} is no debug adapter.",
+                "Start the program so that it waits there for a debugger, then attach.",
+            )
         printed = self.session.mirror.output.read().text.strip()
         words = (printed or self.adapter.stderr_tail().strip())[-QUOTED:]
         told = f" It said: {words}" if words else ""
@@ -361,7 +350,9 @@ class Live:
         if not ending:
             self.adapter.release(self._pid)
         self._leaving = True
-        await session.request("disconnect", {"terminateDebuggee": ending})
+        # What ends by itself meanwhile, because its child has, is gone, too.
+        with contextlib.suppress(ChannelClosed):
+            await session.request("disconnect", {"terminateDebuggee": ending})
         await self.gone()
         return ending
 

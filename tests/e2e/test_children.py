@@ -1,42 +1,176 @@
-"""Programs that start programs: neither may hang."""
+"""Programs that start programs: each process is a session, and the program stops wherever one does."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
+from mcp import Client
 
-from tests.harness import ask, client
-from tests.processes import LIMIT
+from tests.e2e.test_server_end import server
+from tests.harness import Json, ask, client, evaluate, needs, pid_of, printed, read, refusal
+from tests.processes import LIMIT, process_gone
 from tests.programs import program
 
-WAYS = ["subprocess", "spawn", "fork", "os_fork"]
+WAYS = ["script", "spawn", "fork", "os_fork"]
+
+
+async def sessions(c: Client) -> dict[int, Json]:
+    """Return what dap_status tells, by session."""
+    return {row["session_id"]: row for row in (await ask(c, "dap_status"))["sessions"]}
 
 
 @pytest.mark.parametrize("how", WAYS)
-async def test_a_program_that_starts_a_child_stops_after_it_and_runs_to_its_end(how: str) -> None:
+async def test_a_breakpoint_in_a_child_is_the_next_stop_of_the_program(how: str) -> None:
     """Pitfall 14: four of six peers hang here."""
     p = program("children.py")
+    wanted = [p.at("child"), p.at("parent")]
     async with asyncio.timeout(LIMIT), client() as c:
-        stop = await ask(c, "dap_run", program=str(p), args=[how], breakpoints=[p.at("parent")])
-        assert (stop["line"], stop["locals"]["code"]) == (p.line("parent"), "0")
-        assert "child" in (await ask(c, "dap_program_output"))["text"]
+        stop = await ask(c, "dap_run", program=str(p), args=[how], breakpoints=wanted)
+        assert (stop["line"], stop["parent"]) == (p.line("child"), 1)
+        assert stop["output"] == f"parent starts {how}\n"
+        known = await sessions(c)
+        assert (known[1]["state"], known[stop["session_id"]]["parent"]) == ("running", 1)
+        # What has the focus is what has stopped.
+        assert await evaluate(c, "number + 1") in {"4", "6"}
+        await ask(c, "dap_set_breakpoint", **p.at("child_prints"))
+        assert (await ask(c, "dap_continue"))["line"] == p.line("child_prints")
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["session_id"]) == (p.line("parent"), 1)
+        assert "parent" not in stop
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"], end["session_id"]) == ("ended", 0, 1)
+        output = await ask(c, "dap_program_output", since=0)
+        assert output["text"].splitlines()[::2] == [f"parent starts {how}", "parent saw 0"]
+        assert output["text"].count("child") == 1
+        assert output["ended"]
+
+
+async def test_a_program_that_replaces_itself_goes_on_as_its_own_child() -> None:
+    p = program("children.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(
+            c, "dap_run", program=str(p), args=["replace"], breakpoints=[p.at("child")]
+        )
+        assert (stop["line"], stop["parent"]) == (p.line("child"), 1)
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 0)
-        assert "parent saw 0" in (await ask(c, "dap_program_output"))["text"]
+        text = (await ask(c, "dap_program_output"))["text"]
+        assert text == "parent starts replace\nchild 25\n"
 
 
-async def test_a_program_that_replaces_itself_is_not_lost() -> None:
+async def test_of_two_children_that_stop_each_is_told_once() -> None:
+    p = program("children.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        end = await ask(c, "dap_run", program=str(program("children.py")), args=["execv"])
-        assert end["state"] == "ended"
-        assert "executed" in (await ask(c, "dap_program_output"))["text"]
+        one = await ask(c, "dap_run", program=str(p), args=["two"], breakpoints=[p.at("child")])
+        two = await ask(c, "dap_continue")
+        assert {one["session_id"], two["session_id"]} == {2, 3}
+        assert {one["locals"]["number"], two["locals"]["number"]} == {"3", "4"}
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        assert "parent saw [0, 0]" in end["output"]
 
 
-@pytest.mark.parametrize("how", ["subprocess", "spawn", "os_fork"])
-async def test_even_with_sub_process_debugging_switched_on_nobody_hangs(how: str) -> None:
-    """Debugpy then asks us to attach to the child; refused, the child runs on."""
+async def test_a_child_is_stepped_while_its_sibling_stays_where_it_is() -> None:
+    p = program("children.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        one = await ask(c, "dap_run", program=str(p), args=["two"], breakpoints=[p.at("child")])
+        this = one["session_id"]
+        other = 5 - this
+        stop = await ask(c, "dap_step_over", session_id=this)
+        assert (stop["session_id"], stop["line"]) == (this, p.line("child_prints"))
+        waited = await ask(c, "dap_wait_until_paused", session_id=other)
+        assert (waited["session_id"], waited["line"]) == (other, p.line("child"))
+        assert f"session {this} is stopped, too" in waited["notes"]
+        # One child of several may be ended by itself: its parent goes on.
+        pid = await pid_of(c)
+        await ask(c, "dap_terminate", session_id=other)
+        await process_gone(pid)
+        assert (await ask(c, "dap_continue", session_id=this))["state"] == "ended"
+        states = {number: row["state"] for number, row in (await sessions(c)).items()}
+        assert states == {1: "ended", 2: "ended", 3: "ended"}
+
+
+@pytest.mark.parametrize("how", ["subprocess", "fork", "execv"])
+async def test_children_that_are_not_followed_run_on_by_themselves(how: str) -> None:
+    p = program("children.py")
     async with asyncio.timeout(LIMIT), client() as c:
         end = await ask(
-            c, "dap_run", program=str(program("children.py")), args=[how],
-            config={"subProcess": True},
+            c, "dap_run", program=str(p), args=[how], breakpoints=[p.at("child")],
+            follow_children=False,
         )  # fmt: skip
-        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        assert end["state"] == "ended"
+        assert list(await sessions(c)) == [1]
+        text = (await ask(c, "dap_program_output"))["text"]
+        assert ("executed" if how == "execv" else "parent saw 0") in text
+
+
+async def test_the_whole_program_is_restarted_and_ended_whichever_process_has_the_focus() -> None:
+    p = program("children.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), args=["fork"], breakpoints=[p.at("child")])
+        said = await refusal(c, "dap_disconnect", terminate_debuggee=False)
+        assert "cannot leave a program running" in said
+        assert [row["state"] for row in (await sessions(c)).values()] == ["running", "stopped"]
+        pids = [await pid_of(c), int(await evaluate(c, "__import__('os').getppid()"))]
+        stop = await ask(c, "dap_restart")
+        assert (stop["session_id"], stop["parent"]) == (4, 3)
+        for pid in pids:
+            await process_gone(pid)
+        pid = await pid_of(c)
+        await ask(c, "dap_terminate")
+        await process_gone(pid)
+        states = [row["state"] for row in (await sessions(c)).values()]
+        assert states == ["ended"] * 4
+
+
+async def test_nothing_of_a_program_with_children_outlives_a_server_that_is_killed() -> None:
+    p = program("children.py")
+    async with asyncio.timeout(LIMIT), server() as wire:
+        stop = await wire.tool("dap_run", program=str(p), args=["two"], breakpoints=[p.at("child")])
+        assert stop["parent"] == 1
+        wire.process.kill()
+
+
+# -- js-debug debugs even the first process in a child session
+
+
+@pytest.fixture
+def js() -> Path:
+    """Return the program; the test is skipped where the adapter is missing."""
+    needs("js-debug")
+    return program("children.js").path
+
+
+async def test_with_js_debug_the_program_is_its_first_child(js: Path) -> None:
+    p = program("children.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(js), wait_until_paused=False)
+        await ask(c, "dap_terminate")
+        stop = await ask(c, "dap_run", program=str(js), breakpoints=[p.at("square")])
+        assert (stop["line"], stop["locals"]["number"]) == (p.line("square"), "4")
+        first = (await sessions(c))[stop["parent"]]
+        assert first["state"] == "running"
+        # Who names the first session means the program.
+        assert (await evaluate(c, "number * 2", session_id=first["session_id"])) == "8"
+        assert len((await ask(c, "dap_breakpoints"))["breakpoints"]) == 1
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["session_id"]) == ("ended", first["session_id"])
+        assert "alone 16" in await printed(c)
+
+
+async def test_with_js_debug_children_of_the_program_are_followed_or_not(js: Path) -> None:
+    p = program("children.js")
+    wanted = [p.at("square"), p.at("parent")]
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(js), args=["fork"], breakpoints=wanted)
+        assert (stop["line"], stop["session_id"], stop["parent"]) == (p.line("square"), 3, 2)
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["session_id"], stop["parent"]) == (p.line("parent"), 2, 1)
+        await ask(c, "dap_terminate")
+        assert "ended by dap_terminate" in await read(c, "dap_status")
+        stop = await ask(c, "dap_run", program=str(js), args=["fork"], follow_children=False)
+        assert (stop["line"], stop["session_id"]) == (p.line("parent"), 5)
+        assert "child 9" in stop["output"]
+        # Children end before their parents, or js-debug hangs.
+        await ask(c, "dap_disconnect")
+        assert {row["state"] for row in (await sessions(c)).values()} == {"ended"}

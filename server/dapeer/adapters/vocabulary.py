@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
@@ -182,6 +182,11 @@ class Children:
     started, or at `connect` of the configuration that the adapter sends."""
     primary: bool
     """The first child is what the user means by the program; its parent never stops."""
+    refuse: bool
+    """Children that nobody wants are offered all the same, and run on when they are refused: those
+    that are not offered keep their parent's breakpoints, and nobody to continue them there."""
+    event: str
+    """An event that offers a child, of adapters that do not ask; empty: none."""
 
     @classmethod
     def read(cls, table: Table) -> Children:
@@ -192,6 +197,8 @@ class Children:
                 table.one_of("connect", ("server", "configuration"), "configuration"),
             ),
             table.get("primary", bool, default=False),
+            table.get("refuse", bool, default=False),
+            table.get("event", str, ""),
         )
         table.done()
         return children
@@ -203,12 +210,28 @@ class Attach:
 
     arguments: Mapping[str, Any]
     transport: TransportTable | None
+    ptrace: bool
+    """The system must allow processes to trace others."""
+    helper: Mapping[str, str]
+    """By platform: a program on PATH that the adapter attaches with."""
+    knock: bool
+    """A port can be tried before, without harm to who listens there."""
+    usual_ports: Sequence[int]
+    """Where such programs listen when nobody says where."""
 
     @classmethod
     def read(cls, table: Table) -> Attach:
         """Read `[attach.pid]` or `[attach.tcp]`."""
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
-        return cls(table.free(), own)
+        helper = table.table("helper")
+        before = {
+            "ptrace": table.get("ptrace", bool, default=False),
+            "helper": {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper},
+            "knock": table.get("knock", bool, default=False),
+            "usual_ports": table.get("usual_ports", list, []),
+        }
+        helper.done()
+        return cls(table.free(), own, **before)
 
 
 @dataclass(frozen=True, slots=True)

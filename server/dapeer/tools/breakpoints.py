@@ -177,15 +177,19 @@ class Row:
 
 
 def _rows(debugger: Debugger, path: str) -> Iterator[Row]:
-    """Yield each wanted breakpoint of a file, once for every adapter that has been told."""
-    mirrors = [s.mirror for s in debugger.sessions.values() if not s.mirror.ended]
+    """Yield each wanted breakpoint of a file, with all that adapters have made of it."""
+    told = [s for s in debugger.sessions.values() if not s.mirror.ended]
+    # A session that leaves its program to a child never stops, and knows no line.
+    mirrors = [s.mirror for s in told if not (s.delegates and s.children)]
     for wanted in debugger.breakpoints.of(path):
         rows = [
             Row(path, wanted, made, unsupported(mirror, wanted))
             for mirror in mirrors
             if (made := answered(mirror, path, wanted)) is not None
         ]
-        yield from rows or [Row(path, wanted)]
+        # The processes of one program mostly agree.
+        different = [row for number, row in enumerate(rows) if row not in rows[:number]]
+        yield from different or [Row(path, wanted)]
 
 
 def _counted(number: int, what: str) -> str:

@@ -29,8 +29,8 @@ from dapeer.configurations import (
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterUnknown, ArgumentError
-from dapeer.live import Plan
 from dapeer.peers import Peer
+from dapeer.plan import Plan
 from dapeer.session import Session
 from dapeer.tools.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.targets import (

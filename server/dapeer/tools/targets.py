@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dapeer.adapters.choice import choose
-from dapeer.adapters.definition import Definition, names_in
+from dapeer.adapters.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.mappings import taken
-from dapeer.adapters.running import choose_for_process, is_running
+from dapeer.adapters.running import check_port, check_process, choose_for_process
 from dapeer.adapters.testing import as_program, node_id
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
-from dapeer.live import Plan
+from dapeer.plan import Plan
 from dapeer.tools.arguments import BreakpointArgument, check_line, source_file
 
 Json = Mapping[str, Any]
@@ -79,11 +79,24 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
 
 
 def check_attach(pid: int | None, port: int | None) -> None:
-    """Refuse what cannot be attached to; adapters often do not answer at all then."""
+    """Refuse to attach to nothing."""
     if pid is None and port is None:
         raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
-    if pid is not None and not is_running(pid):
-        raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
+
+
+def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
+    """Refuse what cannot be attached to; adapters often do not answer at all then."""
+    pid, port = inputs.get("pid"), inputs.get("port")
+    if pid is not None:
+        check_process(pid, definition.attach.get("pid"))
+        for session in debugger.sessions.values():
+            if not session.over and session.mirror.process.get("systemProcessId") == pid:
+                raise ArgumentError(
+                    f"Process {pid} is debugged already, in session {session.id}.",
+                    "Go on there, or dap_disconnect it first.",
+                )
+    elif port is not None:
+        check_port(str(inputs.get("host") or LOOPBACK), port, definition.attach.get("tcp"))
 
 
 def _definition(
@@ -93,8 +106,13 @@ def _definition(
     if targets["program"] is not None:
         targets["program"] = node_id(str(targets["program"]))[0]
     if request == "attach" and kind is None and not any(targets.values()):
-        return choose_for_process(debugger.definitions, pid=inputs.get("pid"))
-    return choose(debugger.definitions, type=kind, ready=lambda d: detect(d).ready, **targets)
+        there = {name: inputs.get(name) for name in ("pid", "port")}
+        return choose_for_process(debugger.definitions, ready=_is_ready, **there)
+    return choose(debugger.definitions, type=kind, ready=_is_ready, **targets)
+
+
+def _is_ready(definition: Definition) -> bool:
+    return detect(definition).ready
 
 
 def wanted_breakpoints(
@@ -129,5 +147,7 @@ def plan_of(
         inputs["python"] = find_python(inputs.get("python"), Path(inputs["cwd"]), os.environ)
         inputs, config, name = as_program(inputs, config)
         wish = replace(wish, name=wish.name or name)
+    if request == "attach":
+        _check_reach(debugger, definition, inputs)
     config, mappings = taken(definition, config, debugger.project)
     return Plan(definition, request, inputs, config, wish.name, wish.filters, mappings)

@@ -1,0 +1,148 @@
+"""How sessions whose adapters are ours begin, live and end: that of a program, and those of its children."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from dapeer.adapters.children import open_child
+from dapeer.adapters.definition import Definition
+from dapeer.adapters.process import Adapter, open_adapter
+from dapeer.adapters.reaper import Reaper
+from dapeer.breakpoints import Breakpoints
+from dapeer.dap.messages import Body, Message
+from dapeer.errors import DapeerError
+from dapeer.family import alive
+from dapeer.live import Life, Live
+from dapeer.plan import Plan
+from dapeer.session import Session
+
+log = logging.getLogger(__name__)
+
+
+class Host(Protocol):
+    """Whoever holds the sessions."""
+
+    project: Path
+    breakpoints: Breakpoints
+
+    def next_id(self) -> int:
+        """Return the id of the next session."""
+        ...
+
+    def accepts(self, definition: Definition, path: str, /) -> bool:
+        """Whether an adapter debugs such files."""
+        ...
+
+    def observe(self, live: Life, message: Message, /) -> None:
+        """Take note of a message of a session."""
+        ...
+
+    def began(self, live: Life, plan: Plan, /) -> None:
+        """Count a session among ours."""
+        ...
+
+    def ended(self, live: Life, /, *, failed: bool) -> None:
+        """Count it among ours no longer."""
+        ...
+
+
+class Lives:
+    """Lives the whole life of each session, in a task of its own."""
+
+    def __init__(self, host: Host, tasks: TaskGroup, reaper: Reaper) -> None:
+        self._host = host
+        self._tasks = tasks
+        self._reaper = reaper
+
+    async def start(self, plan: Plan, arguments: Body) -> Session:
+        """Start an adapter, and return the session when its debuggee runs.
+
+        Raises:
+            AdapterError: The adapter is missing, did not start, or refused.
+        """
+        return await self._tasks.start(self._run, plan, arguments)
+
+    async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
+        """Live the life of a program's first session, whose adapter outlives those of its children."""
+        opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
+        async with opened as adapter:
+            live = self._live(plan, adapter, None)
+            session = live.session
+            failure = await self._live_through(
+                live, arguments, lambda: task_status.started(session)
+            )
+            if failure is not None:
+                raise failure
+            await session.wait_for(lambda: not alive(session), None)
+
+    async def _adopt(self, parent: Live, offered: Body) -> None:
+        """Debug a process that another one has started; return when its session has begun.
+
+        Raises:
+            DapeerError: It is not wanted, or cannot be reached: then it runs on without us.
+        """
+        await self._tasks.start(self._run_child, parent, parent.child_plan(offered))
+
+    def _adopt_soon(self, parent: Live, offered: Body) -> None:
+        async def adopt() -> None:
+            try:
+                await self._adopt(parent, offered)
+            except DapeerError as error:
+                log.warning("a child of session %s: %s", parent.session.id, error)
+
+        self._tasks.start_soon(adopt)
+
+    async def _run_child(
+        self, parent: Live, plan: Plan, *, task_status: TaskStatus[Session]
+    ) -> None:
+        opened = open_child(plan.definition, plan.config, parent.adapter, self._reaper)
+        async with opened as adapter:
+            live = self._live(plan, adapter, parent)
+            task_status.started(live.session)
+            # Nobody waits for it: a fault of one must not end all the others.
+            try:
+                failure = await self._live_through(live, plan.config, lambda: None)
+            except Exception:
+                log.exception("session %s", live.session.id)
+            else:
+                if failure is not None:
+                    log.warning("session %s: %s", live.session.id, failure)
+
+    def _live(self, plan: Plan, adapter: Adapter, parent: Live | None) -> Live:
+        return Live(
+            self._host.next_id(),
+            plan,
+            adapter,
+            project=self._host.project,
+            accepts=functools.partial(self._host.accepts, plan.definition),
+            changed=self._host.observe,
+            parent=parent,
+            adopt=self._adopt,
+            adopt_soon=self._adopt_soon,
+        )
+
+    async def _live_through(
+        self, live: Live, arguments: Body, started: Callable[[], None]
+    ) -> DapeerError | None:
+        """Live a session from the handshake to its end; return why it could not start."""
+        self._host.began(live, live.plan)
+        failure: DapeerError | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(live.session.run)
+            try:
+                failure = await live.bring_up(self._host.breakpoints, arguments)
+                if failure is None:
+                    started()
+                    await live.last()
+            finally:
+                live.session.finish()
+                self._host.ended(live, failed=failure is not None)
+                tasks.cancel_scope.cancel()
+        return failure

@@ -1,0 +1,51 @@
+"""What is to be debugged, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from dapeer.adapters.definition import Definition
+from dapeer.dap.mapped import PathMapping
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to debug and how: enough to start it, and to start it again."""
+
+    definition: Definition
+    request: Literal["launch", "attach"]
+    inputs: Mapping[str, object]
+    """What the definition's placeholders stand for: program, args, cwd, env, python, pid, …"""
+    config: Mapping[str, object] = field(default_factory=dict[str, object])
+    """Adapter-specific keys, passed through untouched."""
+    name: str = ""
+    exception_filters: Sequence[str] | None = None
+    mappings: Sequence[PathMapping] = ()
+    """Where the program's files are here, as far as the adapter does not know it."""
+
+    @property
+    def launched(self) -> bool:
+        """Whether it starts the debuggee itself."""
+        return self.request == "launch"
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The arguments of its request.
+
+        Raises:
+            ArgumentError: The adapter cannot use what it was given.
+        """
+        children = self.definition.children
+        offered = {"follow_children": True} if children is not None and children.refuse else {}
+        return self.definition.arguments(self.request, {**self.inputs, **offered}, self.config)
+
+    def title(self) -> str:
+        """Name the session after what it debugs, unless it was given a name."""
+        for key in ("program", "module", "code", "pid", "port"):
+            value = self.inputs.get(key)
+            if value is not None and not self.name:
+                return Path(str(value)).name if key == "program" else f"{key} {value}"[:60]
+        return self.name or self.definition.id
