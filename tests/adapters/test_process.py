@@ -24,16 +24,19 @@ FLOOD = "yes 'all is well' | head -c 1200000"
 
 
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
-async def test_a_real_adapter_starts_and_answers(
-    name: str, reaper: Reaper, tmp_path: Path
-) -> None:
+async def test_a_real_adapter_starts_and_answers(name: str, reaper: Reaper, tmp_path: Path) -> None:
     definition = DEFINITIONS[name]
     detection = detect(definition)
     if not detection.ready:
         pytest.skip(f"needs: {detection.install}")
     # Some programs are a part of the adapter's command.
-    inputs = {"program": str(tmp_path / "program")}
-    async with asyncio.timeout(LIMIT), open_adapter(definition, "launch", inputs, reaper) as adapter:
+    program = tmp_path / "program"
+    program.write_text("1\n")
+    inputs = {"program": str(program)}
+    async with (
+        asyncio.timeout(LIMIT),
+        open_adapter(definition, "launch", inputs, reaper) as adapter,
+    ):
         capabilities, _ = await initialize(adapter.transport)
         pid = adapter.pid
     assert capabilities["supportsConfigurationDoneRequest"]

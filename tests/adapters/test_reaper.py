@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dapeer.adapters.launchers.reaper import Watch
+from dapeer.adapters.owned import Processes
 from dapeer.adapters.reaper import Reaper
 from tests.adapters.toys import alive, scripted
 from tests.processes import LIMIT, descendants, process_gone
@@ -104,12 +106,66 @@ def test_a_number_that_another_process_has_by_now_is_spared(
 ) -> None:
     watch = Watch()
     watch.obey(f"+{sleeper.pid}\n")
-    _, led = watch.watched[sleeper.pid]
-    assert led
-    watch.watched[sleeper.pid] = "an earlier time", led
+    _, led, whole = watch.watched[sleeper.pid]
+    assert (led, whole) == (True, True)
+    watch.watched[sleeper.pid] = "an earlier time", led, whole
     watch.kill_all()
     assert sleeper.poll() is None
     watch.obey(f"-{sleeper.pid}\n")
     watch.obey(f"+{sleeper.pid}\n")
     watch.kill_all()
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
+
+
+@pytest.fixture
+def session() -> Iterator[tuple[int, int]]:
+    """Return the leader of a session, and a process in it that has a group of its own."""
+    code = (
+        "import subprocess\nchild = subprocess.Popen(['sleep', '1000'], process_group=0)\n"
+        "print(child.pid, flush=True)\nchild.wait()"
+    )
+    command = (sys.executable, "-c", code)
+    leader = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE)
+    assert leader.stdout
+    member = int(leader.stdout.readline())
+    assert os.getpgid(member) != leader.pid
+    yield leader.pid, member
+    leader.kill()
+    leader.wait()
+    leader.stdout.close()
+
+
+@pytest.mark.parametrize("killed_first", [True, False])
+async def test_a_process_in_a_group_of_its_own_ends_with_the_session(
+    session: tuple[int, int], reaper: Reaper, *, killed_first: bool
+) -> None:
+    leader, member = session
+    async with asyncio.timeout(LIMIT):
+        processes = Processes(reaper)
+        processes.add(leader)
+        if killed_first:
+            os.kill(leader, signal.SIGKILL)
+            await process_gone(leader)
+        await processes.aclose()
+        await process_gone(member)
+
+
+async def test_it_ends_with_the_server_too(session: tuple[int, int], reaper: Reaper) -> None:
+    leader, member = session
+    async with asyncio.timeout(LIMIT):
+        reaper.watch(leader)
+        await reaper.aclose()
+        await process_gone(member)
+
+
+async def test_who_is_released_lives_on(session: tuple[int, int], reaper: Reaper) -> None:
+    leader, member = session
+    async with asyncio.timeout(LIMIT):
+        processes = Processes(reaper)
+        processes.add(leader)
+        processes.add(member)
+        processes.release(member)
+        await processes.aclose()
+        await process_gone(leader)
+    assert alive(member)
+    os.kill(member, signal.SIGKILL)

@@ -11,6 +11,7 @@ from typing import Any
 
 from dapeer.adapters.definition import Definition, load
 from dapeer.dap.channel import Channel
+from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
 from tests.programs import ROOT
@@ -70,7 +71,8 @@ async def initialize(transport: Transport) -> tuple[Body, list[Event]]:
     """Return the capabilities of an adapter, and the events it has sent meanwhile."""
     events: list[Event] = []
     async with channel(transport, events) as opened:
-        return await opened.request("initialize", {"adapterID": "toy"}, seconds=60), events
+        arguments = {**CLIENT, "adapterID": "toy"}
+        return await opened.request("initialize", arguments, seconds=60), events
 
 
 async def debuggee(transport: Transport) -> int:

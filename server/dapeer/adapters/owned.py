@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from pathlib import Path
 
 import anyio
 
@@ -21,6 +22,8 @@ class Processes:
     def __init__(self, reaper: Reaper) -> None:
         self._reaper = reaper
         self._owned: dict[int, Owned] = {}
+        self._released = False
+        """A process was let go; so not all that an adapter has started ends with it."""
 
     def add(self, pid: int) -> None:
         """Have a process end with the others; never ourselves, or the system's first."""
@@ -35,14 +38,26 @@ class Processes:
             owned.close()
             self._reaper.forget(pid)
 
+    def release(self, pid: int) -> None:
+        """Let a debuggee live on, and what it has started."""
+        self._released = True
+        self.discard(pid)
+
     async def kill(self) -> None:
-        """Kill them, and wait for their end, for some seconds at most."""
+        """Kill them, and wait for their end, for some seconds at most.
+
+        Some adapters leave a debuggee behind when they are killed, in a process group of its own
+        that nobody has told us of; but nobody leaves the session that an adapter leads.
+        """
         owned = list(self._owned.values())
         for process in owned:
             process.kill()
+        left = [] if self._released else [each for process in owned for each in process.left()]
         with anyio.move_on_after(AFTERMATH, shield=True):
-            for process in owned:
+            for process in owned + left:
                 await process.gone()
+        for process in left:
+            process.close()
 
     async def aclose(self) -> None:
         """Kill them, and let go of them."""
@@ -62,6 +77,7 @@ class Owned:
         self.pid = pid
         self._file = _open(pid)
         self._leads = _group(pid) == pid != os.getpgrp()
+        self._leads_session = session_of(pid) == pid != os.getsid(0)
 
     def kill(self) -> None:
         """SIGKILL the process and its group; a process that has its number by now is spared."""
@@ -72,6 +88,21 @@ class Owned:
                 signal.pidfd_send_signal(self._file, signal.SIGKILL)
             elif not hasattr(os, "pidfd_open"):
                 os.kill(self.pid, signal.SIGKILL)
+
+    def left(self) -> list[Owned]:
+        """Kill what is left in the session that it leads, and return it."""
+        left: list[Owned] = []
+        # What is killed may have started another meanwhile.
+        while self._leads_session and not self._reused():
+            found = [Owned(pid) for pid in members(self.pid) if pid not in {o.pid for o in left}]
+            for other in found:
+                # The number may have been given to another process since it was listed.
+                if session_of(other.pid) == self.pid:
+                    other.kill()
+            if not found:
+                break
+            left += found
+        return left
 
     async def gone(self) -> None:
         """Wait until the process has ended; return at once where that cannot be waited for."""
@@ -107,6 +138,26 @@ class Owned:
         except ProcessLookupError:
             return _group(self.pid) is not None
         return False
+
+
+def session_of(pid: int) -> int | None:
+    """Return the session that a living process belongs to; None where the system does not tell."""
+    try:
+        with Path(f"/proc/{pid}/stat").open("rb") as file:
+            # The name, in parentheses, may hold anything.
+            state, _, _, session = file.read().rpartition(b")")[2].split()[:4]
+    except (OSError, ValueError):
+        return None
+    return None if state in b"ZX" else int(session)
+
+
+def members(session: int) -> list[int]:
+    """Return the living processes of a session."""
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - there are many
+    except OSError:
+        return []
+    return [int(name) for name in names if name.isdigit() and session_of(int(name)) == session]
 
 
 def _open(pid: int) -> int | None:

@@ -63,7 +63,7 @@ class Adapter:
 
     def release(self, pid: int) -> None:
         """Let a debuggee that was detached live on."""
-        self._processes.discard(pid)
+        self._processes.release(pid)
 
     async def kill(self) -> None:
         """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""

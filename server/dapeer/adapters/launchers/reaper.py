@@ -17,19 +17,19 @@ class Watch:
     """The processes to kill, each known by its start time too: the number alone may be reused."""
 
     def __init__(self) -> None:
-        self.watched: dict[int, tuple[str, bool]] = {}
+        self.watched: dict[int, tuple[str, bool, bool]] = {}
 
     def obey(self, line: str) -> None:
         """Do what one line says."""
         pid = int(line[1:])
         if line.startswith("+"):
-            self.watched[pid] = started(pid), leads_group(pid)
+            self.watched[pid] = started(pid), leads_group(pid), session_of(pid) == pid
         else:
             self.watched.pop(pid, None)
 
     def kill_all(self) -> None:
-        """Kill the processes that are still the ones we were told of, and their groups."""
-        for pid, (since, led) in self.watched.items():
+        """Kill the processes that are still the ones we were told of, their groups and sessions."""
+        for pid, (since, led, whole) in self.watched.items():
             now = started(pid)
             if now not in ("", since):
                 continue
@@ -40,14 +40,34 @@ class Watch:
             if now or not os.path.isdir("/proc/self"):  # noqa: PTH112 - pathlib takes time to import
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
+            # An adapter's debuggee may have a group of its own, but not a session.
+            for other in members(pid) if whole else ():
+                with contextlib.suppress(OSError):
+                    os.kill(other, signal.SIGKILL)
 
 
 def started(pid: int) -> str:
     """Return when a process started, in ticks since boot; nothing when that is not known."""
+    return status(pid, 19)
+
+
+def session_of(pid: int) -> int:
+    """Return the session of a process; 0 when that is not known."""
+    return int(status(pid, 3) or 0)
+
+
+def members(session: int) -> list[int]:
+    """Return the processes of a session."""
+    names = os.listdir("/proc") if os.path.isdir("/proc/self") else []  # noqa: PTH208, PTH112
+    return [int(name) for name in names if name.isdigit() and session_of(int(name)) == session]
+
+
+def status(pid: int, field: int) -> str:
+    """Return a field of a process's status, counted from its state; nothing when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             # The name, in parentheses, may hold anything.
-            return file.read().rpartition(b")")[2].split()[19].decode()
+            return file.read().rpartition(b")")[2].split()[field].decode()
     except (OSError, IndexError):
         return ""
 
