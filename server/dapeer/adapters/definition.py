@@ -32,8 +32,8 @@ Inputs: TypeAlias = Mapping[str, object]
 
 TARGETS = ("program", "module", "code")
 INPUTS = (
-    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "follow_children", "pid", "host",
-    "port",
+    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children", "pid",
+    "host", "port",
 )  # fmt: skip
 OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", *PARTS)
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
@@ -196,8 +196,11 @@ class Definition:
 
     def _check_used(self, request: RequestName, inputs: Inputs, template: object) -> None:
         used = names_in(template, self.transport_of(request, inputs))
+        if request == "launch":
+            used |= {name for variant in self.launch_variants for name in variant.given}
         # One of two ways to say what the environment is.
         used |= {"env"} if "environment" in used else set()
+        used |= {"host", "port"} if self.transport_of(request, inputs).kind == "connect" else set()
         for name in INPUTS:
             if inputs.get(name) and name not in used and name not in _HARMLESS:
                 raise ArgumentError(

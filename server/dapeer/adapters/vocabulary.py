@@ -218,20 +218,24 @@ class Attach:
     """A port can be tried before, without harm to who listens there."""
     usual_ports: Sequence[int]
     """Where such programs listen when nobody says where."""
+    listen: str
+    """The command by which a process begins to listen there."""
 
     @classmethod
     def read(cls, table: Table) -> Attach:
         """Read `[attach.pid]` or `[attach.tcp]`."""
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
-        before = {
-            "ptrace": table.get("ptrace", bool, default=False),
-            "helper": {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper},
-            "knock": table.get("knock", bool, default=False),
-            "usual_ports": table.get("usual_ports", list, []),
-        }
+        platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
         helper.done()
-        return cls(table.free(), own, **before)
+        before = (
+            table.get("ptrace", bool, default=False),
+            platforms,
+            table.get("knock", bool, default=False),
+            tuple(map(int, table.get("usual_ports", list, []))),
+            table.get("listen", str, ""),
+        )
+        return cls(table.free(), own, *before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ never send `initialized` when they do not debug, some send it twice.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -25,9 +26,9 @@ CLIENT: dict[str, Any] = {
     "pathFormat": "path",
     "supportsVariableType": True,
     "supportsVariablePaging": True,
-    # Offered so that an adapter asks before it attaches to a child process; the answer is no,
-    # and the child runs on. Where nobody answers, parent and child wait for ever.
+    # A child process that is offered waits for the answer, and its parent with it.
     "supportsStartDebuggingRequest": True,
+    "supportsRunInTerminalRequest": hasattr(os, "openpty"),
 }
 
 
@@ -39,8 +40,9 @@ async def handshake(
     arguments: Body,
     initialized: anyio.Event,
     configure: Callable[[], Awaitable[None]],
+    patience: float = 10,
 ) -> None:
-    """Bring a session from nothing to "the debuggee runs".
+    """Bring a session from nothing to "the debuggee runs"; `patience`: seconds to answer `initialize`.
 
     `initialized` is set by whoever observes the channel. `configure` sends the breakpoints, and
     `configurationDone` where the adapter wants it.
@@ -49,7 +51,8 @@ async def handshake(
         RequestFailed: The adapter refused `initialize`, `launch` or `attach`.
         ChannelClosed: The adapter ended first.
     """
-    await channel.request("initialize", {**CLIENT, "adapterID": adapter_id})
+    hello = {**CLIENT, "adapterID": adapter_id}
+    await channel.request("initialize", hello, seconds=patience)
     # Not awaited: several adapters answer it only after `configurationDone`.
     started = await channel.send(request, arguments)
     if await _ready(channel, started, initialized, debug=not arguments.get("noDebug")):

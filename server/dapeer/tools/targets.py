@@ -88,7 +88,7 @@ def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> No
     """Refuse what cannot be attached to; adapters often do not answer at all then."""
     pid, port = inputs.get("pid"), inputs.get("port")
     if pid is not None:
-        check_process(pid, definition.attach.get("pid"))
+        check_process(definition, pid)
         for session in debugger.sessions.values():
             if not session.over and session.mirror.process.get("systemProcessId") == pid:
                 raise ArgumentError(
