@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
+from dapeer.adapters.detection import detect
 from dapeer.debugger import Debugger
 from dapeer.mcp.server import ALL, make_server
 from dapeer.mcp.toolbox import Selection
@@ -122,6 +124,18 @@ async def printed(c: Client, word: str = "") -> str:
 async def pid_of(c: Client) -> int:
     """Return the process id of a stopped Python debuggee."""
     return int(await evaluate(c, "__import__('os').getpid()"))
+
+
+def needs(adapter: str) -> None:
+    """Skip the test unless an adapter is ready; its own hint says how to get it."""
+    detection = detect(load_all(shipped())[adapter], python=sys.executable)
+    if not detection.ready:
+        pytest.skip(f"needs {adapter}: {detection.install}")
+
+
+async def listed(c: Client) -> set[str]:
+    """Return the names of the tools that a client sees now."""
+    return {tool.name for tool in (await c.list_tools()).tools}
 
 
 def adapters(word: str) -> list[int]:

@@ -90,13 +90,18 @@ class RequestFailed(ChannelError):
 class RequestTimeout(ChannelError):
     """The adapter did not answer in time."""
 
-    def __init__(self, command: str, seconds: float, *, killed: bool = False) -> None:
+    def __init__(
+        self, command: str, seconds: float, *, killed: bool = False, forced: bool = False
+    ) -> None:
+        hint = "The session goes on, but the program may be stuck: try dap_pause, or end it with dap_terminate."
+        if killed:
+            hint = "dap_program_output tells what it printed; dap_run starts anew."
+        elif forced:
+            hint = "It does not advertise it, and may answer nothing any more: end it with dap_terminate."
         super().__init__(
             f"The adapter did not answer `{command}` within {seconds:g} s"
             + (", so it was killed together with the program." if killed else "."),
-            "dap_program_output tells what it printed; dap_run starts anew."
-            if killed
-            else "The session goes on, but the program may be stuck: try dap_pause, or end it with dap_terminate.",
+            hint,
         )
         self.command = command
 

@@ -23,7 +23,7 @@ from dapeer.tools.arguments import (
     thread_of,
 )
 from dapeer.tools.tool import Call, Needs, Reply, tool
-from dapeer.tools.waiting import look, next_stop, resume, until
+from dapeer.tools.waiting import next_stop, resume
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[
@@ -180,11 +180,11 @@ async def dap_pause(
 ) -> Reply:
     """Stop a running program where it is and return the snapshot."""
     session = call.debugger.session(session_id)
-    if session.mirror.stop is None:
-        epoch = session.mirror.epoch
-        await session.pause(thread_id)
-        return await next_stop(call, session, epoch, timeout_ms)
-    return await look(call, session)
+    if session.mirror.stop is not None:
+        return await next_stop(call, session, -1, 0)
+    epoch = session.mirror.epoch
+    await session.pause(thread_id)
+    return await next_stop(call, session, epoch, timeout_ms)
 
 
 @tool("Wait for a stop", read_only=True)
@@ -193,8 +193,7 @@ async def dap_wait_until_paused(
 ) -> Reply:
     """Wait until the program is stopped or has ended and return the snapshot; at once when it is already."""
     session = call.debugger.session(session_id)
-    await until(call, session, lambda: session.over or session.mirror.stop is not None, timeout_ms)
-    return await look(call, session)
+    return await next_stop(call, session, -1, timeout_ms)
 
 
 TOOLS = (
