@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from dapeer.adapters.definition import Definition, load_all, shipped
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
     TOOLS,
@@ -27,6 +28,7 @@ from dapeer.tools import (
     watchpoints,
 )
 from dapeer.tools.tool import Tool
+from tests.required import REQUIRED
 
 NVIM = Path(sys.executable).parent / "nvim"
 SPECS = """
@@ -81,6 +83,48 @@ def lua_tools() -> list[LuaTool]:
     return sorted(read_tools(done.stdout), key=lambda one: (order.index(one.group), one.name))
 
 
+def adapter_table() -> str:
+    """Return the table of the adapters: what they debug, how to get them, and how far they are tried."""
+    rows = ["| language | `type` | attaches by | get it | tried |", "|---|---|---|---|---|"]
+    definitions = load_all(shipped()).values()
+    order = sorted(definitions, key=lambda one: (one.id not in REQUIRED, one.title))
+    return "\n".join([*rows, *map(_adapter_row, order)])
+
+
+def _adapter_row(definition: Definition) -> str:
+    version = definition.detect.version
+    oldest = f" {version.min}+" if version and version.min != "0" else ""
+    ways = {"pid": "pid", "tcp": "port"}
+    attach = ", ".join(ways[way] for way in definition.attach) or "-"
+    tried = "in CI" if definition.id in REQUIRED else "by hand"
+    cannot = ", ".join(_CANNOT[what] for what in definition.cannot)
+    tried += f"; it cannot {cannot}" if cannot else ""
+    cells = (definition.title, f"`{definition.id}`{oldest}", attach, _install(definition), tried)
+    return f"| {' | '.join(cells)} |"
+
+
+_CANNOT = {
+    "condition": "stop on conditions",
+    "exit_code": "tell exit codes",
+    "expressions": "evaluate expressions",
+    "set_variable": "set variables",
+}
+
+
+def _install(definition: Definition) -> str:
+    """Return the ways to get an adapter, each with its platforms."""
+    if definition.id == "debugpy":
+        return "comes with dapeer"
+    ways: list[str] = []
+    for install in definition.install:
+        names = ", ".join(_PLATFORMS[name] for name in install.when)
+        ways.append(f"{names}: `{install.command}`" if names else f"`{install.command}`")
+    return "<br>".join(ways)
+
+
+_PLATFORMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
+
+
 def _row(tool: Tool) -> str:
     mark = "" if tool.needs is None else WHERE_POSSIBLE
     return _line(tool.name, tool.input_schema, tool.description, mark, set(tool.argument_needs))
@@ -111,7 +155,10 @@ def with_part(text: str, name: str, part: str) -> str:
 
 def made(text: str) -> str:
     """Return a README with its generated parts as they should be."""
-    return with_part(with_part(text, "tools", tool_table()), "lua-tools", lua_tool_table())
+    parts = {"tools": tool_table, "lua-tools": lua_tool_table, "adapters": adapter_table}
+    for name, table in parts.items():
+        text = with_part(text, name, table())
+    return text
 
 
 if __name__ == "__main__":
