@@ -1,6 +1,7 @@
 """Attaching to a program that runs already."""
 
 import asyncio
+import os
 import shutil
 import socket
 import sys
@@ -9,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.running import free_port, listening, needs_ptrace, started
-from tests.harness import ask, call, client, read, refusal, text
+from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
-from tests.programs import compiled, program
+from tests.programs import compiled, copied, program
 
 needs_gdb = pytest.mark.skipif(
     shutil.which("gdb") is None, reason="needs gdb on PATH: apt-get install gdb"
@@ -65,42 +66,119 @@ async def test_an_attached_program_outlives_the_server() -> None:
         assert process.returncode is None
 
 
-async def test_a_port_where_nobody_listens_is_refused_and_named() -> None:
+@pytest.mark.parametrize("kind", ["python", "js-debug", "gdb"])
+async def test_a_port_where_nobody_listens_is_refused_and_named(kind: str) -> None:
+    if kind != "python":
+        needs(kind)
     port = free_port()
     async with asyncio.timeout(LIMIT), client() as c:
-        message = await refusal(c, "dap_run", request="attach", type="python", port=port)
-        assert str(port) in message
+        message = await refusal(c, "dap_run", request="attach", type=kind, port=port)
+        assert str(port) in message or "Connection refused" in message
+        assert (await ask(c, "dap_status"))["sessions"] == []
 
 
-async def test_a_port_where_somebody_else_listens_is_given_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        async with asyncio.timeout(2 * LIMIT), client() as c:
-            await refusal(c, "dap_run", request="attach", type="python", port=port, timeout_ms=2000)
+async def test_a_port_where_no_debugger_listens_is_given_up() -> None:
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example.org ESMTP\r\n")
+        await writer.drain()
+        writer.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        async with (
+            asyncio.timeout(2 * LIMIT),
+            client() as c,
+            await asyncio.start_server(greet, "127.0.0.1", 0) as other,
+        ):
+            for port in (silent.getsockname()[1], other.sockets[0].getsockname()[1]):
+                message = await refusal(c, "dap_run", request="attach", type="python", port=port)
+                assert message.startswith(f"What listens at port {port} is no debug adapter.")
 
 
 @needs_gdb
 @needs_ptrace
-async def test_a_python_process_is_attached_by_its_id() -> None:
+async def test_a_python_process_is_attached_by_its_id_again_and_again() -> None:
     p = program("endless_loop.py")
     async with asyncio.timeout(LIMIT), client() as c, started(sys.executable, str(p)) as process:
-        await read(c, "dap_set_breakpoint", **p.at("turn"))
-        stop = await ask(c, "dap_run", request="attach", type="python", pid=process.pid)
-        assert stop["line"] == p.line("turn")
-        await read(c, "dap_disconnect")
-        assert process.returncode is None
+        for _ in range(2):
+            # Which adapter fits is told by the process itself.
+            stop = await ask(
+                c, "dap_run", request="attach", pid=process.pid, breakpoints=[p.at("turn")]
+            )
+            assert stop["line"] == p.line("turn")
+            again = await refusal(c, "dap_run", request="attach", pid=process.pid)
+            assert f"debugged already, in session {stop['session_id']}" in again
+            assert "The program runs on." in await read(c, "dap_disconnect")
+            # As data, too.
+            last = (await ask(c, "dap_status"))["sessions"][-1]
+            assert (last["state"], last["cause"]) == ("ended", "detached; the program runs on")
+            assert process.returncode is None
 
 
 @needs_ptrace
-async def test_a_c_process_is_attached_by_its_id(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["gdb", "lldb-dap"])
+async def test_a_compiled_process_is_attached_by_its_id_and_outlives_whoever_leaves_it(
+    kind: str, tmp_path: Path
+) -> None:
+    needs(kind)
     p = compiled("endless.c", tmp_path)
-    async with asyncio.timeout(LIMIT), client() as c, started(str(p)) as process:
+    async with asyncio.timeout(LIMIT), started(str(p)) as process:
         assert process.stdout is not None
         await process.stdout.readline()
-        stop = await ask(c, "dap_run", request="attach", type="gdb", pid=process.pid)
-        assert stop["state"] == "stopped"
-        await read(c, "dap_disconnect")
+        async with client() as c:
+            stop = await ask(
+                c, "dap_run", request="attach", type=kind, pid=process.pid,
+                breakpoints=[p.at("turn")],
+            )  # fmt: skip
+            if stop["reason"] != "breakpoint":
+                stop = await ask(c, "dap_continue")
+            assert (stop["reason"], stop["line"]) == ("breakpoint", p.line("turn"))
+            assert int(stop["locals"]["turns"]) > 0
+            # Its adapter is at it already: another one cannot be.
+            twice = await refusal(c, "dap_run", request="attach", pid=process.pid, type="gdb")
+            assert f"Process {process.pid} is debugged already" in twice
+            assert "The program runs on." in await read(c, "dap_disconnect")
+        async with client() as c:
+            # Nothing of the breakpoint is left in it; it runs when the server ends.
+            await ask(c, "dap_run", request="attach", type=kind, pid=process.pid,
+                      wait_until_paused=False)  # fmt: skip
+        async with client() as c:
+            await ask(c, "dap_run", request="attach", pid=process.pid)
+            if (await ask(c, "dap_status"))["sessions"][0]["state"] != "stopped":
+                await ask(c, "dap_pause")
+            await read(c, "dap_run_to", **p.at("turn"))
+            await read(c, "dap_evaluate", expression="running = 0", context="watch")
+            await read(c, "dap_disconnect")
+        # The value that it was given ends it: so it ran.
+        await process_gone(process.pid)
+
+
+async def test_node_is_attached_at_its_inspector_and_left_running(tmp_path: Path) -> None:
+    needs("js-debug")
+    p = copied("endless.js", tmp_path)
+    port = free_port()
+    node = shutil.which("node") or "node"
+    async with (
+        asyncio.timeout(LIMIT),
+        client(tmp_path) as c,
+        started(node, f"--inspect=127.0.0.1:{port}", str(p)) as process,
+    ):
+        assert process.stdout is not None
+        await process.stdout.readline()
+        by_id = await refusal(c, "dap_run", request="attach", pid=process.pid)
+        assert f"kill -USR1 {process.pid}" in by_id
+        stop = await ask(
+            c, "dap_run", request="attach", type="node", port=port, breakpoints=[p.at("turn")]
+        )
+        assert (stop["reason"], stop["line"]) == ("breakpoint", p.line("turn"))
+        assert await evaluate(c, "turns > 0") == "true"
+        assert "The program runs on." in await read(c, "dap_disconnect")
         assert process.returncode is None
+        # It is free for the next one, who ends it.
+        await ask(c, "dap_run", request="attach", type="node", port=port)
+        await ask(c, "dap_evaluate", expression="turns = -9")
+        await read(c, "dap_clear_breakpoints")
+        await read(c, "dap_disconnect")
+        await process_gone(process.pid)
 
 
 async def test_a_process_that_does_not_exist_is_refused_and_named() -> None:
@@ -108,8 +186,10 @@ async def test_a_process_that_does_not_exist_is_refused_and_named() -> None:
     async with started(sys.executable, "-c", "") as process:
         await process.wait()
     async with asyncio.timeout(LIMIT), client() as c:
-        message = await refusal(c, "dap_run", request="attach", type="python", pid=process.pid)
-        assert str(process.pid) in message
+        for more in ({}, {"type": "python"}, {"config": {"justMyCode": False}}):
+            message = await refusal(c, "dap_run", request="attach", pid=process.pid, **more)
+            assert f"no process {process.pid}" in message
+        assert "dapeer itself" in await refusal(c, "dap_run", request="attach", pid=os.getpid())
 
 
 async def test_attaching_to_nothing_is_refused() -> None:

@@ -2,24 +2,14 @@
 
 import asyncio
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.adapters.detection import detect
 from tests.e2e.running import listening, needs_ptrace, started
-from tests.harness import Json, ask, client, evaluate, read, refusal
+from tests.harness import Json, ask, client, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, compiled, program
-
-
-def needs(name: str) -> None:
-    """Skip the test unless an adapter is ready."""
-    detection = detect(load_all(shipped())[name], python=sys.executable)
-    if not detection.ready:
-        pytest.skip(f"needs {name}: {detection.install}")
 
 
 @pytest.fixture
