@@ -1,6 +1,7 @@
 """The assistant starts programs in the person's Neovim, by nvim-dap, where the person sees them."""
 
 import json
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -83,6 +84,21 @@ async def test_a_program_starts_where_the_person_sees_it(
         await ask(c, "dap_run", program="steps.py", where="direct")
         assert len(await person.sessions()) == 2
         assert len((await ask(c, "dap_status"))["sessions"]) == 3
+
+
+async def test_a_test_starts_by_its_name_where_the_person_sees_it_fail(
+    tmp_path: Path, setup: dict[str, object]
+) -> None:
+    async with both(tmp_path, setup) as (c, person, project):
+        (project / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        cart = copied("cart_test.py", project)
+        stop = await ask(c, "dap_run", program="cart_test.py::test_total[1]", python=sys.executable)
+        assert (stop["reason"], stop["line"]) == ("exception", cart.line("assert"))
+        assert stop["locals"] == {"price": "1", "prices": "[1, 3]"}
+        await person.sees_stop(cart.line("assert"))
+        assert (await person.session())["name"] == "cart_test.py::test_total[1]"
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
 
 
 async def test_what_the_person_has_configured_starts_by_name(
