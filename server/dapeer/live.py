@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
+from dapeer.adapters.terminal import Terminal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
 from dapeer.dap.mapped import MappedTransport
@@ -103,6 +104,7 @@ class Live:
         """File of a breakpoint that lasts until the next stop."""
         self._adopt = adopt
         self._adopt_soon = adopt_soon
+        self._terminal: Terminal | None = None
         self._leaving = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
         timeouts = plan.definition.timeouts
@@ -130,13 +132,33 @@ class Live:
         Raises:
             RequestFailed: It cannot be done, or is not wanted.
         """
-        if request.command != "startDebugging" or self._adopt is None:
-            raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
+        asked = request.arguments
         try:
-            await self._adopt(self, request.arguments)
+            match request.command:
+                case "startDebugging" if self._adopt is not None:
+                    await self._adopt(self, asked)
+                    return {}
+                case "runInTerminal" if asked.get("args"):
+                    return {"processId": self._run_in_terminal(asked)}
+                case _:
+                    raise Unsupported(f"dapeer does not support `{request.command}`.", "")
         except DapeerError as error:
             raise RequestFailed(request.command, str(error)) from error
-        return {}
+
+    def _run_in_terminal(self, asked: Body) -> int:
+        """Run a program in a terminal of ours, and return its process, which ends with the session."""
+        session = self.session
+        terminal = self._terminal = Terminal(session.print_in_terminal)
+        command = [str(word) for word in asked["args"]]
+        pid = terminal.run(command, asked.get("cwd"), asked.get("env") or {})
+        self.adapter.own(pid)
+        session.in_terminal(terminal)
+        return pid
+
+    def close(self) -> None:
+        """Let go of what is left when the session and those of its children have ended."""
+        if self._terminal is not None:
+            self._terminal.close()
 
     def child_plan(self, offered: Body) -> Plan:
         """Return how to debug a process that the adapter offers, in the adapter's own words.
@@ -294,6 +316,8 @@ class Live:
             session.cause = session.cause or f"probably killed by {signal}"
         # Some adapters tell the end before the last output, and forget it when they are left.
         await session.inspect.output_settled(LAST_OUTPUT)
+        if self._terminal is not None:
+            await self._terminal.drained(LAST_OUTPUT)
         if not session.over and not self._leaving:
             await self.leave(LAST_WORDS, terminate=self.launched)
             await self.gone()

@@ -19,6 +19,10 @@ UNKNOWN = -1
 """Stands for the thread that stopped until the threads are listed."""
 
 
+IN_TERMINAL = "dapeerTerminal"
+"""Marks output that has come from a terminal, and sessions whose program runs in one."""
+
+
 class Phase(enum.Enum):
     """How far a session has come."""
 
@@ -191,6 +195,10 @@ class Mirror:
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
             return
         known: Category = category if category in ("stdout", "stderr") else "console"
+        if body.get(IN_TERMINAL):
+            self.output.in_terminal = True
+        elif self.output.in_terminal and known != "console":
+            return  # the adapter repeats what the terminal has shown
         self.output.append(known, str(body.get("output") or ""), at)
 
     def _stopped(self, body: Body) -> None:

@@ -60,6 +60,8 @@ class OutputLog:
         self.end = 0
         self.lines = 0
         """Line ends that have passed through, the dropped ones included."""
+        self.in_terminal = False
+        """The program prints to a terminal that we read."""
         self.shown = 0
         """Cursor up to which somebody has been shown what was printed, with a stop."""
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import anyio
 
@@ -31,7 +31,7 @@ from dapeer.errors import (
     Unsupported,
 )
 from dapeer.inspection import Inspection
-from dapeer.mirror import Mirror
+from dapeer.mirror import IN_TERMINAL, Mirror
 from dapeer.output import OutputLog
 from dapeer.waiters import Waiters
 
@@ -42,6 +42,14 @@ class Deadlines:
 
     request: float = 10.0
     control: float = 5.0
+
+
+class Keyboard(Protocol):
+    """What types into a program's terminal."""
+
+    async def type(self, text: str) -> None:
+        """Type."""
+        ...
 
 
 class Session:
@@ -77,6 +85,8 @@ class Session:
         self.parent = parent
         """The session whose program has started this one's."""
         self.children: list[Session] = []
+        self.keyboard: Keyboard | None = None
+        """Types into the terminal that the program runs in; the first session of a program has it."""
         self.delegates = False
         """Its program is its first child: it has no threads of its own."""
         self.project = project
@@ -143,6 +153,20 @@ class Session:
         It is asked again after every message, so it must be cheap.
         """
         return await self._waiters.wait_for(predicate, seconds)
+
+    # -- its terminal
+
+    def in_terminal(self, terminal: Keyboard) -> None:
+        """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
+        session = self
+        while session.parent is not None:
+            session = session.parent
+        session.keyboard = terminal
+        session._observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))  # noqa: SLF001 - its own kind
+
+    def print_in_terminal(self, text: str) -> None:
+        """Take in what the program prints there."""
+        self._observe(Event("output", {"category": "stdout", "output": text, IN_TERMINAL: True}))
 
     # -- requests
 

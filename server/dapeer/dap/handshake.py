@@ -26,6 +26,10 @@ CLIENT: dict[str, Any] = {
     "pathFormat": "path",
     "supportsVariableType": True,
     "supportsVariablePaging": True,
+    "supportsMemoryReferences": True,
+    # What somebody else has changed at a stop is fetched anew.
+    "supportsMemoryEvent": True,
+    "supportsInvalidatedEvent": True,
     # A child process that is offered waits for the answer, and its parent with it.
     "supportsStartDebuggingRequest": True,
     "supportsRunInTerminalRequest": hasattr(os, "openpty"),

@@ -34,7 +34,11 @@ NEEDS: Mapping[str, str] = {
 }
 """The capability that a request needs. One that is neither here nor in `EVERYWHERE` nobody has specified."""
 
-OPTIONS: Mapping[str, str] = {"granularity": "supportsSteppingGranularity"}
+OPTIONS: Mapping[str, str] = {
+    "granularity": "supportsSteppingGranularity",
+    # No adapter's: told of a session whose program runs in a terminal that can be typed into.
+    "terminal": "dapeerTerminal",
+}
 """The capability that an argument of requests needs, where an adapter may have the one without the other."""
 
 EVERYWHERE = frozenset(

@@ -14,6 +14,7 @@ from dapeer.tools import (
     raw,
     rewinding,
     sessions,
+    terminal,
     watchpoints,
 )
 from dapeer.tools.tool import Call, Reply, Served, Tool
@@ -30,6 +31,7 @@ TOOLS: tuple[Tool, ...] = (
     *memory.TOOLS,
     *raw.TOOLS,
     *output.TOOLS,
+    *terminal.TOOLS,
     *neovim.TOOLS,
     *lua.TOOLS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 from collections.abc import Generator, Mapping, Sequence
@@ -155,6 +156,7 @@ async def dap_run(
     stop_on_entry: bool | None = None,
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
     where: Annotated[Where, Field(description="in Neovim's nvim-dap, or not")] = "auto",
+    terminal: Annotated[bool, Field(description="run in a terminal: dap_send_input types")] = False,
     follow_children: Annotated[bool, Field(description="debug its child processes, too")] = True,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
@@ -168,6 +170,7 @@ async def dap_run(
     inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port}
     inputs |= {
         "stop_on_entry": stop_on_entry,
+        "terminal": terminal or None,
         "follow_children": None if follow_children else False,
     }
     given = {key: _plain(value) for key, value in inputs.items() if value is not None}
@@ -240,8 +243,8 @@ async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) 
     _refuse_asking(chosen, wish, in_neovim=there is not None)
     own = definition is not None and chosen.type in definition.names
     if there is not None and (own or there[1] == chosen.type):
-        alone = _unfollowed(definition, wish) if definition else {}
-        wished = replace(wish, config={**alone, **wish.config})
+        ours = _in_its_words(definition, wish) if definition else {}
+        wished = replace(wish, config={**ours, **wish.config})
         return _verbatim(there, wished, chosen, checked(wish.inputs, debugger.project))
     if definition is None:
         types = ", ".join(sorted(debugger.definitions))
@@ -288,7 +291,7 @@ def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
 def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs: Json) -> InNeovim:
     """Return a configuration as it stands, with what the caller has given over it."""
     peer, kind = there
-    given = {key: inputs[key] for key in wish.inputs.keys() - {"follow_children"}}
+    given = {key: inputs[key] for key in wish.inputs if key not in _OURS}
     keys = chosen.keys(given, wish.config)
     launched = chosen.request == "launch"
     if chosen.origin == NVIM and chosen.filetype:
@@ -299,11 +302,17 @@ def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs
     return InNeovim(peer, {"config": {**chosen.values, **keys, **named}, **wish.opts}, launched)
 
 
-def _unfollowed(definition: Definition, wish: Wish) -> dict[str, bool]:
-    """Return the keys of an adapter that keep it from debugging child processes, if nobody wants that."""
-    if wish.inputs.get("follow_children") is not False:
-        return {}
-    return {key: False for key, value in definition.launch.items() if value == "${follow_children}"}
+_OURS = ("terminal", "follow_children")
+"""Arguments that no adapter knows by these names."""
+
+
+def _in_its_words(definition: Definition, wish: Wish) -> dict[str, Any]:
+    """Return such arguments as the adapter knows them."""
+    given = [name for name in _OURS if name in wish.inputs]
+    said = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
+    template = definition.launch.items()
+    keys = {key: wish.inputs[n] for n in given for key, value in template if value == f"${{{n}}}"}
+    return dict(collections.ChainMap(*map(dict, said), keys))
 
 
 # -- Neovim

@@ -1,0 +1,45 @@
+"""The terminal that a program runs in."""
+
+from __future__ import annotations
+
+from dapeer.errors import Unsupported
+from dapeer.family import news, root
+from dapeer.tools.arguments import Milliseconds, SessionId
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import next_stop, until
+
+QUIET = 0.05
+"""Seconds without output after which what a program says to its input counts as complete."""
+
+
+@tool("Type into the terminal", action="run", needs=["terminal"])
+async def dap_send_input(
+    call: Call,
+    text: str,
+    enter: bool = True,
+    timeout_ms: Milliseconds = 1000,
+    session_id: SessionId = None,
+) -> Reply:
+    r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input."""
+    session = call.debugger.session(session_id)
+    session.mirror.require_live()
+    keyboard = root(session).keyboard
+    if keyboard is None:
+        raise Unsupported(
+            "The program runs in no terminal.", "Start it with dap_run and `terminal: true`."
+        )
+    log, epoch = session.mirror.output, session.mirror.epoch
+    begin = log.end
+    await keyboard.type(f"{text}\n" if enter else text)
+    if session.mirror.stop is not None:
+        return Reply("Typed. The program is stopped; it reads when it runs on.")
+    await until(
+        call, session, lambda: log.end > begin or news(session, epoch) is not None, timeout_ms
+    )
+    await session.inspect.output_settled(QUIET)
+    # Who types has seen what was printed before.
+    log.shown = max(log.shown, begin)
+    return await next_stop(call, session, epoch, 0)
+
+
+TOOLS = (dap_send_input,)
