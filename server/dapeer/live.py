@@ -186,6 +186,8 @@ class Live:
         match message:
             case Event(event="process", body={"systemProcessId": int(pid)}) if self.launched:
                 self.adapter.own(pid)
+            case Event(event="exited" | "terminated"):
+                self.adapter.unwatch()
             case Event(event=str(name), body=offered) if children and name == children.event:
                 if self._adopt_soon is not None:
                     self._adopt_soon(self, {"configuration": offered})
@@ -202,6 +204,8 @@ class Live:
         return int(self.session.mirror.process.get("systemProcessId") or 0)
 
     def _why_over(self) -> str:
+        if self.adapter.lost:
+            return self.adapter.lost
         words = self.adapter.stderr_tail().strip()[-QUOTED:]
         return f"the adapter ended unexpectedly{f'; it said: {words}' if words else ''}"
 
@@ -310,6 +314,7 @@ class Live:
         if session.parent is not None and session.cause is None:
             # It may have become another program, which nobody debugs, and lives with its parent.
             self.adapter.release(self._pid)
+        await self._let_go(ending=ending)
         await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
@@ -325,7 +330,13 @@ class Live:
 
     async def farewell(self, seconds: float) -> None:
         """End what was launched, and let go of what was attached."""
+        with contextlib.suppress(DapeerError):
+            await self._let_go(ending=self.launched)
         await self.leave(seconds, terminate=self.launched)
+
+    async def _let_go(self, *, ending: bool) -> None:
+        if not ending and self.plan.definition.quirks.leaves_stopped:
+            await self.session.run_on()
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""

@@ -1,105 +1,14 @@
 """One flow under every adapter: what one cannot do, its definition says, not this test."""
 
 import asyncio
-import shutil
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from mcp import Client
 
-from dapeer.adapters.definition import Definition, load_all, shipped
-from dapeer.adapters.detection import detect
 from tests.harness import ask, client, evaluate, read, refusal
+from tests.languages import Language, program_of
 from tests.processes import LIMIT
-from tests.programs import PROGRAMS, Program, compiled
-
-DEFINITIONS = load_all(shipped())
-
-
-@dataclass(frozen=True)
-class Language:
-    """The same program in a language, and how it is looked at there."""
-
-    adapter: str
-    source: str
-    value: str = "value"
-    """The argument of `inner`, as an expression."""
-    sum: str = "value + 40"
-    condition: str = "value == 2"
-    path: str = "value"
-    """The argument as a variable, where it is not among the locals."""
-    changed: str = "doubled"
-    stack: tuple[str, ...] = ("inner", "middle")
-    """Beginnings of the innermost functions."""
-
-    def __str__(self) -> str:
-        return self.adapter
-
-    @property
-    def definition(self) -> Definition:
-        return DEFINITIONS[self.adapter]
-
-    def can(self, what: str) -> bool:
-        return what not in self.definition.cannot
-
-
-LANGUAGES = [
-    Language("debugpy", "loop.py"),
-    Language("gdb", "loop.c"),
-    Language("lldb-dap", "loop.c"),
-    Language("codelldb", "loop.c"),
-    Language("cdt-gdb", "loop.c"),
-    Language("delve", "loop.go", stack=("main.inner", "main.middle")),
-    Language("js-debug", "loop.js", stack=("global.inner", "global.middle")),
-    Language(
-        "bash-dap", "loop.sh", value="$value", sum="$((value + 40))", condition="[[ $value == 2 ]]"
-    ),
-    Language("cmake", "cmake/CMakeLists.txt", path="Locals.value",
-             changed="Locals.doubled", stack=("math", "inner")),
-    Language("rdbg", "loop.rb", stack=("Object#inner", "Object#middle")),
-    Language("perl", "loop.pl", value="$value", sum="$value + 40", condition="$value == 2",
-             path="$value", changed="$doubled"),
-    Language("jdi", "Loop.java", stack=("Loop.inner", "Loop.middle")),
-]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for what is compiled, once for all tests."""
-    return tmp_path_factory.mktemp("build")
-
-
-def ready(language: Language) -> None:
-    """Skip the test where the adapter is missing; its own hint says how to get it."""
-    detection = detect(language.definition)
-    if not detection.ready:
-        pytest.skip(f"needs {language.adapter}: {detection.install}")
-
-
-def program_of(language: Language, build: Path) -> Program:
-    """Return the program, compiled where it has to be."""
-    source = PROGRAMS / language.source
-    match source.suffix:
-        case ".c":
-            built = build / source.stem
-            return Program(source, built) if built.exists() else compiled(language.source, build)
-        case ".java":
-            built = build / f"{source.stem}.class"
-            if not built.exists():
-                subprocess.run(
-                    [shutil.which("javac") or "javac", "-g", "-d", build, source], check=True
-                )
-            return Program(source, built)
-        case _:
-            return Program(source, source)
-
-
-@pytest.fixture(params=LANGUAGES, ids=str)
-def language(request: pytest.FixtureRequest) -> Language:
-    ready(request.param)
-    return request.param
+from tests.programs import Program
 
 
 async def test_the_whole_flow_works_under_every_adapter(language: Language, build: Path) -> None:

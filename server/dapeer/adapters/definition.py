@@ -44,6 +44,9 @@ CANNOT = ("condition", "exit_code", "expressions", "set_variable")
 """Conditions of breakpoints; telling the program's exit code; evaluating more than the name of a
 variable; changing a variable."""
 
+LATE = ("socket", "tmpdir")
+"""Placeholders that have values only when the adapter is started; in arguments they stay till then."""
+
 LOOPBACK = "127.0.0.1"
 
 # A caller fills these in by itself, so an adapter that has no use for them is no mistake.
@@ -122,7 +125,8 @@ class Definition:
     @property
     def tamed(self) -> bool:
         """Whether what the adapter sends has to be made ordinary."""
-        return self.transport.output == "program" or self.quirks.on_the_wire
+        late = names_in(self.launch, self.transport) & {*LATE}
+        return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
 
     def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
         """Return how messages travel for this request."""
@@ -139,6 +143,7 @@ class Definition:
             "env": environment or None,
             "environment": {**os.environ, **environment},
             **parts(inputs.get("program")),
+            **{name: f"${{{name}}}" for name in LATE},
             **own_values(),
         }
         return {name: value for name, value in known.items() if value is not None}

@@ -25,11 +25,16 @@ class Processes:
         self._released = False
         """A process was let go; so not all that an adapter has started ends with it."""
 
-    def add(self, pid: int) -> None:
-        """Have a process end with the others; never ourselves, or the system's first."""
-        if pid > 1 and pid != os.getpid() and pid not in self._owned:
-            self._owned[pid] = Owned(pid)
-            self._reaper.watch(pid)
+    def add(self, pid: int) -> Owned | None:
+        """Have a process end with the others; never ourselves, or the system's first.
+
+        Returns it unless it is known already.
+        """
+        if pid <= 1 or pid == os.getpid() or pid in self._owned:
+            return None
+        self._owned[pid] = Owned(pid)
+        self._reaper.watch(pid)
+        return self._owned[pid]
 
     def discard(self, pid: int) -> None:
         """Let a process live on."""
@@ -78,6 +83,11 @@ class Owned:
         self._file = _open(pid)
         self._leads = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
+
+    @property
+    def watchable(self) -> bool:
+        """Whether its end can be waited for."""
+        return self._file is not None
 
     def kill(self) -> None:
         """SIGKILL the process and its group; a process that has its number by now is spared."""

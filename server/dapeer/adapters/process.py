@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,7 @@ from anyio.abc import ByteStream
 
 from dapeer.adapters.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.detection import detect
-from dapeer.adapters.owned import Processes
+from dapeer.adapters.owned import Owned, Processes
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.spawn import Spawned, spawn
 from dapeer.adapters.tamed import Tamed
@@ -27,6 +28,8 @@ from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed
 
 GRACE = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
+BEREFT = 3.0
+"""Seconds that an adapter has to tell that its program is gone. Some never notice a SIGKILL."""
 RETRY = 0.03
 """Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
 but a connection, and the first one is often the only one that it takes."""
@@ -45,8 +48,11 @@ class Adapter:
         self.transport = transport
         self.connect_again = connect_again
         """Connects once more to a server of ours, which has a session for each connection."""
+        self.lost = ""
+        """Why the adapter was killed, when it was because its program was."""
         self._spawned = spawned
         self._processes = processes
+        self._watches: set[asyncio.Task[None]] = set()
 
     @property
     def pid(self) -> int | None:
@@ -59,11 +65,28 @@ class Adapter:
 
     def own(self, pid: int) -> None:
         """Have a debuggee end with the adapter, and the process group that it leads."""
-        self._processes.add(pid)
+        program = self._processes.add(pid)
+        if program is not None and program.watchable and self._spawned is not None:
+            watch = asyncio.create_task(self._bereft(program))
+            self._watches.add(watch)
+            watch.add_done_callback(self._watches.discard)
+
+    async def _bereft(self, program: Owned) -> None:
+        """Kill an adapter that keeps on about a program which is gone."""
+        await program.gone()
+        await anyio.sleep(BEREFT)
+        self.lost = "the program was killed"
+        await self.kill()
 
     def release(self, pid: int) -> None:
         """Let a debuggee that was detached live on."""
+        self.unwatch()
         self._processes.release(pid)
+
+    def unwatch(self) -> None:
+        """Expect no more to be told of the program's end: it has been, or is none of ours."""
+        for watch in self._watches:
+            watch.cancel()
 
     async def kill(self) -> None:
         """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""
@@ -88,19 +111,22 @@ async def open_adapter(
         stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
             spawned, stream = None, await _connect(inputs, definition.timeouts.start)
-            again = None
+            again, own = None, {}
         else:
-            tmpdir = stack.enter_context(TemporaryDirectory(prefix="dapeer-"))
-            values = {**await _values(definition, inputs), **_address(table, tmpdir)}
+            tmpdir = TemporaryDirectory(prefix="dapeer-", ignore_cleanup_errors=True)
+            own = _address(table, stack.enter_context(tmpdir))
+            values = {**await _values(definition, inputs), **own}
             spawned = await spawn(definition.title, table, values)
             stack.push_async_callback(_end, spawned)
             processes.add(spawned.process.pid)
             again = _connector(table, values)
             stream = await _wire(spawned, again, definition.timeouts.start)
-        transport = _transport(definition, stream, spawned, inputs)
+        transport = _transport(definition, stream, spawned, inputs, own)
         stack.push_async_callback(transport.aclose)
+        adapter = Adapter(transport, spawned, processes, again)
+        stack.callback(adapter.unwatch)
         try:
-            yield Adapter(transport, spawned, processes, again)
+            yield adapter
         except ChannelClosed as error:
             if spawned is None or stream.heard:
                 raise
@@ -108,7 +134,11 @@ async def open_adapter(
 
 
 def _transport(
-    definition: Definition, stream: ByteStream, spawned: Spawned | None, inputs: Inputs
+    definition: Definition,
+    stream: ByteStream,
+    spawned: Spawned | None,
+    inputs: Inputs,
+    own: Mapping[str, object],
 ) -> Transport:
     """Return the messages of a stream; those of an odd adapter are made ordinary."""
     wire = ContentLengthTransport(stream)
@@ -116,7 +146,7 @@ def _transport(
         return wire
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
     entry = bool(inputs.get("stop_on_entry"))
-    tamed = Tamed(wire, definition.quirks, stop_on_entry=entry, settle=settle)
+    tamed = Tamed(wire, definition.quirks, own, stop_on_entry=entry, settle=settle)
     if spawned is not None:
         spawned.listen(tamed.printed)
     return tamed

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import anyio
 
@@ -25,12 +26,14 @@ class Tamed:
         self,
         inner: Transport,
         quirks: Quirks,
+        own: Mapping[str, object],
         *,
         stop_on_entry: bool,
         settle: Callable[[], Awaitable[None]],
     ) -> None:
-        """`settle` waits, at the end, for what the program has printed."""
+        """`own` are placeholders that have values only since the adapter runs; `settle` waits, at the end, for what the program has printed."""
         self._inner = inner
+        self._own = own
         self._settle = settle
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
@@ -43,6 +46,8 @@ class Tamed:
 
     async def send(self, message: Message) -> None:
         """Send one message."""
+        if isinstance(message, Request) and message.command in {"launch", "attach"}:
+            message = replace(message, arguments=_with(message.arguments, self._own))
         await self._inner.send(message)
 
     async def receive(self) -> Message:
@@ -136,3 +141,19 @@ class Tamer:
         if found:
             with contextlib.suppress(ValueError):
                 yield Event("exited", {"exitCode": int(found[1])})
+
+
+def _with(value: Any, own: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
+    """Return a JSON value with these placeholders filled in; what else looks like one is the user's."""
+    match value:
+        case str():
+            for name, known in own.items():
+                value = value.replace(f"${{{name}}}", str(known))
+            return value
+        case Mapping():
+            table = cast("Mapping[str, Any]", value)
+            return {key: _with(item, own) for key, item in table.items()}
+        case list():
+            return [_with(item, own) for item in cast("list[Any]", value)]
+        case _:
+            return value

@@ -1,0 +1,102 @@
+"""What every adapter must withstand. Each test ends with a look for processes that are left behind."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from mcp import Client
+
+from tests.harness import ask, call, client, data, read, refusal, text
+from tests.languages import Language, named, program_of, ready
+from tests.processes import LIMIT, command_line, descendants, process_gone
+
+
+async def stop(c: Client, language: Language, build: Path) -> None:
+    """Run the program to a stop."""
+    p = program_of(language, build)
+    await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[p.at("inner")])
+
+
+async def end(c: Client) -> None:
+    """Wait until the session has ended."""
+    told = {"ended": False, "cursor": 0}
+    while not told["ended"]:
+        told = await ask(
+            c, "dap_program_output", since=told["cursor"], wait_ms=LIMIT * 1000, lines=1000
+        )
+
+
+def adapter() -> int:
+    """Return the process of the adapter: of those that lead a session the one that is no reaper."""
+    ours = [pid for pid in descendants(os.getpid()) if os.getsid(pid) == pid]
+    return next(pid for pid in ours if "reaper" not in command_line(pid))
+
+
+def youngest() -> int:
+    """Return the process that the adapter has started last: the program. It may be the adapter's own."""
+    return max(descendants(adapter()), default=adapter())
+
+
+async def test_a_killed_adapter_ends_the_session_and_the_program(
+    language: Language, build: Path
+) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await stop(c, language, build)
+        # What an adapter does not offer it is not asked for; some die of that.
+        await call(c, "dap_goto", line=1)
+        program = youngest()
+        os.kill(adapter(), signal.SIGKILL)
+        await end(c)
+        await process_gone(program)
+        assert "ended" in await refusal(c, "dap_continue")
+
+
+async def test_a_killed_program_is_told_and_leaves_nothing(language: Language, build: Path) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await stop(c, language, build)
+        os.kill(youngest(), signal.SIGKILL)
+        # Some adapters notice it only when they are to go on, and tell it as one more stop.
+        result = await call(c, "dap_continue")
+        assert result.is_error or data(result)["state"] != "running", text(result)
+        await call(c, "dap_terminate")
+        await end(c)
+
+
+async def test_a_program_that_cannot_be_run_is_told_and_leaves_nothing(
+    language: Language, tmp_path: Path
+) -> None:
+    source = tmp_path / f"broken{Path(language.source).suffix}"
+    source.write_text("( this is no program\n")
+    async with asyncio.timeout(LIMIT), client() as c:
+        gone = str(tmp_path / "nothing")
+        assert "does not exist" in await refusal(c, "dap_run", type=language.adapter, program=gone)
+        result = await call(c, "dap_run", type=language.adapter, program=str(source))
+        if result.is_error:
+            assert language.adapter in text(result) or language.definition.title in text(result)
+        else:
+            assert data(result)["state"] == "ended", text(result)
+        assert (await ask(c, "dap_status"))["sessions"] == [] or not result.is_error
+
+
+async def test_a_session_can_be_ended_while_it_starts(language: Language, build: Path) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        async with c.listen(resources_list_changed=True) as changes:
+            starting = asyncio.create_task(stop(c, language, build))
+            # The session is there from before the first message to the adapter.
+            await anext(aiter(changes))
+            await call(c, "dap_terminate")
+            await asyncio.wait([starting])
+        starting.exception()
+        assert all(each["state"] == "ended" for each in (await ask(c, "dap_status"))["sessions"])
+
+
+async def test_what_the_compiler_says_is_the_reason_why_nothing_runs(tmp_path: Path) -> None:
+    ready(named("delve"))
+    source = tmp_path / "broken.go"
+    source.write_text("package main\n\nfunc main() { missing() }\n")
+    async with asyncio.timeout(LIMIT), client() as c:
+        said = await refusal(c, "dap_run", program=str(source))
+        assert "broken.go:3" in said
+        assert "missing" in said
+        assert await read(c, "dap_status")
