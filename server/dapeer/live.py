@@ -314,7 +314,6 @@ class Live:
         if session.parent is not None and session.cause is None:
             # It may have become another program, which nobody debugs, and lives with its parent.
             self.adapter.release(self._pid)
-        await self._let_go(ending=ending)
         await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
@@ -384,6 +383,7 @@ class Live:
         session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
         if not ending:
             self.adapter.release(self._pid)
+        await self._let_go(ending=ending)
         self._leaving = True
         # What ends by itself meanwhile, because its child has, is gone, too.
         with contextlib.suppress(ChannelClosed):

@@ -247,6 +247,13 @@ class Session:
                 await self.wait_for(lambda: self.mirror.ended, seconds)
         return self.mirror.ended
 
+    async def run_on(self) -> None:
+        """Take all breakpoints away and resume: some adapters leave a program as it is."""
+        for path in list(self.mirror.breakpoints):
+            await self.set_breakpoints(path, ())
+        if self.mirror.stop is not None:
+            await self.resume("continue", {"threadId": self.mirror.stop.thread_id})
+
     # -- single requests
 
     async def goto_targets(self, path: str, line: int) -> Sequence[GotoTarget]:

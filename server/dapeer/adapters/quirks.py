@@ -46,6 +46,8 @@ class Quirks:
             or self.last_words_of_adapter
         )
 
+    leaves_stopped: bool = False
+    """`disconnect` leaves a program that it does not end stopped, and its breakpoints in it."""
     maps_paths: bool = False
     """It knows `pathMappings` itself; for others dapeer translates the paths on the wire."""
 
@@ -65,6 +67,7 @@ class Quirks:
             pause_reads=table.pattern("pause_reads"),
             terminal_output=table.get("terminal_output", bool, default=False),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
+            leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )
         table.done()
