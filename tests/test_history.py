@@ -243,3 +243,31 @@ def test_a_stop_without_a_stack_has_no_changes() -> None:
     told = Told()
     told.stopped()
     assert told.mirror.history.changes(told.stopped()) == {}
+
+
+def test_a_reference_that_is_used_for_another_frame_takes_nothing_from_the_innermost() -> None:
+    told = Told()
+    stop = told.stopped()
+    told.frames(2)
+    for frame, value in ((100, "1"), (101, "2"), (100, "1")):
+        told.tell("scopes", {"scopes": [scope("Locals", variablesReference=1)]}, frameId=frame)
+        assert 1 not in stop.variables
+        if frame == 101:
+            assert [v["value"] for v in stop.locals()] == ["1"]
+            assert stop.scopes.keys() == {101}
+        told.variables(1, x=value)
+        assert [v["value"] for v in stop.locals(frame)] == [value]
+        assert [v["value"] for v in stop.locals()] == ["1"]
+    told.tell("scopes", {"scopes": [scope("Locals", variablesReference=1)]}, frameId=101)
+    told.stopped()
+    # It is what the history remembers of the stop, too.
+    assert [v["value"] for v in stop.locals()] == ["1"]
+
+
+def test_a_handle_of_a_scope_knows_its_frame() -> None:
+    stop = Told().stopped()
+    of_frame = [stop.handle("variables_reference", 1, frame) for frame in (100, 101)]
+    assert len(set(of_frame)) == 2
+    assert [stop.resolve("variables_reference", handle) for handle in of_frame] == [1, 1]
+    assert [stop.frame_of_scope(handle) for handle in of_frame] == [100, 101]
+    assert stop.frame_of_scope(stop.handle("variables_reference", 1)) is None

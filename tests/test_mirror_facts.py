@@ -125,6 +125,20 @@ def test_function_breakpoints_are_kept_by_name() -> None:
     assert told.mirror.placed.functions == [("main", {"id": 1, "verified": True})]
 
 
+def test_breakpoints_on_data_and_instructions_are_kept_and_changed_by_events() -> None:
+    told = Told()
+    watched, at = {"dataId": "a/4"}, {"instructionReference": "0x10"}
+    made = {"breakpoints": [{"id": 1, "verified": False}]}
+    told.tell("setDataBreakpoints", made, breakpoints=[watched])
+    told.tell("setInstructionBreakpoints", {"breakpoints": [{"id": 2}]}, breakpoints=[at])
+    told.event("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True})
+    told.event("breakpoint", reason="changed", breakpoint={"id": 2, "verified": True})
+    assert told.mirror.placed.data == [(watched, {"id": 1, "verified": True})]
+    assert told.mirror.placed.instructions == [(at, {"id": 2, "verified": True})]
+    told.tell("setDataBreakpoints", {"breakpoints": []}, breakpoints=[])
+    assert told.mirror.placed.data == []
+
+
 def test_a_capabilities_event_adds_to_what_initialize_said() -> None:
     told = Told()
     told.tell("initialize", {"supportsSetVariable": True, "supportsLogPoints": False})
@@ -138,6 +152,38 @@ def test_modules_come_and_go() -> None:
     told.event("module", reason="new", module={"id": 2, "name": "b"})
     told.event("module", reason="removed", module={"id": 1})
     assert told.mirror.loaded.modules == {"2": {"id": 2, "name": "b"}}
+
+
+def test_modules_that_are_listed_replace_those_of_events_and_a_later_page_adds() -> None:
+    told = Told()
+    told.event("module", reason="new", module={"id": 1, "name": "a"})
+    told.tell("modules", {"modules": [{"id": 2, "name": "b"}]})
+    told.tell("modules", {"modules": [{"id": 3, "name": "c"}]}, startModule=1)
+    assert list(told.mirror.loaded.modules) == ["2", "3"]
+
+
+def test_sources_come_and_go_by_path_or_by_reference() -> None:
+    told = Told()
+    file, text = {"path": "/a.py"}, {"name": "<made>", "sourceReference": 7}
+    told.event("loadedSource", reason="new", source=file)
+    told.event("loadedSource", reason="changed", source=text)
+    assert list(told.mirror.loaded.sources.values()) == [file, text]
+    told.event("loadedSource", reason="removed", source=file)
+    assert list(told.mirror.loaded.sources.values()) == [text]
+    told.tell("loadedSources", {"sources": [file]})
+    assert list(told.mirror.loaded.sources.values()) == [file]
+
+
+@pytest.mark.parametrize("event", ["memory", "invalidated"])
+def test_what_somebody_has_changed_at_a_stop_is_outdated(event: str) -> None:
+    told = Told()
+    stop = told.stopped()
+    told.variables(5, x="1")
+    told.event(event, memoryReference="0x10")
+    assert stop.outdated == {5}
+    told.variables(5, x="2")
+    told.tell("writeMemory", {}, memoryReference="0x10", data="")
+    assert stop.outdated == {5}
 
 
 def test_a_short_stack_without_a_total_is_whole() -> None:

@@ -57,6 +57,13 @@ async def test_a_request_that_is_advertised_is_sent(command: str, capability: st
         assert w.peer.commands() == [command]
 
 
+async def test_a_request_that_nobody_has_specified_is_sent_only_when_it_is_forced() -> None:
+    async with wired() as w:
+        assert isinstance(await failure(w.session.request("makeCoffee")), Unsupported)
+        await w.session.request("makeCoffee", forced=True)
+        assert w.peer.commands() == ["makeCoffee"]
+
+
 async def test_a_capability_that_comes_later_counts_from_then_on() -> None:
     async with wired() as w:
         assert isinstance(await failure(w.session.request("terminate")), Unsupported)

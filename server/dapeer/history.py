@@ -165,7 +165,7 @@ class Stop:
         }
         top = self.top
         kept = self.local_scopes(top["id"]) if top else []
-        self.scopes = {top["id"]: kept} if top else {}
+        self.scopes = {top["id"]: kept} if top and kept else {}
         references = [scope["variablesReference"] for scope in kept]
         self.variables = {r: _settled(self.variables[r]) for r in references if r in self.variables}
         self.set_aside = _settled(self.set_aside) if self.set_aside and not kept else None

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
 from dapeer.peers import Peers
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.tool import Call, Needs, Reply, tool
 
 
 class Cup(BaseModel):
@@ -262,3 +262,32 @@ async def test_a_wrong_value_is_named_with_what_is_allowed(
 
 async def test_of_several_mistakes_one_is_named() -> None:
     assert (await refusal(kind="water", colour="red")).count(".") == 1
+
+
+@tool("Bake", needs=["bake", "roast"])
+async def toy_bake(
+    call: Call,  # noqa: ARG001
+    what: str,
+    slowly: Annotated[bool | None, Needs("patience"), Field(description="low heat")] = None,
+) -> Reply:
+    """Bake something."""
+    return Reply(f"{what} {slowly}")
+
+
+@pytest.mark.parametrize(
+    ("supported", "of_use"), [((), False), (("patience",), False), (("roast", "boil"), True)]
+)
+def test_a_tool_is_of_use_where_one_of_its_needs_is_supported(
+    supported: Sequence[str], of_use: bool
+) -> None:
+    assert toy_bake.is_of_use(frozenset(supported)) is of_use
+    assert toy_brew.is_of_use(frozenset(supported))
+
+
+async def test_an_argument_is_shown_where_its_need_is_supported_and_taken_everywhere() -> None:
+    assert toy_bake.all_needs == {"bake", "roast", "patience"}
+    assert toy_bake.schema_for(frozenset({"patience"})) is toy_bake.input_schema
+    without = toy_bake.schema_for(frozenset())
+    assert list(without["properties"]) == ["what"]
+    assert without["required"] == ["what"]
+    assert (await toy_bake(a_call(), {"what": "bread", "slowly": True})).text == "bread True"

@@ -49,6 +49,7 @@ class Variable(TypedDict):
     namedVariables: NotRequired[int]
     indexedVariables: NotRequired[int]
     evaluateName: NotRequired[str]
+    memoryReference: NotRequired[str]
 
 
 class Thread(TypedDict):

@@ -13,7 +13,6 @@ from dapeer.errors import ArgumentError
 from dapeer.session import Session
 from dapeer.sources import read_lines
 from dapeer.tools.arguments import Line, OptionalFilename, SessionId, source_file
-from dapeer.tools.lookup import tidy
 from dapeer.tools.tool import Call, Reply, tool
 
 
@@ -66,7 +65,8 @@ async def dap_modules(
     """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source."""
     session = call.debugger.session(session_id)
     session.mirror.require_live()
-    kind = kind or ("modules" if session.supports("modules") else "sources")
+    only_sources = session.supports("loadedSources") and not session.supports("modules")
+    kind = kind or ("sources" if only_sources else "modules")
     rows = await (_modules(session) if kind == "modules" else _sources(session))
     chosen = [row for row in rows if not matching or matching.lower() in _where(row).lower()]
     shown = chosen[start : start + count]
@@ -97,11 +97,7 @@ async def _modules(session: Session) -> Sequence[Row]:
     # Where an adapter cannot be asked, it may have told by events.
     if session.supports("modules") or not known.modules:
         await session.request("modules", {})
-    rows = [_facts(module, MODULE_FIELDS) for module in known.modules.values()]
-    return [
-        {**row, "address_range": tidy(str(row["address_range"]))} if "address_range" in row else row
-        for row in rows
-    ]
+    return [_facts(module, MODULE_FIELDS) for module in known.modules.values()]
 
 
 async def _sources(session: Session) -> Sequence[Row]:

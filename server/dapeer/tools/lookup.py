@@ -87,19 +87,25 @@ async def place_of(session: Session, text: str, frame: int | None) -> str:
     """
     if _NUMBER.fullmatch(text):
         return text
-    if not paths.is_plain(paths.parse(text.lstrip("&*$"))):
+    name = text.lstrip("&*$")
+    if not paths.is_plain(paths.parse(name)):
         raise ArgumentError(
             f"`address`: {text!r} is no address and no name.",
             "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
         )
-    body = await session.evaluate(text, frame, "watch", EVALUATED_WITHIN)
-    found = body.get("memoryReference") or _address_in(str(body.get("result") or ""))
-    if not found:
+    told = ""
+    with contextlib.suppress(RequestFailed):
+        body = await session.evaluate(text, frame, "watch", EVALUATED_WITHIN)
+        told = str(body.get("result") or "")
+        if found := body.get("memoryReference") or _address_in(told):
+            return str(found)
+    variable, _ = await known(session, name, frame)
+    if variable is None or "memoryReference" not in variable or text[0] in "*$":
         raise ArgumentError(
-            f"`address`: {text} has no address; it is {body.get('result')}.",
-            f"Give 0x…, a pointer, or &{text}." if text[0] not in "&*$" else "Give 0x… .",
+            f"`address`: {text} has no address{f'; it is {told}' if told else ''}.",
+            "Give 0x… or a pointer" + (f", or &{text}." if text == name else "."),
         )
-    return str(found)
+    return variable["memoryReference"]
 
 
 def _address_in(result: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -111,7 +112,8 @@ async def dap_write_memory(
     body = await session.request("writeMemory", arguments)
     written = body.get("bytesWritten")
     count = written if isinstance(written, int) else len(content)
-    return Reply(f"Wrote {count} bytes at {place}.", {"address": place, "written": count})
+    at = tidy(place)
+    return Reply(f"Wrote {count} bytes at {at}.", {"address": at, "written": count})
 
 
 def _bytes(text: str) -> bytes:
@@ -186,7 +188,7 @@ def _instructions(
             "instruction": " ".join(each["instruction"].split()),
             "symbol": each.get("symbol"),
             "file": path,
-            "line": line,
+            "line": path and line,
             "current": here is not None and tidy(each["address"]) == tidy(here),
         }
         rows.append({name: fact for name, fact in facts.items() if fact})
@@ -195,15 +197,19 @@ def _instructions(
 
 def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
     """Yield a line for each instruction, under the source line or function that it belongs to."""
-    function, place = "", ""
+    heading = ("", "")
     for row in rows:
-        source = f"{relative(row.get('file', ''), project)}:{row['line']}" if "line" in row else ""
-        symbol = row.get("symbol") or function
-        if (symbol, source) != (function, place):
-            yield f"{row.get('symbol', '')} {source}".strip()
-            function, place = symbol, source
+        # gdb names a function at its start only, others with each instruction and its offset.
+        function = _OFFSET.sub("", row.get("symbol", "")) or heading[0]
+        place = f"{relative(row['file'], project)}:{row['line']}" if "file" in row else ""
+        if heading != (function, place):
+            heading = (function, place)
+            yield f"{function} {place}".strip()
         mark = "→" if "current" in row else " "
         yield f"{mark} {row['address']} {row['instruction']}"
+
+
+_OFFSET = re.compile(r"\s*\+\s*\d+$")
 
 
 TOOLS = (dap_read_memory, dap_write_memory, dap_disassemble)
