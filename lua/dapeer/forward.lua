@@ -143,6 +143,14 @@ local function on_event(name, session, body)
   end
 end
 
+---Tell an event of ours as if it were the adapter's, to the cores that have no tap of the session.
+---@param session dap.Session
+---@param event string
+---@param body table
+function M.say(session, event, body)
+  on_event(event, session, body)
+end
+
 ---@param command string
 ---@param session dap.Session
 ---@param arguments any

@@ -299,6 +299,17 @@ function M.has(id)
   return taps[id] ~= nil
 end
 
+---Tell an event of ours as if it were the adapter's.
+---@param session dap.Session
+---@param event string
+---@param body table
+function M.say(session, event, body)
+  local tap = taps[session.id]
+  if tap then
+    emit(tap, 'i', event, vim.json.encode({ seq = 0, type = 'event', event = event, body = body }))
+  end
+end
+
 ---The latest stop of a session; to be compared, nothing else.
 ---@param id integer
 ---@return table?

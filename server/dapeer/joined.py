@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import anyio
@@ -11,6 +11,7 @@ import anyio
 from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ChannelError, NeovimBusy
+from dapeer.family import root
 from dapeer.live import LAST_OUTPUT, POLITE, Life
 from dapeer.neovim.feeds import Feed, Hello
 from dapeer.neovim.transport import NvimTransport
@@ -36,6 +37,7 @@ class Joined:
         why_over: Callable[[], str],
         names: Mapping[str, str],
         parent: Session | None = None,
+        type_there: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         """`names`: what files are called here, by their paths in Neovim where these differ."""
         self.hello = hello
@@ -58,6 +60,7 @@ class Joined:
             parent=parent,
         )
         self.session.feed = feed.name
+        self._type_there = type_there
 
     # -- what is special about a session that is not ours
 
@@ -66,8 +69,10 @@ class Joined:
         return True
 
     def observe(self, message: Message) -> None:
-        """Take note of the end of the past, and of why the debuggee could not be started."""
+        """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:
+            case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
+                root(self.session).keyboard = self
             case Event(event="dapeer.replayed"):
                 self.replayed.set()
             case Response(command="launch" | "attach" as command, success=False):
@@ -75,6 +80,11 @@ class Joined:
                 self.session.cause = self.session.cause or self.failure
             case _:
                 pass
+
+    async def type(self, text: str) -> None:
+        """Type into the terminal that nvim-dap has opened for the program."""
+        if self._type_there is not None:
+            await self._type_there(text)
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Wait until nvim-dap has sent the signs of a file; where its Neovim is held up, send them past it."""

@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice import typed
 from dapeer.debugger import Debugger
-from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy
+from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy, NotStopped
 from dapeer.joined import Joined
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
@@ -231,6 +231,13 @@ class Peer:
         """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
         return await self.neovim.state()
 
+    async def _type(self, session: int, text: str) -> None:
+        wrong = await self._call("terminals').type(...)", session, text)
+        if wrong:
+            raise NotStopped(
+                f"Nothing was typed: {wrong}.", "dap_status tells the program's state."
+            )
+
     async def _call(self, what: str, *arguments: object) -> Any:  # noqa: ANN401
         return await self.neovim.call(f"return require('dapeer.{what}", *arguments)
 
@@ -339,6 +346,7 @@ class Peer:
             names=self._names,
             why_over=functools.partial(self._why_over, feed),
             parent=parent.session if parent else None,
+            type_there=functools.partial(self._type, hello.session),
         )
         definition = typed(self._debugger.definitions, hello.type)
         children = definition and definition.children

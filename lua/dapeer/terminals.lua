@@ -1,0 +1,97 @@
+--- The terminals that nvim-dap opens for programs (`runInTerminal`): what is printed there is told to the cores as
+--- the program's output, and they can type.
+---
+--- nvim-dap starts such a program by `jobstart` or `termopen`, without callbacks. While its handler runs, and only
+--- then, these two are ours, and ask for the output, too.
+local M = {}
+
+---The mark of what comes from a terminal; no adapter knows it.
+local MARK = 'dapeerTerminal'
+
+---@type table<integer, integer> jobs by session id
+local jobs = require('dapeer.kept').table('terminals')
+
+---@param session dap.Session
+---@param event string
+---@param body table
+local function say(session, event, body)
+  require('dapeer.tap').say(session, event, body)
+  require('dapeer.forward').say(session, event, body)
+end
+
+---Return what a person would read: neither colours nor titles, and plain line ends.
+---@param text string
+---@return string
+local function plain(text)
+  local read = text:gsub('\27%][^\7\27]*\7', ''):gsub('\27%[[%d;?]*%a', ''):gsub('\r+\n', '\n')
+  return read
+end
+
+---@param session dap.Session
+---@param start function
+---@return function
+local function listened(session, start)
+  return function(command, opts)
+    local job = start(
+      command,
+      vim.tbl_extend('force', opts or {}, {
+        on_stdout = function(_, data)
+          local text = plain(table.concat(data, '\n'))
+          if text ~= '' then
+            pcall(say, session, 'output', { category = 'stdout', output = text, [MARK] = true })
+          end
+        end,
+      })
+    )
+    if job > 0 then
+      jobs[session.id] = job
+      session.capabilities = session.capabilities or {}
+      session.capabilities[MARK] = true
+      pcall(say, session, 'capabilities', { capabilities = { [MARK] = true } })
+    end
+    return job
+  end
+end
+
+---@param handler function
+---@return function
+local function following(handler)
+  return function(session, request)
+    local jobstart, termopen = vim.fn.jobstart, vim.fn.termopen
+    vim.fn.jobstart, vim.fn.termopen = listened(session, jobstart), listened(session, termopen)
+    local ok, err = pcall(handler, session, request)
+    vim.fn.jobstart, vim.fn.termopen = jobstart, termopen
+    if not ok then
+      error(err, 0)
+    end
+  end
+end
+
+---Type into the terminal of a session's program.
+---@param id integer the session
+---@param text string
+---@return string? err
+function M.type(id, text)
+  local job = jobs[id]
+  if not job or not pcall(vim.api.nvim_chan_send, job, text) then
+    return 'its terminal is gone'
+  end
+end
+
+---@param dap table
+function M.install(dap)
+  dap.listeners.before.initialize['dapeer.terminals'] = function(session)
+    local handlers = vim.tbl_get(session, 'handlers', 'reverse_requests')
+    local handler = handlers and handlers.runInTerminal
+    if handler then
+      -- A table of its own: nvim-dap's may be one for all sessions.
+      session.handlers.reverse_requests =
+        setmetatable({ runInTerminal = following(handler) }, { __index = handlers })
+      session.on_close['dapeer.terminals'] = function()
+        jobs[session.id] = nil
+      end
+    end
+  end
+end
+
+return M
