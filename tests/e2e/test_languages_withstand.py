@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 from mcp import Client
@@ -10,6 +11,7 @@ from mcp import Client
 from tests.harness import ask, call, client, data, read, refusal, text
 from tests.languages import Language, named, program_of, ready
 from tests.processes import LIMIT, command_line, descendants, process_gone
+from tests.programs import copied
 
 
 async def stop(c: Client, language: Language, build: Path) -> None:
@@ -100,3 +102,17 @@ async def test_what_the_compiler_says_is_the_reason_why_nothing_runs(tmp_path: P
         assert "broken.go:3" in said
         assert "missing" in said
         assert await read(c, "dap_status")
+
+
+async def test_a_compiled_go_program_and_a_package_are_run_as_they_are(tmp_path: Path) -> None:
+    ready(named("delve"))
+    p = copied("loop.go", tmp_path)
+    (tmp_path / "go.mod").write_text("module loop\n")
+    built = tmp_path / "loop"
+    subprocess.run(["go", "build", "-gcflags=all=-N -l", "-o", built], cwd=tmp_path, check=True)  # noqa: ASYNC221
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        for program in (tmp_path, built):
+            arguments = {"type": "delve", "program": str(program), "breakpoints": [p.at("inner")]}
+            assert (await ask(c, "dap_run", **arguments))["locals"]["value"] == "0"
+            await ask(c, "dap_terminate")
+    assert set(os.listdir(tmp_path)) == {"loop.go", "go.mod", "loop"}

@@ -1,0 +1,124 @@
+"""What is odd on an adapter's wire, and comes to us as if it were not."""
+
+from collections.abc import Iterable
+
+from dapeer.adapters.quirks import Quirks
+from dapeer.adapters.tail import Words
+from dapeer.adapters.tamed import OURS, Tamer
+from dapeer.dap.messages import Event, Message, Request, Response
+
+
+def tamed(
+    quirks: Quirks, *messages: Message, stop_on_entry: bool = False
+) -> list[tuple[str, object]]:
+    """Return the messages that come out: names and what matters of them."""
+    tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
+    return [short(each) for message in messages for each in tamer.tame(message)]
+
+
+def short(message: Message) -> tuple[str, object]:
+    match message:
+        case Event(event="output", body=body):
+            return "output", body["output"]
+        case Event(event="exited", body=body):
+            return "exited", body["exitCode"]
+        case Event(event="stopped", body=body):
+            return "stopped", body["reason"]
+        case Event(event=name):
+            return name, None
+        case Request(command=command, arguments=arguments):
+            return command, arguments
+        case Response(command=command):
+            return command, None
+
+
+def stopped(reason: str, **more: object) -> Event:
+    return Event("stopped", {"reason": reason, "threadId": 1, **more})
+
+
+def output(text: str, category: str = "stdout") -> Event:
+    return Event("output", {"category": category, "output": text})
+
+
+def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
+    quirks = Quirks(skip_first_stop="pause")
+    assert tamed(quirks, stopped("pause"), stopped("pause")) == [
+        ("continue", {"threadId": 1}),
+        ("stopped", "pause"),
+    ]
+    answer = Response(OURS, "continue", success=True)
+    assert tamed(quirks, stopped("breakpoint"), answer) == [("stopped", "breakpoint")]
+
+
+def test_a_first_stop_that_somebody_wants_is_the_entry() -> None:
+    quirks = Quirks(skip_first_stop="pause")
+    assert tamed(quirks, stopped("pause"), stop_on_entry=True) == [("stopped", "entry")]
+
+
+def test_a_pause_is_no_exception() -> None:
+    quirks = Quirks(pause_reads="SIGSTOP")
+    assert tamed(
+        quirks,
+        stopped("exception", description="signal SIGSTOP"),
+        stopped("exception", text="signal SIGSTOP"),
+        stopped("exception", description="signal SIGSEGV"),
+    ) == [("stopped", "pause"), ("stopped", "pause"), ("stopped", "exception")]
+
+
+def test_lines_end_as_the_program_has_ended_them() -> None:
+    quirks = Quirks(terminal_output=True)
+    pieces = [output("a\r\nb\r"), output("e", "stderr"), output("\nc\rd")]
+    told = tamed(quirks, *pieces)
+    assert [text for _, text in told] == ["a\nb", "e", "\nc\rd"]
+
+
+def test_an_exit_code_is_found_in_the_output() -> None:
+    quirks = Quirks(exit_code_in_output=r"exited with status (-?\d+)")
+    assert tamed(quirks, output("Process 1 has exited with status 3\n")) == [
+        ("output", "Process 1 has exited with status 3\n"),
+        ("exited", 3),
+    ]
+
+
+def test_how_an_adapter_crashes_is_not_what_the_program_prints() -> None:
+    quirks = Quirks(last_words_of_adapter=True)
+    end = Event("terminated")
+    assert tamed(
+        quirks, output("a", "stderr"), end, output("#0 crash", "console"), output("b")
+    ) == [
+        ("output", "a"),
+        ("terminated", None),
+        ("output", "b"),
+    ]
+    assert len(tamed(Quirks(), end, output("late", "stderr"))) == 2
+
+
+def heard(hide: Iterable[str], *pieces: bytes) -> list[str]:
+    told: list[str] = []
+    words = Words(list(hide))
+    words.hear(pieces[0])
+    words.listen(told.append)
+    for piece in pieces[1:]:
+        words.hear(piece)
+    words.hear(b"", final=True)
+    return told
+
+
+def test_what_was_printed_before_anybody_listens_is_not_lost() -> None:
+    assert heard([], b"one\n", b"two\n") == ["one\n", "two\n"]
+
+
+def test_a_servers_own_lines_are_hidden_in_whatever_pieces_they_come() -> None:
+    assert heard(["DAP server"], b"DAP ser", b"ver listening\nround 0\nDA", b"P serves\n") == [
+        "round 0\n",
+        "DAP serves\n",
+    ]
+    assert heard(["DAP server"], b"x\nDAP server ends here") == ["x\n"]
+
+
+def test_the_beginning_of_a_line_is_told_at_once() -> None:
+    assert heard(["DAP"], b"name? ", b"DAP\n", b"D") == ["name? ", "DAP\n", "D"]
+
+
+def test_a_character_in_two_pieces_is_one() -> None:
+    assert heard([], b"gr\xc3", b"\xbc\xc3\x9f\n") == ["gr", "üß\n"]
