@@ -25,6 +25,7 @@ from dapeer.tools import (
     raw,
     rewinding,
     sessions,
+    terminal,
     watchpoints,
 )
 from dapeer.tools.tool import Tool
@@ -49,7 +50,7 @@ GROUPS = (
     ("Stop", (*breakpoints.TOOLS, *watchpoints.TOOLS)),
     ("Look", (*inspection.TOOLS, *expressions.TOOLS, *code.TOOLS)),
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
-    ("What it printed, where it stopped", output.TOOLS),
+    ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),
     ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),
 )
 
