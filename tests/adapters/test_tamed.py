@@ -93,6 +93,16 @@ def test_how_an_adapter_crashes_is_not_what_the_program_prints() -> None:
     assert len(tamed(Quirks(), end, output("late", "stderr"))) == 2
 
 
+def test_an_adapters_own_lines_are_left_out() -> None:
+    quirks = Quirks(own_words=r"Detaching|Process \d+ exited", exit_code_in_output=r"(\d+) exited")
+    pieces = [output("Detaching\n"), output("round 0\nDetaching\n"), output("Process 7 exited\n")]
+    assert tamed(quirks, *pieces, output("")) == [
+        ("output", "round 0\n"),
+        ("exited", 7),
+        ("output", ""),
+    ]
+
+
 def heard(hide: Iterable[str], *pieces: bytes) -> list[str]:
     told: list[str] = []
     words = Words(list(hide))

@@ -32,6 +32,9 @@ class Quirks:
     """A regular expression: the description of an `exception` that is the answer to a pause."""
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
+    own_words: str = ""
+    """A regular expression: lines of output that are the adapter's, who greets, and says what its
+    events say."""
     last_words_of_adapter: bool = False
     """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
 
@@ -43,6 +46,7 @@ class Quirks:
             or self.skip_first_stop
             or self.pause_reads
             or self.terminal_output
+            or self.own_words
             or self.last_words_of_adapter
         )
 
@@ -66,6 +70,7 @@ class Quirks:
             skip_first_stop=table.get("skip_first_stop", str, ""),
             pause_reads=table.pattern("pause_reads"),
             terminal_output=table.get("terminal_output", bool, default=False),
+            own_words=table.pattern("own_words"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),

@@ -135,12 +135,21 @@ class Tamer:
             if text.endswith("\r"):
                 self._held[category], text = "\r", text[:-1]
             text = text.replace("\r\n", "\n")
-        yield Event("output", {**body, "output": text})
+        told = self._without_own_words(text)
+        if told or not text:
+            yield Event("output", {**body, "output": told})
         code = self._quirks.exit_code_in_output
         found = re.search(code, text) if code else None
         if found:
             with contextlib.suppress(ValueError):
                 yield Event("exited", {"exitCode": int(found[1])})
+
+    def _without_own_words(self, text: str) -> str:
+        own = self._quirks.own_words
+        if not own:
+            return text
+        lines = text.splitlines(keepends=True)
+        return "".join(line for line in lines if not re.fullmatch(own, line.strip()))
 
 
 def _with(value: Any, own: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
