@@ -116,11 +116,12 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
 
 
 def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
-    """Return the inputs of adapters that start together with a program: an empty one."""
+    """Return the inputs of adapters that start together with a program: one that does nothing."""
     if "program" not in names_in({}, definition.transport):
         return {"cwd": str(folder)}
     program = folder / f"empty{next(iter(definition.extensions), '')}"
-    program.touch()
+    # A line there has to be: the debugger of Ruby stops at the first one, and lives till then.
+    program.write_text("0\n", encoding="utf-8")
     return {"cwd": str(folder), "program": str(program), "args": []}
 
 
