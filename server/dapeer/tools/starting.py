@@ -137,7 +137,7 @@ def _line(row: Json) -> str:
 @tool("Run or attach", action="run")
 async def dap_run(
     call: Call,
-    program: str | None = None,
+    program: Annotated[str | None, Field(description="or a test: test_a.py::test_b")] = None,
     module: str | None = None,
     code: str | None = None,
     configuration: Annotated[str | None, Field(description="name; see dap_configurations")] = None,
