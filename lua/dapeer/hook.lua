@@ -6,7 +6,7 @@ local state = require('dapeer.kept').table('hook')
 ---What is done to nvim-dap once it is there. An error here is told once and breaks nothing of nvim-dap's.
 ---@param dap table the module `dap`
 local function loaded(dap)
-  for _, name in ipairs({ 'dapeer.tap', 'dapeer.forward', 'dapeer.breakpoints', 'dapeer.terminals' }) do
+  for _, name in ipairs({ 'dapeer.tap', 'dapeer.forward', 'dapeer.breakpoints', 'dapeer.terminals', 'dapeer.children' }) do
     local ok, err = pcall(function()
       require(name).install(dap)
     end)

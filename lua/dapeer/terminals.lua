@@ -84,9 +84,7 @@ function M.install(dap)
     local handlers = vim.tbl_get(session, 'handlers', 'reverse_requests')
     local handler = handlers and handlers.runInTerminal
     if handler then
-      -- A table of its own: nvim-dap's may be one for all sessions.
-      session.handlers.reverse_requests =
-        setmetatable({ runInTerminal = following(handler) }, { __index = handlers })
+      handlers.runInTerminal = following(handler)
       session.on_close['dapeer.terminals'] = function()
         jobs[session.id] = nil
       end

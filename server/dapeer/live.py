@@ -215,7 +215,9 @@ class Live:
         """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
         session, plan = self.session, self.plan
         timeouts = plan.definition.timeouts
-        seconds = timeouts.launch if plan.launched else timeouts.attach
+        # A child that is offered starts up while we attach to it.
+        starts = plan.launched or session.parent is not None
+        seconds = timeouts.launch if starts else timeouts.attach
         try:
             async with asyncio.timeout(seconds):
                 await self._shake_hands(wanted, arguments)

@@ -1,11 +1,13 @@
 """Programs that start programs: each process is a session, and the program stops wherever one does."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 from mcp import Client
 
+from tests.e2e.running import free_port, started
 from tests.e2e.test_server_end import server
 from tests.harness import Json, ask, client, evaluate, needs, pid_of, printed, read, refusal
 from tests.processes import LIMIT, process_gone
@@ -121,6 +123,38 @@ async def test_the_whole_program_is_restarted_and_ended_whichever_process_has_th
         await process_gone(pid)
         states = [row["state"] for row in (await sessions(c)).values()]
         assert states == ["ended"] * 4
+
+
+LISTENS = """
+import debugpy, runpy, sys
+debugpy.listen(("127.0.0.1", int(sys.argv[1])))
+print("listening")
+debugpy.wait_for_client()
+sys.argv[1:] = ["two"]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+async def test_an_attached_program_and_its_children_run_on_when_they_are_left() -> None:
+    p = program("children.py")
+    port = free_port()
+    code = LISTENS.replace("sys.argv[0]", repr(str(p)))
+    async with (
+        asyncio.timeout(LIMIT),
+        client() as c,
+        started(sys.executable, "-Xfrozen_modules=off", "-c", code, str(port)) as process,
+    ):
+        assert process.stdout is not None
+        await process.stdout.readline()
+        stop = await ask(
+            c, "dap_run", request="attach", type="debugpy", port=port, breakpoints=[p.at("child")],
+            timeout_ms=LIMIT * 1000,
+        )  # fmt: skip
+        assert stop["parent"] == 1
+        assert "The program runs on" in await read(c, "dap_disconnect")
+        assert {row["state"] for row in (await sessions(c)).values()} == {"ended"}
+        printed_there = await process.stdout.read()
+        assert b"parent saw [0, 0]" in printed_there
 
 
 async def test_nothing_of_a_program_with_children_outlives_a_server_that_is_killed() -> None:

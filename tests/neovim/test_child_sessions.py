@@ -10,6 +10,7 @@ from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, ask
 from tests.neovim.editor import needs_nvim_dap, neovim
 from tests.neovim.joint import attached, together
 from tests.neovim.person import Person
+from tests.programs import program
 
 pytestmark = needs_nvim_dap
 
@@ -87,3 +88,22 @@ async def test_a_child_that_ran_before_is_seen_with_its_parent(tmp_path: Path, s
         async with attached(editor) as (c, _):
             parent, child = await family(c)
             assert (parent["line"], child["line"]) == (1, 1)
+
+
+async def test_a_process_that_a_python_program_starts_is_where_it_stops(
+    tmp_path: Path, setup: Json
+) -> None:
+    """Nvim-dap alone would start a second adapter, which waits for the child, and the child for it."""
+    p = program("children.py")
+    async with together(tmp_path, setup) as (c, person):
+        stop = await ask(
+            c, "dap_run", program=str(p), args=["fork"], where="nvim",
+            breakpoints=[p.at("child"), p.at("parent")],
+        )  # fmt: skip
+        assert (stop["line"], stop["parent"]) == (p.line("child"), 1)
+        await person.sees_stop(p.line("child"))
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["session_id"]) == (p.line("parent"), 1)
+        assert (await ask(c, "dap_continue"))["exit_code"] == 0
+        names = [row["type"] for row in (await ask(c, "dap_status"))["sessions"]]
+        assert names == ["python", "python"]
