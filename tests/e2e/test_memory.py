@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from mcp import Client
 
 from tests.harness import ask, client, evaluate, listed, needs, read, refusal
@@ -10,13 +11,14 @@ from tests.processes import LIMIT
 from tests.programs import compiled, program
 
 
+@pytest.mark.parametrize("adapter", ["gdb", "codelldb", "cdt-gdb"])
 async def test_memory_and_machine_code_of_a_c_program_can_be_read_and_changed(
-    tmp_path: Path,
+    tmp_path: Path, adapter: str
 ) -> None:
-    needs("gdb")
+    needs(adapter)
     p = compiled("loop.c", tmp_path)
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", type="gdb", program=str(p), breakpoints=[p.at("inner")])
+        await ask(c, "dap_run", type=adapter, program=str(p), breakpoints=[p.at("inner")])
         assert {"dap_read_memory", "dap_write_memory", "dap_disassemble"} <= await listed(c)
 
         memory = await ask(c, "dap_read_memory", address="&value", count=4)
@@ -37,7 +39,7 @@ async def test_memory_and_machine_code_of_a_c_program_can_be_read_and_changed(
         shown = await read(c, "dap_disassemble", count=4, before=2)
         assert f"→ {rows[0]['address']}" in shown
         of_main = await ask(c, "dap_disassemble", address="main", count=1)
-        assert of_main["instructions"][0]["symbol"] == "main"
+        assert of_main["instructions"][0]["symbol"].startswith("main")
 
 
 async def test_what_has_no_address_is_told_with_what_has_one(tmp_path: Path) -> None:
@@ -87,25 +89,27 @@ async def current(c: Client) -> str:
     return (await ask(c, "dap_disassemble", count=1))["instructions"][0]["address"]
 
 
-async def test_a_program_stops_when_a_variable_of_any_frame_is_written(tmp_path: Path) -> None:
-    needs("lldb-dap")
+@pytest.mark.parametrize("adapter", ["lldb-dap", "codelldb"])
+async def test_a_program_stops_when_a_variable_of_any_frame_is_written(
+    tmp_path: Path, adapter: str
+) -> None:
+    needs(adapter)
     p = compiled("loop.c", tmp_path)
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", type="lldb-dap", program=str(p), breakpoints=[p.at("inner")])
+        await ask(c, "dap_run", type=adapter, program=str(p), breakpoints=[p.at("inner")])
         main = (await ask(c, "dap_stacktrace"))["frames"][2]["frame_id"]
         made = await ask(c, "dap_set_data_breakpoint", path="total", frame_id=main)
         assert (made["data"], made["access"], made["state"]) == ("total", "write", "verified")
         price = await ask(c, "dap_set_data_breakpoint", path="items[2].price", frame_id=main)
         assert price["state"] == "verified"
-        assert "data total (on write) verified, in session 1" in await read(c, "dap_breakpoints")
+        assert "data total (on write) verified" in await read(c, "dap_breakpoints")
         await ask(c, "dap_set_data_breakpoint", path="items[2].price", remove=True)
         await ask(c, "dap_remove_breakpoint", **p.at("inner"))
 
         stop = await ask(c, "dap_continue")
         assert stop["function"] == "main"
         assert stop["locals"]["total"] == "1"
-        said = await refusal(c, "dap_set_data_breakpoint", path="nothing")
-        assert "nothing cannot be watched" in said
+        assert "undeclared" in await refusal(c, "dap_set_data_breakpoint", path="absent")
         assert (await ask(c, "dap_clear_breakpoints"))["removed"] == 1
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 

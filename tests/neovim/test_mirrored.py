@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.harness import Json, ask, call, client, data, read, text
+from tests.harness import Json, ask, call, client, data, listed, read, text
 from tests.neovim.editor import needs_nvim_dap, neovim
 from tests.neovim.joint import LOOKS, attached, only_session, together
 from tests.neovim.person import Person
@@ -39,6 +39,7 @@ async def test_every_tool_tells_of_the_persons_session_what_it_tells_of_its_own(
         await person.run(loop)
         await person.sees_stop(stop)
         mirrored, status = await looks(c), await only_session(c)
+        tools = await listed(c)
     async with client() as c:
         await ask(
             c,
@@ -47,6 +48,8 @@ async def test_every_tool_tells_of_the_persons_session_what_it_tells_of_its_own(
             breakpoints=[loop.at("inner_return", condition="value == 1")],
         )
         direct, own = await looks(c), await only_session(c)
+        # What the adapter can do beyond the basics is offered for both.
+        assert {"dap_completions", "dap_modules"} <= await listed(c) & tools
     assert mirrored == direct
     assert status == own | {"type": "python", "feed": feed}
 

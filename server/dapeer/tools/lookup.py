@@ -116,7 +116,7 @@ def _address_in(result: str) -> str | None:
 def tidy(address: str) -> str:
     """Return an address without leading zeros, always in the same form; a reference of another kind as it is.
 
-    >>> tidy("0x0000401136"), tidy("4198710"), tidy("obj:7")
-    ('0x401136', '0x401136', 'obj:7')
+    >>> tidy("0x0000401136"), tidy("7"), tidy("object-7")
+    ('0x401136', '7', 'object-7')
     """
-    return f"{int(address, 0):#x}" if _NUMBER.fullmatch(address) else address
+    return f"{int(address, 16):#x}" if _ADDRESS.fullmatch(address) else address

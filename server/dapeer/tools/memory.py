@@ -10,10 +10,10 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from dapeer.dap.types import DisassembledInstruction
+from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
-from dapeer.snapshot import relative
+from dapeer.snapshot import frame_path, relative
 from dapeer.tools.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.lookup import place_of, tidy
 from dapeer.tools.tool import Call, Reply, tool
@@ -112,8 +112,8 @@ async def dap_write_memory(
     body = await session.request("writeMemory", arguments)
     written = body.get("bytesWritten")
     count = written if isinstance(written, int) else len(content)
-    at = tidy(place)
-    return Reply(f"Wrote {count} bytes at {at}.", {"address": at, "written": count})
+    what = "1 byte" if count == 1 else f"{count} bytes"
+    return Reply(f"Wrote {what} at {address}.", {"address": tidy(place), "written": count})
 
 
 def _bytes(text: str) -> bytes:
@@ -139,7 +139,8 @@ async def dap_disassemble(
     session = call.debugger.session(session_id)
     session.require("disassemble")
     frame = await frame_of(session, frame_id)
-    here = _instruction_pointer(session, frame)
+    known = _frame(session, frame)
+    here = known and known.get("instructionPointerReference")
     place = here if address is None else await place_of(session, address, frame)
     if place is None:
         raise ArgumentError("The adapter does not tell where the frame is.", "Give an `address`.")
@@ -149,7 +150,9 @@ async def dap_disassemble(
         # gdb 18 counts a negative offset from the end of what it has disassembled.
         told = await _disassembled(session, place, 0, count)
         notes = ["(the adapter does not tell what is before)"]
-    rows = _instructions(told, here)
+    # CodeLLDB leaves out the file of the first.
+    path = frame_path(known) if known and address is None else ""
+    rows = _instructions(told, here, path)
     lines = [*_listing(rows, call.debugger.project), *notes]
     return Reply("\n".join(lines) or "No instructions.", {"instructions": rows})
 
@@ -167,19 +170,18 @@ async def _disassembled(
     return cast("Sequence[DisassembledInstruction]", body.get("instructions") or [])
 
 
-def _instruction_pointer(session: Session, frame: int | None) -> str | None:
-    """Return where a frame is, as far as its adapter has told; frames that were asked for are known."""
+def _frame(session: Session, frame: int | None) -> StackFrame | None:
+    """Return a frame that its adapter has told of; frames that were asked for are known."""
     frames = session.mirror.stopped().frames.values()
-    found = (each for known in frames for each in known if each["id"] == frame)
-    return next((each.get("instructionPointerReference") for each in found), None)
+    return next((each for known in frames for each in known if each["id"] == frame), None)
 
 
 def _instructions(
-    told: Sequence[DisassembledInstruction], here: str | None
+    told: Sequence[DisassembledInstruction], here: str | None, path: str
 ) -> list[dict[str, Any]]:
     """Return instructions as facts; where an adapter leaves out the place, it is that of the one before."""
     rows: list[dict[str, Any]] = []
-    path, line = "", None
+    line = None
     for each in told:
         path = str(each.get("location", {}).get("path") or path)
         line = each.get("line", line)
@@ -187,8 +189,8 @@ def _instructions(
             "address": tidy(each["address"]),
             "instruction": " ".join(each["instruction"].split()),
             "symbol": each.get("symbol"),
-            "file": path,
-            "line": path and line,
+            "file": path if line else "",
+            "line": line if path else None,
             "current": here is not None and tidy(each["address"]) == tidy(here),
         }
         rows.append({name: fact for name, fact in facts.items() if fact})
@@ -201,7 +203,7 @@ def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
     for row in rows:
         # gdb names a function at its start only, others with each instruction and its offset.
         function = _OFFSET.sub("", row.get("symbol", "")) or heading[0]
-        place = f"{relative(row['file'], project)}:{row['line']}" if "file" in row else ""
+        place = f"{relative(row['file'], project)}:{row['line']}" if "line" in row else ""
         if heading != (function, place):
             heading = (function, place)
             yield f"{function} {place}".strip()
