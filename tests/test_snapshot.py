@@ -254,7 +254,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
     stopped.exception = {"exceptionId": "Oops", "description": "it broke"}
     stopped.body = {**stopped.body, "description": "A description"}
     view, written = shown(told), text(told)
-    assert view.keys() == Snapshot.__annotations__.keys() - {"exit_code", "cause"}
+    assert view.keys() == Snapshot.__annotations__.keys() - {"exit_code", "cause", "parent"}
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),
         "a.py:10", "session 1", *view.get("stack", ()), *view.get("notes", ()),

@@ -43,7 +43,8 @@ def uris(listed: dict[str, Any]) -> set[str]:
     return {resource["uri"] for resource in listed["resources"]}
 
 
-OURS = {tool.name for tool in TOOLS}
+OURS = {tool.name for tool in TOOLS if tool.needs is None}
+"""What is listed while no adapter lives."""
 
 
 async def test_the_inspector_lists_and_calls_tools_over_stdio() -> None:
