@@ -55,6 +55,15 @@ def test_a_first_stop_that_somebody_wants_is_the_entry() -> None:
     assert tamed(quirks, stopped("pause"), stop_on_entry=True) == [("stopped", "entry")]
 
 
+def test_a_signal_at_the_entry_is_the_entry() -> None:
+    quirks = Quirks(pause_reads="SIGSTOP")
+    stop = stopped("exception", description="signal SIGSTOP")
+    assert tamed(quirks, stop, stop, stop_on_entry=True) == [
+        ("stopped", "entry"),
+        ("stopped", "pause"),
+    ]
+
+
 def test_a_pause_is_no_exception() -> None:
     quirks = Quirks(pause_reads="SIGSTOP")
     assert tamed(
@@ -91,6 +100,14 @@ def test_how_an_adapter_crashes_is_not_what_the_program_prints() -> None:
         ("output", "b"),
     ]
     assert len(tamed(Quirks(), end, output("late", "stderr"))) == 2
+
+
+def test_what_an_adapter_only_says_that_it_can_it_cannot() -> None:
+    said = {"supportsModulesRequest": True, "supportsSetVariable": True}
+    hello = Response(1, "initialize", success=True, body=said)
+    (told,) = Tamer(Quirks(refuses=("modules",)), stop_on_entry=False).tame(hello)
+    assert isinstance(told, Response)
+    assert told.body == {"supportsSetVariable": True}
 
 
 def test_an_adapters_own_lines_are_left_out() -> None:

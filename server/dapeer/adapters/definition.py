@@ -205,6 +205,8 @@ class Definition:
             used |= {name for variant in self.launch_variants for name in variant.given}
         # One of two ways to say what the environment is.
         used |= {"env"} if "environment" in used else set()
+        # It always stops there; the stop is told or not.
+        used |= {"stop_on_entry"} if self.quirks.skip_first_stop else set()
         used |= {"host", "port"} if self.transport_of(request, inputs).kind == "connect" else set()
         for name in INPUTS:
             if inputs.get(name) and name not in used and name not in _HARMLESS:

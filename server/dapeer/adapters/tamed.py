@@ -13,6 +13,7 @@ import anyio
 
 from dapeer.adapters.quirks import Quirks
 from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.requests import NEEDS
 from dapeer.dap.transport import Transport
 
 OURS = 1 << 30
@@ -87,7 +88,7 @@ class Tamer:
 
     def __init__(self, quirks: Quirks, *, stop_on_entry: bool) -> None:
         self._quirks = quirks
-        self._skip = quirks.skip_first_stop
+        self._first = True
         self._stop_on_entry = stop_on_entry
         self._over = False
         self._held: dict[str, str] = {}
@@ -106,6 +107,10 @@ class Tamer:
                 yield from self._output(body)
             case Response(request_seq=request_seq) if request_seq == OURS:
                 return
+            case Response(command="initialize", body=body):
+                lacking = {NEEDS[command] for command in self._quirks.refuses}
+                known = {name: value for name, value in body.items() if name not in lacking}
+                yield replace(message, body=known)
             case Event(event="terminated"):
                 self._over = self._quirks.last_words_of_adapter
                 yield message
@@ -113,19 +118,18 @@ class Tamer:
                 yield message
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
-        skipped, self._skip = self._skip, ""
-        reason = body.get("reason")
-        if skipped and reason == skipped:
-            if self._stop_on_entry:
-                yield Event("stopped", {**body, "reason": "entry"})
-            else:
-                yield Request(OURS, "continue", {"threadId": body.get("threadId")})
-            return
+        first, self._first = self._first, False
+        reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
-        pause = self._quirks.pause_reads
-        if reason == "exception" and pause and re.search(pause, text):
-            body = {**body, "reason": "pause"}
-        yield Event("stopped", body)
+        if reason == "exception" and quirks.pause_reads and re.search(quirks.pause_reads, text):
+            reason = "pause"
+        if first and quirks.skip_first_stop == reason and not self._stop_on_entry:
+            yield Request(OURS, "continue", {"threadId": body.get("threadId")})
+            return
+        # Nobody can have asked for a pause before the first stop, unless it never came.
+        if first and reason == "pause" and self._stop_on_entry:
+            reason = "entry"
+        yield Event("stopped", {**body, "reason": reason})
 
     def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
         text = str(body.get("output") or "")
