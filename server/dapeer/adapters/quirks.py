@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
+from dapeer.dap.requests import NEEDS
 
 ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
 EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal")
@@ -37,6 +38,8 @@ class Quirks:
     events say."""
     last_words_of_adapter: bool = False
     """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
+    refuses: tuple[str, ...] = ()
+    """Requests that it advertises, but does not know."""
 
     @property
     def on_the_wire(self) -> bool:
@@ -48,6 +51,7 @@ class Quirks:
             or self.terminal_output
             or self.own_words
             or self.last_words_of_adapter
+            or self.refuses
         )
 
     leaves_stopped: bool = False
@@ -72,6 +76,7 @@ class Quirks:
             terminal_output=table.get("terminal_output", bool, default=False),
             own_words=table.pattern("own_words"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
+            refuses=table.some_of("refuses", tuple(NEEDS)),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )
