@@ -69,6 +69,7 @@ async def test_the_inspector_works_at_one_session_over_both_transports_and_eras_
         assert "debug://sessions/1" in uris(await http("--method", "resources/list"))
         prompts = await http("--protocol-era", "modern", "--method", "prompts/list")
         assert "explain_crash" in {prompt["name"] for prompt in prompts["prompts"]}
-        assert names(await sse("--method", "tools/list")) == OURS
+        # A live adapter can do more.
+        assert names(await sse("--method", "tools/list")) > OURS
         assert "debug://sessions/1" in uris(await sse("--method", "resources/list"))
         assert not (await sse(*CALL, "dap_terminate")).get("isError")
