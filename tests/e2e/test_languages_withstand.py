@@ -8,8 +8,10 @@ from pathlib import Path
 
 from mcp import Client
 
+from dapeer.adapters.detection import detect
+from tests.e2e.test_server_end import server
 from tests.harness import ask, call, client, data, read, refusal, text
-from tests.languages import Language, named, program_of, ready
+from tests.languages import LANGUAGES, Language, named, program_of, ready
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import copied
 
@@ -91,6 +93,23 @@ async def test_a_session_can_be_ended_while_it_starts(language: Language, build:
             await asyncio.wait([starting])
         starting.exception()
         assert all(each["state"] == "ended" for each in (await ask(c, "dap_status"))["sessions"])
+
+
+async def test_nothing_of_any_adapter_outlives_a_killed_server(build: Path) -> None:
+    """Two more are in test_server_end."""
+    others = [language for language in LANGUAGES if language.adapter not in {"debugpy", "gdb"}]
+    there = [language for language in others if detect(language.definition).ready]
+    async with asyncio.timeout(LIMIT), server() as wire:
+        for language in there:
+            p = program_of(language, build)
+            arguments = {"type": language.adapter, "program": str(p), "where": "direct"}
+            stop = await wire.tool("dap_run", **arguments, breakpoints=[p.at("inner")])
+            assert stop["state"] == "stopped", stop
+        pids = descendants(wire.process.pid)
+        assert len(pids) > len(there)
+        os.kill(wire.process.pid, signal.SIGKILL)
+        for pid in pids:
+            await process_gone(pid)
 
 
 async def test_what_the_compiler_says_is_the_reason_why_nothing_runs(tmp_path: Path) -> None:
