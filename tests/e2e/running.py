@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator
@@ -42,6 +43,13 @@ async def listening(path: Path) -> AsyncGenerator[tuple[Process, int]]:
         # It listens before it runs the program, which says so by its first line.
         await process.stdout.readline()
         yield process, port
+
+
+def go_built(source: Path, folder: Path) -> str:
+    """Compile a Go program for a debugger; return its path."""
+    target = folder / source.stem
+    subprocess.run(["go", "build", "-gcflags=all=-N -l", "-o", target, source], check=True)
+    return str(target)
 
 
 def ptrace_allowed() -> bool:

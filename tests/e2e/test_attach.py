@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.running import free_port, listening, needs_ptrace, started
+from tests.e2e.running import free_port, go_built, listening, needs_ptrace, started
 from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, copied, program
@@ -179,6 +179,24 @@ async def test_node_is_attached_at_its_inspector_and_left_running(tmp_path: Path
         await read(c, "dap_clear_breakpoints")
         await read(c, "dap_disconnect")
         await process_gone(process.pid)
+
+
+@needs_ptrace
+async def test_a_go_process_is_attached_by_its_id_and_runs_on(tmp_path: Path) -> None:
+    needs("delve")
+    p = program("endless.go")
+    built = go_built(p.source, tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c, started(built) as process:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        stop = await ask(
+            c, "dap_run", request="attach", type="go", pid=process.pid, breakpoints=[p.at("turn")]
+        )
+        assert (stop["reason"], stop["line"]) == ("breakpoint", p.line("turn"))
+        turns = int(await evaluate(c, "turns"))
+        assert "The program runs on." in await read(c, "dap_disconnect")
+        while f"turn {turns + 3}\n".encode() != await process.stdout.readline():
+            pass
 
 
 async def test_a_process_that_does_not_exist_is_refused_and_named() -> None:
