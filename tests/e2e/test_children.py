@@ -1,6 +1,8 @@
 """Programs that start programs: each process is a session, and the program stops wherever one does."""
 
 import asyncio
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -9,7 +11,18 @@ from mcp import Client
 
 from tests.e2e.running import free_port, started
 from tests.e2e.test_server_end import server
-from tests.harness import Json, ask, client, evaluate, needs, pid_of, printed, read, refusal
+from tests.harness import (
+    Json,
+    adapters,
+    ask,
+    client,
+    evaluate,
+    needs,
+    pid_of,
+    printed,
+    read,
+    refusal,
+)
 from tests.processes import LIMIT, process_gone
 from tests.programs import program
 
@@ -123,6 +136,31 @@ async def test_the_whole_program_is_restarted_and_ended_whichever_process_has_th
         await process_gone(pid)
         states = [row["state"] for row in (await sessions(c)).values()]
         assert states == ["ended"] * 4
+
+
+KILLED = {
+    "debugpy": ("children.py", "two", "child", "debugpy_quickack"),
+    "js-debug": ("children.js", "fork", "square", "vsDebugServer"),
+}
+
+
+@pytest.mark.parametrize("adapter", KILLED)
+async def test_an_adapter_that_is_killed_takes_all_sessions_of_its_program_along(
+    adapter: str,
+) -> None:
+    needs(adapter)
+    name, how, marker, word = KILLED[adapter]
+    p = program(name)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), args=[how], breakpoints=[p.at(marker)])
+        for pid in adapters(word):
+            os.kill(pid, signal.SIGKILL)
+        assert (await ask(c, "dap_program_output", category="stderr", wait_ms=LIMIT * 1000))[
+            "ended"
+        ]
+        known = await sessions(c)
+        assert {row["state"] for row in known.values()} == {"ended"}
+        assert "the adapter ended unexpectedly" in known[1]["cause"]
 
 
 LISTENS = """
