@@ -5,12 +5,11 @@ Each is got by the command of its own definition, so that the hints that users s
 """
 
 import os
-import shutil
 import subprocess
 import sys
 
 from dapeer.adapters.definition import Definition, load_all, shipped
-from dapeer.adapters.detection import Detection, detect
+from dapeer.adapters.detection import detect
 
 REQUIRED = ("debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap")
 SECONDS = 300
@@ -33,20 +32,16 @@ def _installed(definition: Definition) -> bool:
     """Get an adapter by its own command."""
     detection = detect(definition)
     if detection.install:
-        _run(_as_root(detection))
+        _run(detection.install)
     return detect(definition).ready
 
 
 def _update(missing: list[Definition]) -> None:
     """A fresh image of Debian knows no packages until it has asked once."""
-    if any(detect(definition).install.startswith("apt-get ") for definition in missing):
-        _run(_as_root(Detection(ready=False, install="apt-get update")))
-
-
-def _as_root(detection: Detection) -> str:
-    command = detection.install
-    sudo = command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
-    return f"sudo {command}" if sudo else command
+    commands = [detect(definition).install for definition in missing]
+    by_apt = next((command for command in commands if "apt-get install " in command), None)
+    if by_apt is not None:
+        _run(by_apt.partition("apt-get install ")[0] + "apt-get update")
 
 
 def _run(command: str) -> None:

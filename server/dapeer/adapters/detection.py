@@ -140,7 +140,10 @@ def _install(definition: Definition) -> str:
     if way is None:
         return ""
     # Into the environment that runs dapeer: what is installed there is found.
-    return re.sub(r"^pip install\b", _pip_install(), way.command)
+    command = re.sub(r"^pip install\b", _pip_install(), way.command)
+    # Who is not root needs its rights; in a container there is often nobody else, and no sudo.
+    sudo = command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
+    return f"sudo {command}" if sudo else command
 
 
 def _pip_install() -> str:
