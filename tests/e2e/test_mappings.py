@@ -1,12 +1,13 @@
 """Programs whose files have other paths than here: as in a container, whose folder is a copy elsewhere."""
 
 import asyncio
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.running import listening, needs_ptrace, started
+from tests.e2e.running import free_port, listening, needs_ptrace, started
 from tests.harness import Json, ask, client, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, compiled, program
@@ -30,7 +31,7 @@ def there(tmp_path: Path) -> Path:
     return folder
 
 
-def mapped(here: Path, there: Path) -> Json:
+def mapped(here: Path | str, there: Path) -> Json:
     return {"pathMappings": [{"localRoot": str(here), "remoteRoot": str(there)}]}
 
 
@@ -47,13 +48,18 @@ async def test_python_that_listens_elsewhere_is_debugged_by_the_files_here(
 ) -> None:
     p = program("endless_loop.py")
     shutil.copy(p.path, there)
+    folder = here / ".vscode"
+    folder.mkdir()
+    named = {"name": "Container", "type": "debugpy", "request": "attach"}
+    text = json.dumps({"configurations": [{**named, **mapped("${workspaceFolder}", there)}]})
+    (folder / "launch.json").write_text(text, encoding="utf-8")
     async with (
         asyncio.timeout(LIMIT),
         client(here) as c,
         listening(there / p.path.name) as (process, port),
     ):
         stop = await ask(
-            c, "dap_run", request="attach", type="python", port=port, config=mapped(here, there),
+            c, "dap_run", configuration="Container", port=port,
             breakpoints=[{"filename": "endless_loop.py", "line": p.line("turn")}],
         )  # fmt: skip
         assert stop["file"] == str(here / "endless_loop.py")
@@ -92,6 +98,31 @@ async def test_a_compiled_program_from_elsewhere_is_debugged_by_the_files_here(
         listed = await ask(c, "dap_breakpoints")
         assert [each["state"] for each in listed["breakpoints"]] == ["verified"]
         await read(c, "dap_clear_breakpoints")
+        await read(c, "dap_disconnect")
+        assert process.returncode is None
+
+
+async def test_node_with_its_files_elsewhere_is_debugged_by_the_files_here(
+    here: Path, there: Path
+) -> None:
+    needs("js-debug")
+    p = program("endless.js")
+    shutil.copy(p.path, here)
+    shutil.copy(p.path, there)
+    port = free_port()
+    node = shutil.which("node") or "node"
+    async with (
+        asyncio.timeout(LIMIT),
+        client(here) as c,
+        started(node, f"--inspect=127.0.0.1:{port}", str(there / "endless.js")) as process,
+    ):
+        assert process.stdout is not None
+        await process.stdout.readline()
+        stop = await ask(
+            c, "dap_run", request="attach", type="node", port=port, config=mapped(here, there),
+            breakpoints=[{"filename": "endless.js", "line": p.line("turn")}],
+        )  # fmt: skip
+        assert (stop["file"], stop["line"]) == (str(here / "endless.js"), p.line("turn"))
         await read(c, "dap_disconnect")
         assert process.returncode is None
 
