@@ -22,6 +22,8 @@ class Placed:
     data: list[tuple[DataBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[DataBreakpoint, Breakpoint]]
     )
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    """What callers call the data, by `dataId`; the wire does not tell it."""
     instructions: list[tuple[InstructionBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[InstructionBreakpoint, Breakpoint]]
     )

@@ -96,8 +96,6 @@ class Session:
         self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         """Looks at the stopped program: stack, scopes, variables."""
-        self.watched: dict[str, str] = {}
-        """What callers call the places of data breakpoints, by DAP's `dataId`."""
         self.initialized = anyio.Event()
         self.over = False
         """The wire is gone: no more output, no more answers."""

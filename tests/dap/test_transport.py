@@ -184,6 +184,15 @@ async def test_receive_that_was_cancelled_loses_no_message(pair: Callable[[], Pa
         assert await left.receive() == Event("output")
 
 
+async def test_sending_after_the_end_of_our_direction_says_so() -> None:
+    left, right = await _sockets()
+    async with left, right:
+        transport = ContentLengthTransport(left)
+        await transport.send_eof()
+        with pytest.raises(anyio.ClosedResourceError):
+            await transport.send(Request(1, "disconnect"))
+
+
 async def test_noise_and_torn_chunks_on_the_wire_do_no_harm() -> None:
     left, right = await _sockets()
     body = b'{"type":"event","event":"ok","seq":1}'

@@ -101,11 +101,14 @@ class ContentLengthTransport:
         self._received: deque[Message] = deque()
         # A socket stream refuses a second sender; waiting is what a caller expects.
         self._sending = anyio.Lock(fast_acquire=True)
+        self._ended = False
 
     async def send(self, message: Message) -> None:
         """Send one message."""
         body = encode(message)
         async with self._sending:
+            if self._ended:  # a socket of asyncio's would raise a RuntimeError
+                raise anyio.ClosedResourceError
             await self._stream.send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     async def receive(self) -> Message:
@@ -121,6 +124,7 @@ class ContentLengthTransport:
 
     async def send_eof(self) -> None:
         """End our direction; an adapter on stdio then ends, too."""
+        self._ended = True
         await self._stream.send_eof()
 
     async def aclose(self) -> None:

@@ -44,13 +44,15 @@ async def dap_set_data_breakpoint(
     session.require("setDataBreakpoints")
     placed = [each for each, _ in session.mirror.placed.data]
     if remove:
-        others = [each for each in placed if session.watched.get(each["dataId"]) != path]
+        others = [
+            each for each in placed if session.mirror.placed.names.get(each["dataId"]) != path
+        ]
         await _send_data(session, others)
         return _removed(path, len(placed) - len(others))
     info = await _data_info(session, path, await frame_of(session, frame_id))
     wanted = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
     wanted.update(_conditions(condition, hit_condition))
-    session.watched[wanted["dataId"]] = path
+    session.mirror.placed.names[wanted["dataId"]] = path
     others = [each for each in placed if each["dataId"] != wanted["dataId"]]
     await _send_data(session, [*others, wanted])
     row = next((row for row in _data_rows(session) if row.wanted == wanted), None)
@@ -187,7 +189,7 @@ def rows_of(debugger: Debugger) -> list[Row]:
 
 def _data_rows(session: Session) -> Iterator[Row]:
     for wanted, made in session.mirror.placed.data:
-        place = session.watched.get(wanted["dataId"], wanted["dataId"])
+        place = session.mirror.placed.names.get(wanted["dataId"], wanted["dataId"])
         yield Row(session, "data", place, wanted, made)
 
 
