@@ -8,6 +8,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -67,10 +68,9 @@ class Terminal:
         finally:
             if slave is not None:
                 os.close(slave)
-        loop = asyncio.get_running_loop()
-        loop.add_reader(self._master, self._read)
+        asyncio.get_running_loop().add_reader(self._master, self._read)
         # Somebody has to take note of its end, or its number stays taken.
-        loop.run_in_executor(None, process.wait)
+        threading.Thread(target=process.wait, daemon=True).start()
         return process.pid
 
     async def type(self, text: str) -> None:
