@@ -24,7 +24,7 @@ _OF_THE_EDITOR = frozenset({
 })  # fmt: skip
 """Keys that are no business of the debug adapter."""
 _TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
-"""Keys that say in which terminal a program runs. Without an editor there is none."""
+"""Keys that say in which terminal a program runs: most mean only where a person would read. Ours is `terminal` of dap_run."""
 _INPUTS = {
     "program": "program", "module": "module", "code": "code", "cwd": "cwd",
     "stopOnEntry": "stop_on_entry", "stopAtEntry": "stop_on_entry",
@@ -73,7 +73,7 @@ class Configuration:
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return arguments of dap_run and keys of the adapter's own: ours, and over them those given.
 
-        Which terminal the program should run in is left out: without an editor there is none.
+        Which terminal the program should run in is left out: `terminal` says whether it needs one.
         """
         asking = {ask.key for ask in self.asks} & _INTERPRETERS
         own, rest = _split({key: value for key, value in self.values.items() if key not in asking})
