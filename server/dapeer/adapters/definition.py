@@ -21,6 +21,7 @@ from dapeer.adapters.vocabulary import (
     Children,
     Detect,
     Install,
+    Tests,
     Timeouts,
     TransportTable,
     Variant,
@@ -84,6 +85,7 @@ class Definition:
     attach: Mapping[str, Attach]
     """By way: `pid`, `tcp`."""
     children: Children | None
+    tests: Tests | None
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
     timeouts: Timeouts
@@ -309,6 +311,7 @@ def _definition(table: Table, path: Path) -> Definition:
         attach={way: Attach.read(attach.table(way)) for way in ("pid", "tcp") if way in attach},
         children=Children.read(table.table("children")) if "children" in table else None,
         cannot=table.some_of("cannot", CANNOT),
+        tests=Tests.read(table.table("tests")) if "tests" in table else None,
         timeouts=Timeouts.read(table.table("timeouts")),
         quirks=Quirks.read(table.table("quirks")),
         path=path,
@@ -320,7 +323,7 @@ def _definition(table: Table, path: Path) -> Definition:
 
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
-    for key in ("detect", "transport", "launch", "launch_variant", "attach"):
+    for key in ("detect", "transport", "launch", "launch_variant", "attach", "tests"):
         for place, name in placeholders(values.get(key), key):
             if name not in known:
                 raise DefinitionError(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, cast
 
 from dapeer.adapters.definition import own_values
-
-RUNNERS: Final = ("pytest", "unittest")
-"""Modules that run tests; where their tests fail, the launcher stops."""
-
-_LAUNCHER = "python_tests.py"
+from dapeer.adapters.template import fill
+from dapeer.adapters.vocabulary import Tests
 
 
 def node_id(program: str) -> tuple[str, str]:
@@ -26,7 +23,9 @@ def node_id(program: str) -> tuple[str, str]:
     return (file, mark + name) if file.endswith(".py") and name else (program, "")
 
 
-def as_program(inputs: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Any, Any, str]:
+def as_program(
+    tests: Tests, inputs: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Any], str]:
     """Return what to launch for a test or a test runner, more keys for it, and its name.
 
     What is neither comes back as it is, without a name.
@@ -34,12 +33,12 @@ def as_program(inputs: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[An
     program, module = inputs.get("program"), inputs.get("module")
     if program is not None and node_id(str(program))[1]:
         runner, asked, name = "auto", [program], Path(str(program)).name
-    elif program is None and module in RUNNERS:
+    elif program is None and module in tests.runners:
         runner, asked, name = str(module), [], str(module)
     else:
-        return inputs, config, ""
-    launcher = f"{own_values()['launchers']}/{_LAUNCHER}"
+        return {**inputs}, config, ""
     rest = {key: value for key, value in inputs.items() if key != "module"}
-    launched = {**rest, "program": launcher, "args": [runner, *asked, *inputs.get("args", ())]}
-    # No frame of the launcher is the user's own: nobody wants to stop there.
-    return launched, {"rules": [{"path": launcher, "include": False}], **config}, name
+    launcher = fill(tests.launcher, own_values())
+    args = [runner, *asked, *inputs.get("args", ())]
+    more = cast("Mapping[str, Any]", fill(tests.arguments, own_values()))
+    return {**rest, "program": launcher, "args": args}, {**more, **config}, name

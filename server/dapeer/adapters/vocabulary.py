@@ -174,6 +174,23 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Tests:
+    """How tests are run so that the debugger sees them fail."""
+
+    runners: tuple[str, ...]
+    """Modules that run tests."""
+    launcher: str
+    """The program that is launched in their place: with `auto` and a test, or a runner and its arguments."""
+    arguments: Mapping[str, Any]
+    """What else is told at its launch."""
+
+    @classmethod
+    def read(cls, table: Table) -> Tests:
+        """Read `[tests]`."""
+        return cls(table.texts("runners"), table.text("launcher"), table.free())
+
+
+@dataclass(frozen=True, slots=True)
 class Children:
     """How the adapter has us debug the processes that the debuggee starts."""
 

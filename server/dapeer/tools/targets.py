@@ -145,7 +145,8 @@ def plan_of(
     definition = _definition(debugger, wish.type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
         inputs["python"] = find_python(inputs.get("python"), Path(inputs["cwd"]), os.environ)
-        inputs, config, name = as_program(inputs, config)
+    if definition.tests is not None and request == "launch":
+        inputs, config, name = as_program(definition.tests, inputs, config)
         wish = replace(wish, name=wish.name or name)
     if request == "attach":
         _check_reach(debugger, definition, inputs)
