@@ -191,9 +191,25 @@ async def test_sources_and_modules_that_come_by_events_are_listed(settings: Path
     )
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
-        assert await read(c, "dap_modules", kind="modules") == "lib.so 0x1000"
+        assert await read(c, "dap_modules", kind="modules") == "lib.so 4096"
         assert await read(c, "dap_modules", kind="sources") == "made [source_reference 7]"
         assert "2 two" in await read(c, "dap_source", source_reference=7)
+
+
+async def test_the_current_source_is_the_adapters_where_there_is_no_file(settings: Path) -> None:
+    source = {"name": "made", "path": "<made>", "sourceReference": 7}
+    frame = {"id": 1, "name": "main", "line": 2, "column": 1, "source": source}
+    fake(
+        settings,
+        {
+            "stackTrace": [{"respond": {"stackFrames": [frame], "totalFrames": 1}}],
+            "source": [{"respond": {"content": "one\ntwo\n"}}],
+        },
+    )
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        assert "source_reference 7" in await read(c, "dap_stacktrace")
+        assert await read(c, "dap_source") == "source 7\n  1 one\n  2 two"
 
 
 async def test_a_request_that_was_forced_and_has_no_answer_says_what_that_may_mean(

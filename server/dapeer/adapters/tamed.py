@@ -73,7 +73,8 @@ class Tamed:
         try:
             while True:
                 for message in self._tamer.tame(await self._inner.receive()):
-                    if isinstance(message, Request):
+                    # The adapter may ask for something, too: to debug a child, to open a terminal.
+                    if isinstance(message, Request) and message.seq == OURS:
                         await self._inner.send(message)
                     else:
                         self._messages.put_nowait(message)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from dapeer import snapshot as views
 from dapeer.dap.messages import Body
+from dapeer.dap.types import Source
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
 from dapeer.sources import read_lines
@@ -26,17 +27,15 @@ async def dap_source(
     session_id: SessionId = None,
 ) -> Reply:
     """Return numbered source lines of a file, default the current one, or of an adapter's source_reference."""
-    if source_reference is not None:
-        session = call.debugger.session(session_id)
-        lines: Sequence[str] = (await session.source(source_reference)).splitlines()
-        if not lines:
-            raise ArgumentError(
-                f"The adapter has no source with source_reference {source_reference}.",
-                "dap_stacktrace tells those of frames.",
-            )
+    if filename is None and source_reference is None:
+        current = await _current_source(call, session_id)
+        filename, source_reference = current.get("path"), current.get("sourceReference")
+    # > If the value is > 0, the contents of the source must be retrieved through the request.
+    if source_reference:
         name = f"source {source_reference}"
+        lines = await _told(call.debugger.session(session_id), source_reference)
     else:
-        name = source_file(filename or await _current_file(call, session_id), call.debugger.project)
+        name = source_file(filename or "", call.debugger.project)
         lines = read_lines(name) or []
     shown = lines[line - 1 : line - 1 + count]
     if not shown:
@@ -47,10 +46,20 @@ async def dap_source(
     return Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
 
 
-async def _current_file(call: Call, session_id: int | None) -> str:
+async def _current_source(call: Call, session_id: int | None) -> Source:
     session = call.debugger.session(session_id)
     frames = await session.inspect.stack_trace(session.mirror.stopped().thread_id)
-    return views.frame_path(frames[0]) if frames else ""
+    return frames[0].get("source", Source()) if frames else Source()
+
+
+async def _told(session: Session, reference: int) -> Sequence[str]:
+    lines = (await session.source(reference)).splitlines()
+    if lines:
+        return lines
+    raise ArgumentError(
+        f"The adapter has no source with source_reference {reference}.",
+        "dap_stacktrace tells those of frames.",
+    )
 
 
 @tool("Modules, loaded sources", read_only=True, needs=["modules", "loadedSources"])
