@@ -53,6 +53,8 @@ def listener() -> tuple[Callable[[ServerEvent], None], asyncio.Queue[ServerEvent
             (ResourceUpdated("debug://sessions"), ResourceUpdated("debug://sessions/2")),
         ),
         (Change("output", 3), (ResourceUpdated("debug://sessions/3/output"),)),
+        # Whether other tools are of use now is for the toolbox to say.
+        (Change("capabilities", 4), ()),
     ],
 )
 def test_a_change_has_a_meaning_to_clients(
