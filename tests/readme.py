@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.peers import LuaTool, read_tools
-from dapeer.tools import TOOLS, breakpoints, execution, inspection, lua, neovim, output, sessions
+from dapeer.tools import (
+    OF_OPENCODE,
+    TOOLS,
+    breakpoints,
+    execution,
+    inspection,
+    lua,
+    neovim,
+    output,
+    sessions,
+)
 from dapeer.tools.tool import Tool
 
 NVIM = Path(sys.executable).parent / "nvim"
@@ -30,6 +40,7 @@ GROUPS = (
     ("Look", inspection.TOOLS),
     ("What it printed, where it stopped", output.TOOLS),
     ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),
+    ("OpenCode (while a server is known)", OF_OPENCODE),
 )
 
 
@@ -39,7 +50,7 @@ def tool_table() -> str:
     for title, tools in GROUPS:
         rows.append(f"| **{title}** | | |")
         rows += [_row(tool) for tool in tools]
-    assert sum(len(tools) for _, tools in GROUPS) == len(TOOLS)
+    assert sum(len(tools) for _, tools in GROUPS) == len(TOOLS + OF_OPENCODE)
     return "\n".join(rows)
 
 
