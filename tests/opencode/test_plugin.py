@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.harness import ask, read
 from tests.neovim.editor import Editor
+from tests.neovim.joint import attached
 from tests.neovim.test_lifecycle import everybodys_arguments
 from tests.opencode.plugin import (
     INTEGRATED,
@@ -127,7 +129,12 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
 
         await editor.lua("require('dapeer').start()")
         assert {(await connected(editor))["directory"] for _ in both} == both
-        await editor.lua("require('dapeer').setup({ integrations = { opencode = false } })")
+        # Every core that is attached learns of the server; what it is told comes before what it asks.
+        async with attached(editor, here) as (c, _):
+            assert await ask(c, "opencode_sessions") == {"sessions": []}
+            await editor.lua("require('dapeer').setup({ integrations = { opencode = false } })")
+            await read(c, "nvim_buffers_list")
+            assert "opencode_sessions" not in {tool.name for tool in (await c.list_tools()).tools}
         assert {(await disconnected(editor))["directory"] for _ in both} == both
         assert "OpenCode in opencode.nvim (off;" in await health(editor)
         # A server that runs on keeps what opencode.nvim follows its events with, beyond Neovim's end.

@@ -14,9 +14,15 @@ local function entries()
   return require('dapeer.integrations.opencode.entries')
 end
 
+-- The cores know which server it is.
+local function tell()
+  require('dapeer.integrations.opencode.server').review()
+end
+
 ---@param gone? boolean  the server is
 local function leave_all(gone)
   state.url, state.problem = nil, nil
+  tell()
   for _, entry in ipairs(entries().list()) do
     entries().leave(entry, gone)
   end
@@ -25,6 +31,7 @@ end
 -- Bring about what is wanted at the server and the directories of this moment.
 local function look()
   local url = state.enabled and state.url
+  tell()
   if not url then
     return
   elseif not require('dapeer.integrations.http').place(url) then

@@ -20,6 +20,7 @@ local TIMEOUT = 60 * 60 * 1000 -- ms that a call may take; OpenCode's own defaul
 ---@class dapeer.OpenCodeState
 ---@field enabled? boolean
 ---@field url? string         where the server listens
+---@field told? dapeer.OpenCodeServer  what the cores know of it
 ---@field subscribed? table   the plugin's state that tells us of changes
 ---@field problem? string     what was told last
 ---@field entries table<string, dapeer.OpenCodeEntry>
