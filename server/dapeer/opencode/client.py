@@ -99,6 +99,14 @@ class OpenCode:
         """
         return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
+    async def delete(self, path: str, directory: Path | None = None) -> Any:  # noqa: ANN401
+        """Delete what is at a path.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("DELETE", path, None, directory, {})
+
     async def _ask(
         self,
         method: str,
