@@ -29,7 +29,19 @@ from tests.programs import program
 
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
-THEIRS = {"type": "local", "command": ["false"]}
+THEIRS = {
+    "dapeer": {"type": "local", "command": ["false"]},
+    "debugger": {"type": "local", "command": ["/missing/dapeer", "stdio"]},
+}
+OFF = {"integrations": {"opencode": False}}
+RELOAD = """
+for name in pairs(package.loaded) do
+  if vim.startswith(name, 'dapeer') then
+    package.loaded[name] = nil
+  end
+end
+require('dapeer').setup(...)
+"""
 READY = """
 vim.api.nvim_exec_autocmds('User', {
   pattern = 'OpencodeEvent:custom.server_ready',
@@ -83,7 +95,10 @@ async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Pat
             assert "no server (yet)" in await health(editor)
             await editor.lua("require('opencode.server_job').ensure_server()")
             assert (await connected(editor))["name"] == "dapeer"
-            assert f"OK {entry['url']} has the tools in {tmp_path / 'shop'}" in await health(editor)
+            assert (
+                f"OK {entry['url']} in {tmp_path / 'shop'} has the tools, as `dapeer`"
+                in await health(editor)
+            )
 
 
 @needs_opencode_nvim
@@ -108,15 +123,17 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
 
         await editor.notified("follows")
         # Then it has what its configuration says: another server of this name.
-        (here / "opencode.json").write_text(json.dumps({"mcp": {"dapeer": THEIRS}}))
+        (here / "opencode.json").write_text(json.dumps({"mcp": THEIRS}))
         shared.ask("POST", "/instance/dispose", directory=here)
         assert (await connected(editor))["directory"] == str(here)
-        assert registered(shared, here) == {"dapeer": "connected"}
+        assert registered(shared, here) == {"dapeer": "connected", "debugger": "failed"}
+        assert "has the tools twice: as `debugger`, too" in await health(editor)
         await editor.lua(READY, shared.url)
         await editor.lua(READY, shared.url + "/")
         await editor.lua("vim.cmd.cd(...)", str(there))
         assert (await connected(editor))["directory"] == str(there)
-        assert registered(shared, here) == registered(shared, there) == {"dapeer": "connected"}
+        assert registered(shared, here)["dapeer"] == "connected"
+        assert registered(shared, there) == {"dapeer": "connected"}
 
         core = (await editor.lua("return require('dapeer').status()"))["pid"]
         os.kill(core, signal.SIGKILL)
@@ -125,14 +142,20 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
         assert {(await connected(editor))["directory"] for _ in both} == both
         await editor.lua("require('dapeer').stop()")
         assert {(await disconnected(editor))["directory"] for _ in both} == both
-        assert registered(shared, here) == registered(shared, there) == {"dapeer": "disabled"}
+        # What they have configured themselves is there again.
+        assert registered(shared, here)["dapeer"] == "failed"
+        assert registered(shared, there) == {"dapeer": "disabled"}
+        assert "has no tools, since no core runs (:Dapeer start)" in await health(editor)
 
         await editor.lua("require('dapeer').start()")
         assert {(await connected(editor))["directory"] for _ in both} == both
         # Every core that is attached learns of the server; what it is told comes before what it asks.
         async with attached(editor, here) as (c, _):
             assert await ask(c, "opencode_sessions") == {"sessions": []}
-            await editor.lua("require('dapeer').setup({ integrations = { opencode = false } })")
+            core = (await editor.lua("return require('dapeer').status()"))["pid"]
+            await editor.lua(RELOAD, INTEGRATED)
+            assert (await editor.lua("return require('dapeer').status()"))["pid"] == core
+            await editor.lua("require('dapeer').setup(...)", OFF)
             await read(c, "nvim_buffers_list")
             assert "opencode_sessions" not in {tool.name for tool in (await c.list_tools()).tools}
         assert {(await disconnected(editor))["directory"] for _ in both} == both
@@ -162,17 +185,24 @@ async def test_several_neovims_at_one_server_keep_their_own_tools(
             await editor.lua(READY, shared.url)
             yield editor
 
-    integrate = "require('dapeer').setup({ integrations = { opencode = ... } })"
     async with another("first") as first:
         assert (await connected(first))["name"] == "dapeer"
         async with another("second") as second:
             assert (await connected(second))["name"] == "dapeer-2"
-            await second.lua(integrate, False)  # noqa: FBT003 - Lua's
+            await second.lua("require('dapeer').setup(...)", OFF)
             await disconnected(second)
             assert registered(shared, project) == {"dapeer": "connected", "dapeer-2": "disabled"}
-            # What belongs to nobody any more is free.
+            await second.lua("require('dapeer').setup(...)", INTEGRATED)
+            await second.lua(READY, shared.url)
+            assert (await connected(second))["name"] == "dapeer-2"
+            # Who is killed can take nothing away; the next one does, and what belongs to nobody is free.
             await first.kill()
-            await second.lua(integrate, True)  # noqa: FBT003 - Lua's
+            await second.lua("vim.cmd.cd('.')")
+            assert (await disconnected(second))["name"] == "dapeer"
+            assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "connected"}
+            await second.lua(RELOAD, OFF)
+            assert (await disconnected(second))["name"] == "dapeer-2"
+            await second.lua("require('dapeer').setup(...)", INTEGRATED)
             await second.lua(READY, shared.url)
             assert (await connected(second))["name"] == "dapeer"
     assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "disabled"}
