@@ -45,7 +45,7 @@ async def test_a_prompt_is_answered_with_the_calls_that_were_made(
 
     async with working(shared, tmp_path) as (c, session):
         told = await ask(c, "opencode_status", session_id=session)
-        assert (told["state"], told["answer"]) == ("done", "")
+        assert (told["state"], told["answer"]) == ("idle", "")
         arguments = {"session_id": session, "prompt": prompt, "model": "scripted/scripted"}
         result = await c.call_tool("opencode_prompt", arguments, progress_callback=hear)
         assert result.structured_content
@@ -102,7 +102,7 @@ async def test_a_prompt_that_needs_somebody_says_what_it_asks(
         assert (asked["kind"], asked["permission"]) == ("permission", "read")
         waiting = await read(c, "opencode_status", session_id=session)
         assert f"{asked['request_id']}: may it read" in waiting
-        assert "Give `decision`." in await refusal(c, "opencode_reply", session_id=session)
+        assert "Give `decision`, and" in await refusal(c, "opencode_reply", session_id=session)
         assert "does not wait for per_0" in await refusal(
             c, "opencode_reply", session_id=session, request_id="per_0", decision="once"
         )
