@@ -5,7 +5,6 @@ It is no child of a test, so it may outlive one.
 """
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -77,7 +76,7 @@ def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:
         "EXTERNAL_SKILLS", "EMBEDDED_WEB_UI",
     )  # fmt: skip
     return {
-        "PATH": os.environ["PATH"],
+        "PATH": npm.path_of_opencode(),
         "LANG": "C.UTF-8",
         "HOME": str(home),
         "TMPDIR": str(folder / "tmp"),
