@@ -102,6 +102,7 @@ async def chatting(
     project: Path,
     home: Path | None = None,
     setup: Mapping[str, object] | None = INTEGRATED,
+    dap: bool = False,
     **more: str,
 ) -> AsyncGenerator[Editor]:
     """Start a Neovim that tells what happens to the registration, and end it.
@@ -113,6 +114,7 @@ async def chatting(
         project: Its working directory.
         home: Whose files it shares with others; default: it has its own.
         setup: What `require('dapeer').setup` gets; None does not call it.
+        dap: Whether it has nvim-dap.
         more: Variables that it has besides.
     """
     project.mkdir(exist_ok=True)  # noqa: ASYNC240 - a moment
@@ -120,7 +122,7 @@ async def chatting(
     # Without this folder opencode.nvim forgets that it has started a server, and leaves it behind.
     (Path(variables["XDG_DATA_HOME"]) / "nvim").mkdir(parents=True, exist_ok=True)
     async with neovim(
-        tmp_path, dap=False, rc=TELLS + rc, setup=setup, cwd=project, environment=variables
+        tmp_path, dap=dap, rc=TELLS + rc, setup=setup, cwd=project, environment=variables
     ) as editor:
         yield editor
 

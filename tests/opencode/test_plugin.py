@@ -3,13 +3,13 @@
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.harness import ask, read
-from tests.neovim.editor import Editor
+from tests.neovim.editor import Editor, needs_nvim_dap
 from tests.neovim.joint import attached
 from tests.neovim.test_lifecycle import everybodys_arguments
 from tests.opencode.plugin import (
@@ -22,10 +22,10 @@ from tests.opencode.plugin import (
     needs_opencode_nvim,
     opens,
 )  # fmt: skip
-from tests.opencode.provider import Call, Say, provider
+from tests.opencode.provider import Call, Say, Step, provider
 from tests.opencode.server import OpenCode
 from tests.processes import process_gone
-from tests.programs import program
+from tests.programs import Program, program
 
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
@@ -41,6 +41,19 @@ for name in pairs(package.loaded) do
   end
 end
 require('dapeer').setup(...)
+"""
+SEES = """
+require('dap').listeners.after.event_stopped.test = function(_, body)
+  vim.rpcnotify(vim.g.test_channel, 'stopped', body.reason)
+end
+"""
+LAST_WORDS = """
+local messages = require('opencode.state').messages
+local said = {}
+for _, part in ipairs(messages[#messages].parts) do
+  table.insert(said, part.text)
+end
+return table.concat(said)
 """
 READY = """
 vim.api.nvim_exec_autocmds('User', {
@@ -69,26 +82,48 @@ async def own_server(editor: Editor) -> Any:  # noqa: ANN401 - a process id
     return await editor.lua("return require('opencode.state').opencode_server.job.pid")
 
 
+def story(shop: Program) -> Sequence[Step]:
+    """Return what a model does that finds the bug."""
+
+    def report(told: Sequence[str]) -> Say:
+        _, _, stepped, taken_off, ended, output = told
+        assert f"shop.py:{shop.line('total')} in total" in stepped
+        assert "exit code 0" in ended
+        assert "to pay 81.00" in output
+        return Say(f"{taken_off} is taken off of a sum that line {shop.line('item_cost')} reduced.")
+
+    last_item = shop.at("add", hit_condition="4")
+    return (
+        Call("dapeer_dap_run", {"program": str(shop), "breakpoints": [last_item]}),
+        Call("dapeer_dap_step_over"),
+        Call("dapeer_dap_step_over"),
+        Call("dapeer_dap_evaluate", {"expression": "round(total * self.discount, 2)"}),
+        Call("dapeer_dap_continue"),
+        Call("dapeer_dap_program_output"),
+        report,
+    )
+
+
+@needs_nvim_dap
 @needs_opencode_nvim
 async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Path) -> None:
     shop = program("shop.py")
     with provider() as model:
-        model.plays(
-            "Why is the amount wrong?",
-            Call("dapeer_dap_run", {"program": str(shop), "breakpoints": [shop.at("total")]}),
-            Call("dapeer_dap_evaluate", {"expression": "total * (1 - self.discount)"}),
-            Call("dapeer_dap_terminate"),
-            lambda told: Say(f"The discount is taken twice: {told[1]}"),
-        )
-        async with chatting(tmp_path, model, rc=loads(), project=tmp_path / "shop") as editor:
-            assert "no server (yet)" in await health(editor)
+        model.plays("Why is the amount wrong?", *story(shop))
+        async with chatting(
+            tmp_path, model, rc=SEES + loads(), project=tmp_path / "shop", dap=True
+        ) as editor:
+            assert "has no server (yet): open OpenCode" in await health(editor)
             entry = await opens(editor)
             assert (entry["name"], entry["directory"]) == ("dapeer", str(tmp_path / "shop"))
             await editor.notified("follows")
             await editor.lua("vim.cmd('Opencode run Why is the amount wrong?')")
+            # In the person's nvim-dap: they see it.
+            assert await editor.notified("stopped") == ["breakpoint"]
             await editor.notified("idle")
-            told = [m for m in model.requests[-1]["messages"] if m["role"] == "tool"]
-            assert "81.0" in told[1]["content"], told
+            assert (await editor.lua(LAST_WORDS)) == (
+                f"9.0 is taken off of a sum that line {shop.line('item_cost')} reduced."
+            )
 
             os.kill(await own_server(editor), signal.SIGKILL)
             assert (await disconnected(editor))["url"] == entry["url"]
