@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.processes import LIMIT
+
 Json = dict[str, Any]
 
 
@@ -146,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send("application/json", json.dumps({"error": error}), step.status)
             return
         if isinstance(step, Say) and step.after is not None:
-            step.after.wait()
+            step.after.wait(LIMIT)
         chunks = [json.dumps(chunk) for chunk in _chunks(step)]
         try:
             self._send("text/event-stream", "".join(f"data: {c}\n\n" for c in [*chunks, "[DONE]"]))

@@ -7,7 +7,7 @@ from typing import Final
 from dapeer.opencode.client import Json
 
 LONGEST_LINE: Final = 200
-STEP: Final = 80
+STEP: Final = 150
 """Characters by which a line has grown when it is told again."""
 
 

@@ -55,7 +55,7 @@ def text(told: Json) -> str:
     if "earlier_calls" in told:
         lines.append(f"  ({told['earlier_calls']} earlier ones: opencode_messages)")
     lines += map(call_line, told["tool_calls"])
-    return "\n".join(lines) or "Done, without an answer."
+    return "\n".join(lines)
 
 
 def _beginning(told: Json) -> Sequence[str]:
@@ -63,14 +63,16 @@ def _beginning(told: Json) -> Sequence[str]:
         case "failed":
             return (f"The prompt has failed: {told['error'].rstrip('.')}.",)
         case "running":
-            return (f"Still running in {told['session_id']}; opencode_status tells how far it is.",)
+            return (
+                f"It runs in {told['session_id']}: opencode_status tells how far it is, opencode_abort stops it.",
+            )
         case "idle":
             return ("Idle.",)
         case "needs_input":
             asked = (line for ask in told["asks"] for line in asks.lines(ask))
             return ("Needs input; answer with opencode_reply:", *asked)
         case _:
-            return ()
+            return () if told["answer"] else ("Done, without an answer.",)
 
 
 def call_line(call: Json) -> str:

@@ -94,27 +94,35 @@ class Run:
             OpenCodeError: OpenCode is gone, or refuses.
         """
         self._reply_to = reply_to
+        if reply_to or begin is None:
+            self._there.set()
         async with self._begun(begin, tell) as (watching, beginning):
             try:
                 try:
                     async with asyncio.timeout(seconds):
                         return await self._first(watching, beginning)
                 except TimeoutError:
-                    await self._until_there(watching, beginning)
+                    # What has not begun yet would not if we left.
+                    await self._until(self._there, watching, beginning)
+                    if watching.done():
+                        return watching.result()
                     return Outcome("running", await self._turn())
             except asyncio.CancelledError:
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
                     await self._stop()
                 raise
 
-    async def begin(self, begin: Begin) -> None:
-        """Begin it, and return when OpenCode has taken it, or has refused.
+    async def begin(self, begin: Begin) -> Outcome:
+        """Begin it, and return when OpenCode works at it, or will when it is done with what it does.
 
         Raises:
             OpenCodeError: OpenCode is gone, or refuses.
         """
         async with self._begun(begin, _nobody) as (watching, beginning):
-            await self._until_there(watching, beginning)
+            begun = self._there if self._among_others else self._taken
+            await self._until(begun, watching, beginning)
+            # Who asks for its state now is told of it, and not of an earlier prompt.
+            return watching.result() if watching.done() else Outcome("running", Turn(()))
 
     @asynccontextmanager
     async def _begun(
@@ -154,24 +162,28 @@ class Run:
             beginning.result()
         except NoOpenCode:
             # OpenCode may live on when a connection does not: a command's is open for as long as it runs.
-            if not self._there.is_set():
+            if self._reply_to or not self._there.is_set():
                 raise
         with contextlib.suppress(NoOpenCode):
             return await self.look()
         return None
 
-    async def _until_there(
-        self, watching: asyncio.Task[Outcome], beginning: asyncio.Task[None]
+    async def _until(
+        self,
+        event: asyncio.Event,
+        watching: asyncio.Task[Outcome],
+        beginning: asyncio.Task[None],
     ) -> None:
-        there = asyncio.create_task(self._there.wait())
+        """Wait until something is known of the prompt, or it has ended."""
+        set_ = asyncio.create_task(event.wait())
         try:
-            await asyncio.wait((there, beginning, watching), return_when=asyncio.FIRST_COMPLETED)
+            tasks = {set_, watching, beginning}
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if beginning.done() and not self._there.is_set():
+                beginning.result()
+            await asyncio.wait((set_, watching), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            there.cancel()
-        if not self._there.is_set():
-            for task in (beginning, watching):
-                if task.done():
-                    task.result()
+            set_.cancel()
 
     async def _watch(self, tell: Tell, *, look_at_once: bool) -> Outcome:
         narration = Narration(self.id)
@@ -285,6 +297,8 @@ class Run:
             messages = await self._messages(count)
             prompt = self.prompt or last_prompt(messages)
             turn = turn_of(messages, prompt) if prompt else Turn(())
+            if turn.messages:
+                self._there.set()
             if turn.messages or len(messages) < count:
                 return turn
             count *= 2

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.errors import NoOpenCode
-from dapeer.opencode import asks, report
+from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
+from dapeer.tools.opencode_tools import answered
 from dapeer.tools.tool import Call, Reply, tool
 
 LONG: Final = 600_000
@@ -121,16 +122,19 @@ async def opencode_reply(
 ) -> Reply:
     """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
     opencode = _opencode(call)
-    run = await _waiting(opencode, await _catalogue(call).session(session_id))
+    session = await _catalogue(call).session(session_id)
+    run = await _waiting(opencode, session)
     ask = asks.chosen(await run.asks(), request_id)
     path, body = asks.reply(ask, decision, answers, message)
-    outcome = await run.wait(
+    going_on = run.wait(
         lambda: opencode.post(path, body, run.directory),
         call.progress,
         timeout_ms / 1000,
         reply_to=ask["id"],
     )
-    return _told(run, outcome)
+    if relay.is_call(session):
+        return answered(session, await relay.ended(opencode, session, going_on))
+    return _told(run, await going_on)
 
 
 @tool("Read OpenCode messages", read_only=True)
@@ -166,7 +170,10 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)
     session = await _catalogue(call).session(session_id)
-    await opencode.post(f"/session/{session_id}/abort", None, Path(session["directory"]))
+    if relay.is_call(session):
+        await relay.end(opencode, session)
+    else:
+        await opencode.post(f"/session/{session_id}/abort", None, Path(session["directory"]))
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
 
@@ -215,9 +222,7 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
 async def _begin(call: Call, run: Run, begin: Begin, timeout_ms: int | None) -> Reply:
     """Begin a run, and wait for it if that is wanted."""
     if timeout_ms is None:
-        await run.begin(begin)
-        text = f"Begun in {run.id}; opencode_status tells when it is done, opencode_abort stops it."
-        return Reply(text, {"session_id": run.id, "state": "running"})
+        return _told(run, await run.begin(begin))
     return _told(run, await run.wait(begin, call.progress, timeout_ms / 1000))
 
 
