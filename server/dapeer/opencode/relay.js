@@ -32,7 +32,7 @@ function step(messages, tools) {
   if (list) return { content: JSON.stringify(tools) }
   if (messages.slice(prompt).some(({ role }) => role === "assistant")) return { content: "Done." }
   if (!tools.some((tool) => tool.name === name))
-    return { content: JSON.stringify({ offered: tools.map((tool) => tool.name) }) }
+    return { content: `OpenCode does not offer ${name} here.` }
   const call = { name, arguments: JSON.stringify(given ?? {}) }
   return { tool_calls: [{ index: 0, id: "call_dapeer", type: "function", function: call }] }
 }
