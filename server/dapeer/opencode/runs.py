@@ -27,9 +27,10 @@ PAGE: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""
 ASKED: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
-SILENT_BEATS: Final = 2
-"""Heartbeats in which nothing comes of a prompt, after which nothing will."""
+BEATS: Final = (6, 2)
+"""Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
 SECONDS_TO_STOP: Final = 4
+UNANSWERED: Final = "OpenCode has stopped before it has answered"
 
 State = Literal["idle", "done", "failed", "needs_input", "running"]
 Tell = Callable[[str], Awaitable[None]]
@@ -73,6 +74,8 @@ class Run:
         self._among_others = prompt is not None
         """Whether the session may be busy with another prompt."""
         self._silent_beats = 0
+        self._unsure = ""
+        """Why it may never have reached OpenCode; empty: it has."""
         self.id: str = session["id"]
         self.prompt = prompt
         self.directory = Path(session["directory"])
@@ -160,10 +163,11 @@ class Run:
         """Look what has come of it now that what begins it has been answered."""
         try:
             beginning.result()
-        except NoOpenCode:
-            # OpenCode may live on when a connection does not: a command's is open for as long as it runs.
-            if self._reply_to or not self._there.is_set():
+        except NoOpenCode as error:
+            if self._reply_to:
                 raise
+            # OpenCode may live on, and have taken it, when a connection breaks; a command's is open for long.
+            self._unsure = str(error)
         with contextlib.suppress(NoOpenCode):
             return await self.look()
         return None
@@ -252,8 +256,9 @@ class Run:
         if self._error:
             return Outcome("failed", turn, error=self._error)
         self._silent_beats += beat
-        if (turn.messages and self._taken.is_set()) or self._silent_beats >= SILENT_BEATS:
-            return Outcome("failed", turn, error="OpenCode has stopped before it has answered")
+        stopped = turn.messages and self._taken.is_set()
+        if stopped or self._silent_beats >= BEATS[bool(turn.messages)]:
+            return Outcome("failed", turn, error=self._unsure or UNANSWERED)
         return None
 
     async def state(self) -> Outcome:
