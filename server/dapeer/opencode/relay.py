@@ -120,10 +120,12 @@ class Relay:
 
     async def _list(self) -> list[Json]:
         session = await self._session("dapeer lists tools")
+        runs = True
         try:
             answer = await self._prompt(session, {"list": True}, new_id())
+            runs = False
         finally:
-            await end(self._opencode, session)
+            await end(self._opencode, session, runs=runs)
         return json.loads(text_of(answer))
 
     async def _session(self, title: str) -> Json:
@@ -152,25 +154,26 @@ def is_call(session: Json) -> bool:
 
 async def ended(opencode: OpenCode, session: Json, going_on: Awaitable[Outcome]) -> Outcome:
     """Wait until a call has ended, or waits for somebody; only then its session is still there."""
-    waits = False
+    state = "running"
     try:
         outcome = await going_on
-        waits = outcome.state == "needs_input"
+        state = outcome.state
         return outcome
     finally:
-        if not waits:
-            await end(opencode, session)
+        if state != "needs_input":
+            await end(opencode, session, runs=state == "running")
 
 
-async def end(opencode: OpenCode, session: Json) -> None:
-    """Stop what the session of a call is doing, and delete it. It never fails."""
+async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
+    """Delete the session of a call; what may run there is stopped before. It never fails."""
     where = Path(session["directory"])
     path = f"/session/{session['id']}"
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
-        await opencode.post(f"{path}/abort", None, where)
-        # OpenCode itself forgets none of them, and would ask for a session for ever that is no more.
-        for ask in await Run(opencode, session).asks():
-            await opencode.post(*asks.reply(ask, "reject", None, None), where)
+        if runs:
+            await opencode.post(f"{path}/abort", None, where)
+            # OpenCode itself forgets none of them, and would ask for ever for a session that is no more.
+            for ask in await Run(opencode, session).asks():
+                await opencode.post(*asks.reply(ask, "reject", None, None), where)
         await opencode.delete(path, where)
 
 
