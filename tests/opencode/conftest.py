@@ -1,13 +1,10 @@
 """What every test with OpenCode gets."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Generator
 
 import pytest
 
-from tests.opencode.server import OpenCode, opencode
+from tests.opencode.server import OpenCode, install_relay, opencode
 
 
 @pytest.fixture(scope="session")
@@ -17,10 +14,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[OpenCode]:
     It has the relay plugin; `"disabled_providers": ["dapeer"]` in a folder's opencode.json takes that away.
     """
     folder = tmp_path_factory.mktemp("opencode")
-    subprocess.run(
-        [sys.executable, "-m", "dapeer", "opencode", "install"],
-        env=os.environ | {"XDG_CONFIG_HOME": str(folder / "home" / ".config")},
-        check=True,
-    )
+    install_relay(folder)
     with opencode(folder, password="open, please") as server:
         yield server

@@ -5,9 +5,11 @@ It is no child of a test, so it may outlive one.
 """
 
 import json
+import os
 import re
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -114,34 +116,61 @@ def _config(url: str) -> Mapping[str, object]:
     }
 
 
+def install_relay(folder: Path) -> None:
+    """Give the server that will be at home in a folder the relay plugin, as a person does."""
+    subprocess.run(
+        [sys.executable, "-m", "dapeer", "opencode", "install"],
+        env=os.environ | {"XDG_CONFIG_HOME": str(folder / "home" / ".config")},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
 @contextmanager
 def opencode(
-    folder: Path, *, password: str = "", port: int | None = None, model: Provider | None = None
+    folder: Path,
+    *,
+    password: str = "",
+    port: int | None = None,
+    model: Provider | None = None,
+    **more: str,
 ) -> Generator[OpenCode]:
-    """Run a server while the body runs; the test is skipped where OpenCode cannot be had."""
+    """Run a server while the body runs; the test is skipped where OpenCode cannot be had.
+
+    `more` are variables that it has besides.
+    """
     program = npm.opencode()
     project = folder / "project"
     project.mkdir(parents=True, exist_ok=True)
     if model is None:
-        with provider() as scripted, _running(program, folder, scripted, password, port) as server:
+        with (
+            provider() as scripted,
+            opencode(folder, password=password, port=port, model=scripted, **more) as server,
+        ):
             yield server
-    else:
-        with _running(program, folder, model, password, port) as server:
-            yield server
+        return
+    if password:
+        more["OPENCODE_SERVER_PASSWORD"] = password
+    with _running(program, folder, model, password, port, more) as server:
+        yield server
 
 
 @contextmanager
 def _running(
-    program: Path, folder: Path, model: Provider, password: str, port: int | None
+    program: Path,
+    folder: Path,
+    model: Provider,
+    password: str,
+    port: int | None,
+    more: Mapping[str, str],
 ) -> Generator[OpenCode]:
-    secret = {"OPENCODE_SERVER_PASSWORD": password} if password else {}
     log = folder / "opencode.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
             [program, "serve", "--hostname", "127.0.0.1", "--port", str(port or free_port()),
              "--print-logs", "--log-level", "INFO"],
             cwd=folder / "project",
-            env=environment(folder, model, **secret),
+            env=environment(folder, model, **more),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,

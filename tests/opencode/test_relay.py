@@ -18,7 +18,7 @@ from dapeer.opencode.client import PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from tests.harness import ask, call, read, refusal, served
-from tests.opencode.server import OpenCode
+from tests.opencode.server import OpenCode, install_relay, opencode
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -231,6 +231,17 @@ async def test_a_relay_that_is_missing_or_of_another_version_is_told(
     async with knowing(shared, tmp_path / "older", files) as c:
         told = await refusal(c, "opencode_tool_call", name="read")
         assert "is of another version of dapeer. Run `dapeer opencode install`" in told
+
+
+def test_the_relay_is_never_the_model_of_who_has_chosen_none(tmp_path: Path) -> None:
+    install_relay(tmp_path)
+    with opencode(tmp_path, OPENCODE_CONFIG_CONTENT="{}") as server:
+        session = server.ask("POST", "/session", {"title": "tea"})["id"]
+        said = {"noReply": True, "parts": [{"type": "text", "text": "Tea?"}]}
+        told = server.ask("POST", f"/session/{session}/message", said)
+        assert told["info"]["model"]["providerID"] != "dapeer"
+        known = server.ask("GET", "/config/providers")["providers"]
+        assert "dapeer" in [one["id"] for one in known]
 
 
 async def test_skills_are_listed_and_read(shared: OpenCode, tmp_path: Path) -> None:

@@ -22,12 +22,14 @@ CHANGING = {
     "dap_evaluate", "dap_set_variable",
     "nvim_connect", "nvim_disconnect", "nvim_lua_call",
     "opencode_session_create", "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
+    "opencode_tool_call",
 }  # fmt: skip
 """Tools that change something: the program, what it does next, or where it will stop."""
 ENDING = {
     "dap_terminate", "dap_disconnect", "dap_remove_breakpoint", "dap_clear_breakpoints",
     "dap_set_variable", "dap_restart", "dap_evaluate",
     "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
+    "opencode_tool_call",
 }  # fmt: skip
 """Tools after which something that was there is, or may be, gone."""
 RESUMING = {"dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to"}
