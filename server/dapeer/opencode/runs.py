@@ -220,10 +220,15 @@ class Run:
             return False
         if kind == "session.error":
             self._error = error_of(told.get("error"))
-        busy = kind == "session.status" and told.get("status") == {"type": "busy"}
-        if busy and self._there.is_set() and not self._among_others:
-            self._taken.set()
+        if kind == "session.status" and told.get("status") == {"type": "busy"}:
+            if not self._there.is_set():
+                return True
+            self._note_busy()
         return kind in ENDED or (kind == "message.updated" and self._is_mine_among_others(info))
+
+    def _note_busy(self) -> None:
+        if self._there.is_set() and not self._among_others:
+            self._taken.set()
 
     def _is_mine_among_others(self, info: Json) -> bool:
         """Take note of a message; return whether it may end a prompt of ours while the session is busy."""
@@ -236,6 +241,7 @@ class Run:
             return False
         if info.get("parentID") != self.prompt:
             return False
+        self._there.set()
         self._taken.set()
         return self._among_others and bool(info.get("finish") or info.get("error"))
 
@@ -248,7 +254,10 @@ class Run:
         if asks := await self.asks():
             return Outcome("needs_input", await self._turn(), asks)
         if await self._is_busy():
-            turn = await self._turn() if self._among_others else Turn(())
+            # When a stream begins, OpenCode says so a moment before it listens itself.
+            unsure = self._among_others or not self._there.is_set()
+            turn = await self._turn() if unsure else Turn(())
+            self._note_busy()
             return _ended(turn) if turn.answered else None
         turn = await self._turn()
         if turn.ended:
