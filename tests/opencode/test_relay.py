@@ -48,6 +48,13 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
 
+BREW = """---
+name: brew
+description: How to brew tea.
+---
+Boil water.
+"""
+
 OLDER = """
 export const Older = async () => ({
   config: async (config) => {
@@ -86,10 +93,14 @@ def asked(server: OpenCode, project: Path) -> list[Any]:
     ]
 
 
-async def test_the_tools_of_opencode_are_listed_and_called_under_its_rules(
+async def test_the_skills_and_tools_of_opencode_are_listed_and_called_under_its_rules(
     shared: OpenCode, tmp_path: Path
 ) -> None:
-    files = {".opencode/tool/double.js": DOUBLE, "echo.py": ECHO}
+    files = {
+        ".opencode/tool/double.js": DOUBLE,
+        ".opencode/skill/brew/SKILL.md": BREW,
+        "echo.py": ECHO,
+    }
     echo = {"type": "local", "command": [sys.executable, str(tmp_path / "echo.py")]}
     rules = {"webfetch": "deny"}
     image = tmp_path / "dot.png"
@@ -104,11 +115,11 @@ async def test_the_tools_of_opencode_are_listed_and_called_under_its_rules(
         agent={"build": {"permission": {"glob": "deny"}}},
     ) as c:
 
-        async def called(name: str, **arguments: object) -> str:
-            return await read(c, "opencode_tool_call", name=name, arguments=arguments)
+        async def called(tool: str, /, **arguments: object) -> str:
+            return await read(c, "opencode_tool_call", name=tool, arguments=arguments)
 
-        async def refused(name: str, **arguments: object) -> str:
-            return await refusal(c, "opencode_tool_call", name=name, arguments=arguments)
+        async def refused(tool: str, /, **arguments: object) -> str:
+            return await refusal(c, "opencode_tool_call", name=tool, arguments=arguments)
 
         listed = await read(c, "opencode_tools")
         assert "double(n): Double a number.\n" in listed
@@ -130,6 +141,11 @@ async def test_the_tools_of_opencode_are_listed_and_called_under_its_rules(
             }
         ]
         assert "glob(" in await read(c, "opencode_tools", agent="plan")
+
+        assert "brew: How to brew tea." in await read(c, "opencode_skills")
+        assert (await read(c, "opencode_skills", name="brew")).strip() == "Boil water."
+        assert "no skill `wash` here. It has: " in await refusal(c, "opencode_skills", name="wash")
+        assert "Boil water." in await called("skill", name="brew")
 
         assert await called("double", n=21) == "42"
         assert await called("loc_al_echo", text="tea") == "tea"
@@ -242,16 +258,6 @@ def test_the_relay_is_never_the_model_of_who_has_chosen_none(tmp_path: Path) -> 
         assert told["info"]["model"]["providerID"] != "dapeer"
         known = server.ask("GET", "/config/providers")["providers"]
         assert "dapeer" in [one["id"] for one in known]
-
-
-async def test_skills_are_listed_and_read(shared: OpenCode, tmp_path: Path) -> None:
-    brew = "---\nname: brew\ndescription: How to brew tea.\n---\nBoil water.\n"
-    async with knowing(shared, tmp_path, {".opencode/skill/brew/SKILL.md": brew}) as c:
-        assert "brew: How to brew tea." in await read(c, "opencode_skills")
-        assert (await read(c, "opencode_skills", name="brew")).strip() == "Boil water."
-        assert "no skill `wash` here. It has: " in await refusal(c, "opencode_skills", name="wash")
-        told = await read(c, "opencode_tool_call", name="skill", arguments={"name": "brew"})
-        assert "Boil water." in told
 
 
 def test_the_relay_is_installed_and_removed_and_a_file_of_the_persons_stays(
