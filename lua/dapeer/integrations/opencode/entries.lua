@@ -75,11 +75,7 @@ local function request(entry, method, path, body)
   }
 end
 
--- What the person has configured themselves is there again without us.
-local function parting(entry)
-  if entry.own then
-    return request(entry, 'POST', '/mcp', { name = entry.name, config = entry.own })
-  end
+local function disconnection(entry)
   return request(entry, 'POST', ('/mcp/%s/disconnect'):format(entry.name), vim.empty_dict())
 end
 
@@ -90,6 +86,19 @@ local function is_ours(config)
     and vim.iter(words):any(function(word)
       return type(word) == 'string' and vim.fs.basename(word) == 'dapeer'
     end)
+end
+
+-- What the person has configured themselves is there again without us. OpenCode starts it while our core ends, and it
+-- would join that core, to end with it.
+local function parting(entry)
+  local own = entry.own
+  if not own then
+    return disconnection(entry)
+  elseif is_ours(own) then
+    own = vim.deepcopy(own)
+    table.insert(own.command, '--no-bridge')
+  end
+  return request(entry, 'POST', '/mcp', { name = entry.name, config = own })
 end
 
 -- What the person's configuration has of our tools: OpenCode's, of which it does not tell when ours is there.
@@ -282,7 +291,8 @@ end
 function M.last_words()
   for _, entry in ipairs(M.list()) do
     if entry.core then
-      require('dapeer.integrations.http').send(parting(entry))
+      -- Giving back what was replaced takes OpenCode a while, and is broken off when we hang up.
+      require('dapeer.integrations.http').send(disconnection(entry))
     end
     require('dapeer.integrations.opencode.names').release(entry.claim)
   end
