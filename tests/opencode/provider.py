@@ -44,7 +44,7 @@ class Fail:
     status: int = 400
 
 
-Decide = Callable[[Sequence[str]], Say | Call]
+Decide = Callable[[Sequence[str]], Say | Call | Fail]
 """A step that depends on what the tools have answered."""
 Step = Say | Call | Fail | Decide
 

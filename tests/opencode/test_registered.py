@@ -69,6 +69,10 @@ async def test_what_keeps_the_tools_from_opencode_is_told(shared: OpenCode, tmp_
         told = await register(shared, tmp_path, "--url", nowhere)
         assert told.startswith(f"dapeer: OpenCode at {nowhere} cannot be reached (")
         assert "is no address" in await register(shared, tmp_path, "--url", "me:secret@here")
+        assert "`a tool` cannot begin" in await register(shared, tmp_path, "--name", "a tool")
+        assert f"There is no directory {tmp_path / 'no'}." in await register(
+            shared, tmp_path, "--directory", "no"
+        )
     core = Core("http://127.0.0.1:1/mcp", "wrong")
     async with OpenCodeClient(shared.url, {PASSWORD: shared.password}) as client:
         with pytest.raises(OpenCodeFailed, match="does not reach dapeer at"):
