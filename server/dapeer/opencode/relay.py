@@ -12,11 +12,11 @@ from typing import Final
 
 import anyio
 
-from dapeer.errors import ArgumentError, OpenCodeError
+from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeFailed
 from dapeer.opencode import asks
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import Json, OpenCode
-from dapeer.opencode.messages import new_id, text_of
+from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.runs import Outcome, Run, Tell
 from dapeer.schemas import problem_of, unpacked
 
@@ -126,7 +126,11 @@ class Relay:
             runs = False
         finally:
             await end(self._opencode, session, runs=runs)
-        return json.loads(text_of(answer))
+        try:
+            return json.loads(text_of(answer))
+        except ValueError as error:
+            why = error_of(answer["info"].get("error")) or text_of(answer)
+            raise OpenCodeFailed(f"OpenCode does not list its tools: {why}.", INSTALL) from error
 
     async def _session(self, title: str) -> Json:
         body = {"title": title, "metadata": dict((MARK,))}
