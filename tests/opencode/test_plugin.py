@@ -30,7 +30,7 @@ from tests.programs import Program, program
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
 THEIRS = {
-    "dapeer": {"type": "local", "command": ["false"]},
+    "dapeer": {"type": "remote", "url": "http://127.0.0.1:9/mcp", "oauth": False},
     "debugger": {"type": "local", "command": ["/missing/dapeer", "stdio"]},
 }
 OFF = {"integrations": {"opencode": False}}
