@@ -90,7 +90,7 @@ READ: Json = {"id": "per_1", "kind": "permission", "permission": "read"}
 
 
 def test_an_answer_must_fit_what_is_asked() -> None:
-    answers = ["Yes", ["Milk", "honey"]]
+    answers = [["Yes"], ["Milk", "honey"]]
     assert reply(TEA, None, answers, None) == (
         "/question/que_1/reply",
         {"answers": [["Yes"], ["Milk", "honey"]]},
@@ -101,18 +101,18 @@ def test_an_answer_must_fit_what_is_asked() -> None:
         (
             TEA,
             None,
-            ["Perhaps", "Milk"],
+            [["Perhaps"], ["Milk"]],
             None,
             "`Perhaps` is none of the options. They are: Yes, No.",
         ),
-        (TEA, None, [["Yes", "No"], "Milk"], None, "One answer is wanted to: Tea?"),
+        (TEA, None, [["Yes", "No"], ["Milk"]], None, "One answer is wanted to: Tea?"),
         (TEA, "once", None, None, "2 answers are needed, one for each question."),
         (TEA, "reject", None, "why", "`message` goes with a permission that is rejected."),
         (READ, "once", None, "why", "`message` goes with a permission that is rejected."),
         (
             READ,
             None,
-            ["Yes"],
+            [["Yes"]],
             None,
             "A permission is asked for. Give `decision`, and no `answers`.",
         ),

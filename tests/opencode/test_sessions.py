@@ -104,6 +104,14 @@ async def test_a_prompt_that_needs_somebody_says_what_it_asks(
         told = await ask(c, "opencode_reply", session_id=session, answers=["Tea"])
         assert (told["state"], told["answer"]) == ("done", "True, True")
 
+        told = await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
+        assert told["state"] == "needs_input"
+        await read(c, "opencode_abort", session_id=session)
+        assert shared.ask("GET", "/permission", directory=tmp_path) == []
+        assert "waits for no answer" in await refusal(
+            c, "opencode_reply", session_id=session, decision="once"
+        )
+
 
 async def test_a_prompt_may_run_on_and_is_stopped_by_who_has_begun_it(
     shared: OpenCode, tmp_path: Path

@@ -71,7 +71,7 @@ def chosen(asks: Sequence[Json], request: str | None) -> Json:
 def reply(
     ask: Json,
     decision: Decision | None,
-    answers: Sequence[str | Sequence[str]] | None,
+    answers: Sequence[Sequence[str]] | None,
     message: str | None,
 ) -> tuple[str, Json]:
     """Return where to post what.
@@ -99,10 +99,10 @@ def reply(
     }
 
 
-def _answer(question: Json, given: str | Sequence[str]) -> list[str]:
-    several = [given] if isinstance(given, str) else list(given)
+def _answer(question: Json, given: Sequence[str]) -> list[str]:
+    several = list(given)
     if len(several) > 1 and not question.get("multiple"):
-        raise ArgumentError(f"One answer is wanted to: {question['question']}", "Give a string.")
+        raise ArgumentError(f"One answer is wanted to: {question['question']}", "Give only one.")
     labels = _labels(question)
     if question.get("custom") is False and (wrong := [one for one in several if one not in labels]):
         raise ArgumentError(f"`{wrong[0]}` is none of the options.", f"They are: {_named(labels)}.")

@@ -13,7 +13,6 @@ from typing import Final
 import anyio
 
 from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeFailed
-from dapeer.opencode import asks
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
@@ -170,15 +169,10 @@ async def ended(opencode: OpenCode, session: Json, going_on: Awaitable[Outcome])
 
 async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
     """Delete the session of a call; what may run there is stopped before. It never fails."""
-    where = Path(session["directory"])
-    path = f"/session/{session['id']}"
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if runs:
-            await opencode.post(f"{path}/abort", None, where)
-            # OpenCode itself forgets none of them, and would ask for ever for a session that is no more.
-            for ask in await Run(opencode, session).asks():
-                await opencode.post(*asks.reply(ask, "reject", None, None), where)
-        await opencode.delete(path, where)
+            await Run(opencode, session).abort()
+        await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
 
 
 def result(outcome: Outcome) -> Result:

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 import anyio
 
 from dapeer.errors import NoOpenCode, OpenCodeError, OpenCodeFailed, OpenCodeMissing
+from dapeer.opencode.asks import reply
 from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import Turn, error_of, last_prompt, turn_of
@@ -289,6 +290,19 @@ class Run:
             if ask["id"] != self._reply_to and await self._is_mine(ask["sessionID"])
         ]
 
+    async def abort(self) -> None:
+        """Stop what the session does, whoever has begun it.
+
+        Raises:
+            OpenCodeError: OpenCode is gone.
+        """
+        await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
+        # OpenCode itself would go on asking, for a session that waits no more.
+        for ask in await self.asks():
+            path, body = reply(ask, "reject", None, None)
+            with contextlib.suppress(OpenCodeMissing):
+                await self._opencode.post(path, body, self.directory)
+
     async def _is_mine(self, session: str | None) -> bool:
         while session is not None and session != self.id:
             if session not in self._parents:
@@ -330,7 +344,7 @@ class Run:
                 # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
                 await self._taken.wait()
             if last_prompt(await self._messages(PAGE)) == self.prompt:
-                await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
+                await self.abort()
 
 
 def _ended(turn: Turn) -> Outcome:

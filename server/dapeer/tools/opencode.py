@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from dapeer.errors import NoOpenCode
 from dapeer.opencode import asks, relay, report
@@ -24,6 +24,10 @@ MOST: Final = 100
 LONGEST_PATCH: Final = 20_000
 
 Directory = Annotated[str | None, Field(description="default: this project")]
+Answer = Annotated[
+    list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+]
+"""What is chosen of one question's options; a model may leave the brackets out."""
 Milliseconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 
@@ -114,8 +118,7 @@ async def opencode_reply(
     request_id: Annotated[str | None, Field(description="needed when it asks several")] = None,
     decision: Decision | None = None,
     answers: Annotated[
-        list[str | list[str]] | None,
-        Field(description="one for each question: a label or free text, or a list of several"),
+        list[Answer] | None, Field(description="for each question: its labels, or free text")
     ] = None,
     message: Annotated[str | None, Field(description="why it is rejected: it goes on")] = None,
     timeout_ms: Milliseconds = LONG,
@@ -173,7 +176,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     if relay.is_call(session):
         await relay.end(opencode, session)
     else:
-        await opencode.post(f"/session/{session_id}/abort", None, Path(session["directory"]))
+        await Run(opencode, session).abort()
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
 
