@@ -33,6 +33,9 @@ RELAY: Final = "dapeer"
 CHANGES: Final = (CONNECTED, "global.disposed", "server.instance.disposed", "mcp.tools.changed")
 """Events after which what was told may be true no more. Nothing is told again of what we have not heard."""
 
+INVALID: Final = "invalid"
+"""What OpenCode has instead of a tool that a model has made up."""
+
 
 class Catalogue:
     """What one server knows by name.
@@ -86,7 +89,10 @@ class Catalogue:
 
     async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
         """Return the tools that a model is offered, but for those of MCP servers: id, description, parameters."""
-        return await self._known("/experimental/tool", directory, provider=provider, model=model)
+        told: list[Json] = await self._known(
+            "/experimental/tool", directory, provider=provider, model=model
+        )
+        return [one for one in told if one["id"] != INVALID]
 
     async def agent(self, directory: Path, name: str | None) -> Json:
         """Return the part of a request that names an agent; empty: OpenCode chooses.
