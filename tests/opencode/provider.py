@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Fail:
-    """The provider refuses. OpenCode tries again, for a minute, what is not the request's own fault."""
+    """The provider refuses. OpenCode tries again, at once, what is not the request's own fault."""
 
     message: str
     status: int = 400
@@ -160,6 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
+        # When to try again; else OpenCode waits for seconds.
+        self.send_header("retry-after-ms", "1")
         self.end_headers()
         self.wfile.write(body)
 

@@ -73,6 +73,8 @@ def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:
     home = folder / "home"
     for name in ("home", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
+    models = folder / "models.json"
+    models.write_text("{}")
     switches = (
         "AUTOUPDATE", "MODELS_FETCH", "SHARE", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "CLAUDE_CODE",
         "EXTERNAL_SKILLS", "EMBEDDED_WEB_UI",
@@ -89,6 +91,8 @@ def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:
         "NPM_CONFIG_REGISTRY": "http://127.0.0.1:9/",
         "npm_config_fetch_retries": "0",
         "OPENCODE_CONFIG_CONTENT": json.dumps(_config(model.url)),
+        # All that it knows of the models of this world costs seconds in each folder.
+        "OPENCODE_MODELS_PATH": str(models),
         **{f"OPENCODE_DISABLE_{name}": "1" for name in switches},
         **more,
     }

@@ -251,7 +251,7 @@ async def test_a_relay_that_is_missing_or_of_another_version_is_told(
 
 def test_the_relay_is_never_the_model_of_who_has_chosen_none(tmp_path: Path) -> None:
     install_relay(tmp_path)
-    with opencode(tmp_path, OPENCODE_CONFIG_CONTENT="{}") as server:
+    with opencode(tmp_path, OPENCODE_CONFIG_CONTENT="{}", OPENCODE_MODELS_PATH="") as server:
         session = server.ask("POST", "/session", {"title": "tea"})["id"]
         said = {"noReply": True, "parts": [{"type": "text", "text": "Tea?"}]}
         told = server.ask("POST", f"/session/{session}/message", said)

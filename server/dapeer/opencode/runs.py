@@ -107,10 +107,8 @@ class Run:
                         return await self._first(watching, beginning)
                 except TimeoutError:
                     # What has not begun yet would not if we left.
-                    await self._until(self._there, watching, beginning)
-                    if watching.done():
-                        return watching.result()
-                    return Outcome("running", await self._turn())
+                    ended = await self._until(self._there, watching, beginning)
+                    return ended or Outcome("running", await self._turn())
             except asyncio.CancelledError:
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
                     await self._stop()
@@ -124,9 +122,9 @@ class Run:
         """
         async with self._begun(begin, _nobody) as (watching, beginning):
             begun = self._there if self._among_others else self._taken
-            await self._until(begun, watching, beginning)
+            ended = await self._until(begun, watching, beginning)
             # Who asks for its state now is told of it, and not of an earlier prompt.
-            return watching.result() if watching.done() else Outcome("running", Turn(()))
+            return ended or Outcome("running", Turn(()))
 
     @asynccontextmanager
     async def _begun(
@@ -178,17 +176,23 @@ class Run:
         event: asyncio.Event,
         watching: asyncio.Task[Outcome],
         beginning: asyncio.Task[None],
-    ) -> None:
-        """Wait until something is known of the prompt, or it has ended."""
+    ) -> Outcome | None:
+        """Wait until something is known of the prompt; return how it has ended, if it has."""
         set_ = asyncio.create_task(event.wait())
         try:
             tasks = {set_, watching, beginning}
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if beginning.done() and not self._there.is_set():
                 beginning.result()
+            if not (event.is_set() or watching.done()):
+                # When a stream begins, OpenCode says so a moment before it tells anything.
+                with contextlib.suppress(NoOpenCode):
+                    if outcome := await self.look():
+                        return outcome
             await asyncio.wait((set_, watching), return_when=asyncio.FIRST_COMPLETED)
         finally:
             set_.cancel()
+        return watching.result() if watching.done() else None
 
     async def _watch(self, tell: Tell, *, look_at_once: bool) -> Outcome:
         narration = Narration(self.id)
