@@ -13,11 +13,11 @@ from dapeer.opencode.client import PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from dapeer.tools import OF_OPENCODE
-from tests.harness import ask, read, refusal, served, text
+from tests.harness import ask, read, refusal, text
 from tests.mcp.small import LEGACY, streamable
 from tests.mcp.wire import serving
 from tests.opencode.provider import Call, Fail, Say
-from tests.opencode.server import OpenCode, free_port, opencode
+from tests.opencode.server import OpenCode
 from tests.opencode.sessions import working
 
 
@@ -153,31 +153,6 @@ async def test_what_nobody_waits_for_any_more_is_stopped(shared: OpenCode, tmp_p
         assert (told["state"], told["answer"]) == ("failed", "")
         assert "MessageAbortedError" in told["error"]
     held.set()
-
-
-async def test_an_opencode_that_comes_late_and_dies_in_mid_prompt_is_told(tmp_path: Path) -> None:
-    held, port = threading.Event(), free_port()
-    url = f"http://127.0.0.1:{port}"
-    async with OpenCodeClient(url, {}) as client, served(tmp_path, opencode=client) as (c, _):
-        absent = f"OpenCode at {url} cannot be reached ("
-        assert (await refusal(c, "opencode_sessions")).startswith(absent)
-        await started_later(c, tmp_path, port, held)
-        assert (await refusal(c, "opencode_sessions")).startswith(absent)
-    held.set()
-
-
-async def started_later(c: Client, folder: Path, port: int, held: threading.Event) -> None:
-    """Run an OpenCode that is killed by its model."""
-    with opencode(folder / "other", port=port) as own:
-
-        def dies(_told: Sequence[str]) -> Say:
-            own.process.kill()
-            return Say("never heard", after=held)
-
-        prompt = own.provider.plays("Die.", dies)
-        session = (await ask(c, "opencode_session_create", title="work"))["session_id"]
-        told = await refusal(c, "opencode_prompt", session_id=session, prompt=prompt)
-        assert told.startswith(f"OpenCode at {own.url} cannot be reached (")
 
 
 async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
