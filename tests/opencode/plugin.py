@@ -46,6 +46,13 @@ require('opencode').setup({{ opencode_executable = {program}, server = {server} 
 """
 
 
+KNOWS = """
+require('opencode.services.session_runtime').opencode_ok():and_then(function()
+  vim.rpcnotify(vim.g.test_channel, 'version')
+end)
+"""
+
+
 def _installed(name: str, variable: str) -> Path | None:
     """Return the folder of a plugin."""
     named = os.environ.get(variable)
@@ -125,6 +132,12 @@ async def chatting(
         tmp_path, dap=dap, rc=TELLS + rc, setup=setup, cwd=project, environment=variables
     ) as editor:
         yield editor
+
+
+async def knows_the_version(editor: Editor) -> None:
+    """Wait until opencode.nvim knows its program's version: without it, it hears of no events after 5 s."""
+    await editor.lua(KNOWS)
+    await editor.notified("version")
 
 
 async def opens(editor: Editor) -> dict[str, Any]:

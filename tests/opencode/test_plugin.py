@@ -18,6 +18,7 @@ from tests.opencode.plugin import (
     connected,
     disconnected,
     earlier,
+    knows_the_version,
     loads,
     needs_opencode_nvim,
     opens,
@@ -114,6 +115,7 @@ async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Pat
             tmp_path, model, rc=SEES + loads(), project=tmp_path / "shop", dap=True
         ) as editor:
             assert "has no server (yet): open OpenCode" in await health(editor)
+            await knows_the_version(editor)
             entry = await opens(editor)
             assert (entry["name"], entry["directory"]) == ("dapeer", str(tmp_path / "shop"))
             await editor.notified("follows")
@@ -146,6 +148,7 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
     async with chatting(
         tmp_path, shared.provider, rc=loads(shared), project=here, setup=None
     ) as editor:
+        await knows_the_version(editor)
         await editor.lua("require('opencode.server_job').ensure_server()")
         [event, *_] = await editor.notified("warned")
         assert "Connected to remote server" in event
