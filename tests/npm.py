@@ -10,8 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +29,12 @@ PROGRAMS = {
     ("Linux", "aarch64"): "opencode-linux-arm64",
 }
 """What `opencode-ai` installs by a script that it runs: OpenCode itself, one file that needs no Node.js."""
+RIPGREP = "1.18.0"
+SEARCHERS = {
+    ("Linux", "x86_64"): "@vscode/ripgrep-linux-x64",
+    ("Linux", "aarch64"): "@vscode/ripgrep-linux-arm64",
+}
+"""OpenCode fetches ripgrep from GitHub when it is not on PATH."""
 
 SECONDS_TO_INSTALL = 300
 NPM = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
@@ -56,19 +62,41 @@ def conformance() -> tuple[str, str]:
 @cache
 def opencode() -> Path:
     """Return the program of OpenCode; the test is skipped where it, or what it needs, is missing."""
-    if shutil.which("rg") is None:
-        pytest.skip("OpenCode needs ripgrep: apt-get install ripgrep")
     try:
+        _ripgrep()
         return _opencode()
     except MissingError as missing:
         pytest.skip(str(missing))
 
 
+def path_of_opencode() -> str:
+    """Return the PATH on which OpenCode finds ripgrep, if it is to be had."""
+    path = os.environ["PATH"]
+    with suppress(MissingError):
+        path += f"{os.pathsep}{_ripgrep()}"
+    return path
+
+
 def _opencode() -> Path:
-    package = PROGRAMS.get((platform.system(), platform.machine()))
-    if package is None:
-        raise MissingError("needs OpenCode: npm has it for Linux on x86_64 and aarch64 only")
+    package = _for_this_machine(PROGRAMS, "OpenCode")
     return _installed(f"{package}@{OPENCODE}") / package / "bin" / "opencode"
+
+
+@cache
+def _ripgrep() -> Path:
+    """Return the folder of a ripgrep: this machine's own, or npm's."""
+    own = shutil.which("rg")
+    if own:
+        return Path(own).parent
+    package = _for_this_machine(SEARCHERS, "ripgrep, for OpenCode")
+    return _installed(f"{package}@{RIPGREP}") / package / "bin"
+
+
+def _for_this_machine(packages: Mapping[tuple[str, str], str], what: str) -> str:
+    package = packages.get((platform.system(), platform.machine()))
+    if package is None:
+        raise MissingError(f"needs {what}: npm has it for Linux on x86_64 and aarch64 only")
+    return package
 
 
 @cache
@@ -162,6 +190,7 @@ _EVERYTHING = (
     (INSPECTOR, lambda: _command(INSPECTOR)),
     (CONFORMANCE, lambda: _command(CONFORMANCE)),
     ("OpenCode", _opencode),
+    ("OpenCode", _ripgrep),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from dapeer.adapters.definition import Definition, load_all, shipped
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
+    OF_OPENCODE,
     TOOLS,
     breakpoints,
     code,
@@ -52,6 +53,7 @@ GROUPS = (
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
     ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),
     ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),
+    ("OpenCode (while a server is known)", OF_OPENCODE),
 )
 
 
@@ -61,7 +63,7 @@ def tool_table() -> str:
     for title, tools in GROUPS:
         rows.append(f"| **{title}** | | |")
         rows += [_row(tool) for tool in tools]
-    assert sum(len(tools) for _, tools in GROUPS) == len(TOOLS)
+    assert sum(len(tools) for _, tools in GROUPS) == len(TOOLS + OF_OPENCODE)
     return "\n".join(rows)
 
 

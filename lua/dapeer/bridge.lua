@@ -20,7 +20,10 @@ local WRONG_USE = 2 -- a core's exit code when trying again is no use
 ---@field quick integer                 how many died too soon, one after the other
 ---@field timer? uv.uv_timer_t          of a restart
 ---@field failure? string               why there is none, though it was wanted
-local life = { wanted = false, options = {}, delay = FIRST_DELAY, quick = 0 }
+local life = require('dapeer.kept').table('life')
+if life.wanted == nil then
+  life.wanted, life.options, life.delay, life.quick = false, {}, FIRST_DELAY, 0
+end
 
 local spawn
 

@@ -124,28 +124,43 @@ local function check_tools()
   end
 end
 
+-- One line for a directory of OpenCode's.
+---@param entry dapeer.OpenCodeEntry
+local function check_opencode_in(entry)
+  local place = ('%s in %s'):format(entry.url, entry.directory)
+  if entry.core then
+    local replaced = entry.own and ', instead of those that its configuration names' or ''
+    health.ok(('%s has the tools, as `%s`%s'):format(place, entry.name, replaced))
+  elseif entry.problem then
+    health.warn(('%s has no tools: %s'):format(place, entry.problem))
+  elseif not require('dapeer').is_running() then
+    health.warn(place .. ' has no tools, since no core runs (:Dapeer start)')
+  else
+    health.info(place .. ' will have the tools in a moment')
+  end
+  for _, name in ipairs(entry.core and entry.twice or {}) do
+    local advice = 'Name it `dapeer` there: then one replaces the other.'
+    health.warn(('%s has the tools twice: as `%s`, too, by its own configuration'):format(place, name), advice)
+  end
+end
+
 local function check_opencode()
   if not require('dapeer.config').get().integrations.opencode then
     local how = 'setup({ integrations = { opencode = true } }) gives it the tools'
     return health.info(('OpenCode in opencode.nvim (off; %s)'):format(how))
   end
   local status = require('dapeer.integrations.opencode').status()
-  local problems = {}
-  for _, entry in ipairs(status.entries) do
-    if entry.core then
-      health.ok(('%s has the tools in %s, as `%s`'):format(status.url, entry.directory, entry.name))
-    end
-    problems[#problems + 1] = entry.problem
-  end
-  if status.problem and not vim.tbl_contains(problems, status.problem) then
-    problems[#problems + 1] = status.problem
-  end
-  for _, problem in ipairs(problems) do
-    health.warn(problem)
-  end
-  if not status.url then
-    local plugin = status.loaded and 'opencode.nvim' or 'opencode.nvim is not loaded (yet), which'
-    health.info(plugin .. ' has no server (yet); its sessions will have the tools')
+  local entries = vim.tbl_filter(function(entry)
+    return not entry.leaving
+  end, status.entries)
+  vim.tbl_map(check_opencode_in, entries)
+  if status.problem and #entries == 0 then
+    health.warn(status.problem)
+  elseif not status.loaded and not status.url then
+    local url = 'https://github.com/sudo-tee/opencode.nvim'
+    health.info(('opencode.nvim is not loaded (yet): open OpenCode, or install %s'):format(url))
+  elseif not status.url then
+    health.info('opencode.nvim has no server (yet): open OpenCode, and its sessions have the tools')
   end
 end
 

@@ -51,7 +51,7 @@ end
 function M._set_up_opencode()
   if require('dapeer.config').get().integrations.opencode then
     require('dapeer.integrations.opencode').enable()
-  elseif package.loaded['dapeer.integrations.opencode'] then
+  elseif require('dapeer.kept').table('opencode').enabled then
     require('dapeer.integrations.opencode').disable()
   end
 end
@@ -89,8 +89,7 @@ end
 ---Whether the core runs or is on its way; `get_port()` tells whether it listens.
 ---@return boolean
 function M.is_running()
-  local bridge = package.loaded['dapeer.bridge']
-  return bridge ~= nil and bridge.is_running()
+  return require('dapeer.kept').table('life').wanted == true
 end
 
 ---@return dapeer.Status

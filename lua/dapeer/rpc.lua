@@ -58,6 +58,9 @@ function M.attach(channel, opts)
   if reachable then
     watch(core)
   end
+  if require('dapeer.kept').table('opencode').told then
+    require('dapeer.integrations.opencode.server').greet(core)
+  end
   local dap = package.loaded['dap']
   return {
     sessions = dap and require('dapeer.sessions').tell(core) or {},

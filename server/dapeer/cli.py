@@ -155,6 +155,14 @@ def _register(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _plugin(arguments: argparse.Namespace) -> int:
+    from dapeer.opencode import plugin
+
+    done = plugin.install() if arguments.installs else plugin.remove()
+    sys.stdout.write(f"{done}\n")
+    return 0
+
+
 def _adapters(_arguments: argparse.Namespace) -> int:
     from dapeer import doctor
 
@@ -257,6 +265,15 @@ def _add_opencode(add_parser: AddParser) -> None:
         "--directory", type=Path, default=Path(), help="the directory of its sessions (this one)"
     )
     registering.set_defaults(command=_register)
+    for name, installs, summary in (
+        (
+            "install",
+            True,
+            "let dapeer's clients call OpenCode's tools: puts a plugin into your OpenCode",
+        ),
+        ("remove", False, "take that plugin away"),
+    ):
+        _add(commands.add_parser, name, summary).set_defaults(command=_plugin, installs=installs)
 
 
 def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:

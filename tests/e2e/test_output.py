@@ -96,7 +96,8 @@ async def test_a_wait_for_output_returns_when_the_program_ends() -> None:
 
 async def test_a_wait_that_brings_nothing_ends_by_itself() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(program("sleeper.py")), timeout_ms=1500)
+        await ask(c, "dap_run", program=str(program("sleeper.py")), wait_until_paused=False)
+        await printed(c, "\n")
         cursor = (await ask(c, "dap_program_output"))["cursor"]
         nothing = await ask(c, "dap_program_output", since=cursor, wait_ms=50)
         assert nothing["text"] == ""

@@ -46,6 +46,13 @@ require('opencode').setup({{ opencode_executable = {program}, server = {server} 
 """
 
 
+KNOWS = """
+require('opencode.services.session_runtime').opencode_ok():and_then(function()
+  vim.rpcnotify(vim.g.test_channel, 'version')
+end)
+"""
+
+
 def _installed(name: str, variable: str) -> Path | None:
     """Return the folder of a plugin."""
     named = os.environ.get(variable)
@@ -102,6 +109,7 @@ async def chatting(
     project: Path,
     home: Path | None = None,
     setup: Mapping[str, object] | None = INTEGRATED,
+    dap: bool = False,
     **more: str,
 ) -> AsyncGenerator[Editor]:
     """Start a Neovim that tells what happens to the registration, and end it.
@@ -113,6 +121,7 @@ async def chatting(
         project: Its working directory.
         home: Whose files it shares with others; default: it has its own.
         setup: What `require('dapeer').setup` gets; None does not call it.
+        dap: Whether it has nvim-dap.
         more: Variables that it has besides.
     """
     project.mkdir(exist_ok=True)  # noqa: ASYNC240 - a moment
@@ -120,9 +129,15 @@ async def chatting(
     # Without this folder opencode.nvim forgets that it has started a server, and leaves it behind.
     (Path(variables["XDG_DATA_HOME"]) / "nvim").mkdir(parents=True, exist_ok=True)
     async with neovim(
-        tmp_path, dap=False, rc=TELLS + rc, setup=setup, cwd=project, environment=variables
+        tmp_path, dap=dap, rc=TELLS + rc, setup=setup, cwd=project, environment=variables
     ) as editor:
         yield editor
+
+
+async def knows_the_version(editor: Editor) -> None:
+    """Wait until opencode.nvim knows its program's version: without it, it hears of no events after 5 s."""
+    await editor.lua(KNOWS)
+    await editor.notified("version")
 
 
 async def opens(editor: Editor) -> dict[str, Any]:

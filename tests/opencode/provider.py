@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.processes import LIMIT
+
 Json = dict[str, Any]
 
 
@@ -36,13 +38,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Fail:
-    """The provider refuses. OpenCode tries again, for a minute, what is not the request's own fault."""
+    """The provider refuses. OpenCode tries again, at once, what is not the request's own fault."""
 
     message: str
     status: int = 400
 
 
-Decide = Callable[[Sequence[str]], Say | Call]
+Decide = Callable[[Sequence[str]], Say | Call | Fail]
 """A step that depends on what the tools have answered."""
 Step = Say | Call | Fail | Decide
 
@@ -146,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send("application/json", json.dumps({"error": error}), step.status)
             return
         if isinstance(step, Say) and step.after is not None:
-            step.after.wait()
+            step.after.wait(LIMIT)
         chunks = [json.dumps(chunk) for chunk in _chunks(step)]
         try:
             self._send("text/event-stream", "".join(f"data: {c}\n\n" for c in [*chunks, "[DONE]"]))
@@ -158,6 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
+        # When to try again; else OpenCode waits for seconds.
+        self.send_header("retry-after-ms", "1")
         self.end_headers()
         self.wfile.write(body)
 

@@ -9,6 +9,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -72,12 +73,14 @@ def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:
     home = folder / "home"
     for name in ("home", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
+    models = folder / "models.json"
+    models.write_text("{}")
     switches = (
         "AUTOUPDATE", "MODELS_FETCH", "SHARE", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "CLAUDE_CODE",
         "EXTERNAL_SKILLS", "EMBEDDED_WEB_UI",
     )  # fmt: skip
     return {
-        "PATH": os.environ["PATH"],
+        "PATH": npm.path_of_opencode(),
         "LANG": "C.UTF-8",
         "HOME": str(home),
         "TMPDIR": str(folder / "tmp"),
@@ -88,6 +91,8 @@ def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:
         "NPM_CONFIG_REGISTRY": "http://127.0.0.1:9/",
         "npm_config_fetch_retries": "0",
         "OPENCODE_CONFIG_CONTENT": json.dumps(_config(model.url)),
+        # All that it knows of the models of this world costs seconds in each folder.
+        "OPENCODE_MODELS_PATH": str(models),
         **{f"OPENCODE_DISABLE_{name}": "1" for name in switches},
         **more,
     }
@@ -115,34 +120,61 @@ def _config(url: str) -> Mapping[str, object]:
     }
 
 
+def install_relay(folder: Path) -> None:
+    """Give the server that will be at home in a folder the relay plugin, as a person does."""
+    subprocess.run(
+        [sys.executable, "-m", "dapeer", "opencode", "install"],
+        env=os.environ | {"XDG_CONFIG_HOME": str(folder / "home" / ".config")},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
 @contextmanager
 def opencode(
-    folder: Path, *, password: str = "", port: int | None = None, model: Provider | None = None
+    folder: Path,
+    *,
+    password: str = "",
+    port: int | None = None,
+    model: Provider | None = None,
+    **more: str,
 ) -> Generator[OpenCode]:
-    """Run a server while the body runs; the test is skipped where OpenCode cannot be had."""
+    """Run a server while the body runs; the test is skipped where OpenCode cannot be had.
+
+    `more` are variables that it has besides.
+    """
     program = npm.opencode()
     project = folder / "project"
     project.mkdir(parents=True, exist_ok=True)
     if model is None:
-        with provider() as scripted, _running(program, folder, scripted, password, port) as server:
+        with (
+            provider() as scripted,
+            opencode(folder, password=password, port=port, model=scripted, **more) as server,
+        ):
             yield server
-    else:
-        with _running(program, folder, model, password, port) as server:
-            yield server
+        return
+    if password:
+        more["OPENCODE_SERVER_PASSWORD"] = password
+    with _running(program, folder, model, password, port, more) as server:
+        yield server
 
 
 @contextmanager
 def _running(
-    program: Path, folder: Path, model: Provider, password: str, port: int | None
+    program: Path,
+    folder: Path,
+    model: Provider,
+    password: str,
+    port: int | None,
+    more: Mapping[str, str],
 ) -> Generator[OpenCode]:
-    secret = {"OPENCODE_SERVER_PASSWORD": password} if password else {}
     log = folder / "opencode.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
             [program, "serve", "--hostname", "127.0.0.1", "--port", str(port or free_port()),
              "--print-logs", "--log-level", "INFO"],
             cwd=folder / "project",
-            env=environment(folder, model, **secret),
+            env=environment(folder, model, **more),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -1,6 +1,8 @@
 """What the core knows of an OpenCode server: its skills are prompts and resources, kept while it tells of changes."""
 
 import asyncio
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from mcp.types import (
 from dapeer.opencode.client import PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.tools import OF_OPENCODE
-from tests.harness import read, refusal, served
+from tests.harness import ask, read, refusal, served
 from tests.mcp.small import LEGACY
+from tests.opencode.provider import Say
 from tests.opencode.server import OpenCode, free_port, opencode
 from tests.processes import LIMIT
 
@@ -92,19 +95,36 @@ async def test_a_skill_is_a_prompt_and_a_resource_as_soon_as_opencode_has_it(
         assert "Take the brush.\n\n\nNow!" in await said(c, "opencode_wash-up", arguments="Now!")
 
 
-async def test_a_server_that_starts_later_is_found(tmp_path: Path) -> None:
-    port = free_port()
+async def test_a_server_that_starts_later_is_found_and_one_that_dies_in_mid_prompt_is_told(
+    tmp_path: Path,
+) -> None:
+    held, port = threading.Event(), free_port()
+    url = f"http://127.0.0.1:{port}"
     write_skill(tmp_path, "brew", "Boil water.")
     ears = Ears(PromptListChangedNotification)
-    client = OpenCodeClient(f"http://127.0.0.1:{port}", {})
+    client = OpenCodeClient(url, {})
     async with served(tmp_path, opencode=client, mode=LEGACY, message_handler=ears) as (c, _):
-        assert "Start it with `opencode serve`" in await refusal(c, "opencode_agents")
+        absent = f"OpenCode at {url} cannot be reached ("
+        told = await refusal(c, "opencode_agents")
+        assert told.startswith(absent)
+        assert "Start it with `opencode serve`" in told
         assert "opencode_brew" not in await prompts(c)
-        with opencode(tmp_path / "late", port=port):
+        with opencode(tmp_path / "late", port=port) as late:
             # Whoever asks shows that it is there.
             assert "build" in await read(c, "opencode_agents", directory=str(tmp_path))
             await ears.news()
             assert "opencode_brew" in await prompts(c)
+
+            def dies(_told: Sequence[str]) -> Say:
+                late.process.kill()
+                return Say("never heard", after=held)
+
+            prompt = late.provider.plays("Die.", dies)
+            session = (await ask(c, "opencode_session_create", title="work"))["session_id"]
+            told = await refusal(c, "opencode_prompt", session_id=session, prompt=prompt)
+            assert told.startswith(absent)
+        assert (await refusal(c, "opencode_sessions")).startswith(absent)
+    held.set()
 
 
 async def test_opencode_is_not_told_of_what_it_has_itself(shared: OpenCode, tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.neovim.editor import Editor
+from tests.harness import ask, read
+from tests.neovim.editor import Editor, needs_nvim_dap
+from tests.neovim.joint import attached
 from tests.neovim.test_lifecycle import everybodys_arguments
 from tests.opencode.plugin import (
     INTEGRATED,
@@ -16,18 +18,44 @@ from tests.opencode.plugin import (
     connected,
     disconnected,
     earlier,
+    knows_the_version,
     loads,
     needs_opencode_nvim,
     opens,
 )  # fmt: skip
-from tests.opencode.provider import Call, Say, provider
+from tests.opencode.provider import Call, Say, Step, provider
 from tests.opencode.server import OpenCode
 from tests.processes import process_gone
-from tests.programs import program
+from tests.programs import Program, program
 
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
-THEIRS = {"type": "local", "command": ["false"]}
+THEIRS = {
+    "dapeer": {"type": "remote", "url": "http://127.0.0.1:9/mcp", "oauth": False},
+    "debugger": {"type": "local", "command": ["/missing/dapeer", "stdio"]},
+}
+OFF = {"integrations": {"opencode": False}}
+RELOAD = """
+for name in pairs(package.loaded) do
+  if vim.startswith(name, 'dapeer') then
+    package.loaded[name] = nil
+  end
+end
+require('dapeer').setup(...)
+"""
+SEES = """
+require('dap').listeners.after.event_stopped.test = function(_, body)
+  vim.rpcnotify(vim.g.test_channel, 'stopped', body.reason)
+end
+"""
+LAST_WORDS = """
+local messages = require('opencode.state').messages
+local said = {}
+for _, part in ipairs(messages[#messages].parts) do
+  table.insert(said, part.text)
+end
+return table.concat(said)
+"""
 READY = """
 vim.api.nvim_exec_autocmds('User', {
   pattern = 'OpencodeEvent:custom.server_ready',
@@ -55,33 +83,59 @@ async def own_server(editor: Editor) -> Any:  # noqa: ANN401 - a process id
     return await editor.lua("return require('opencode.state').opencode_server.job.pid")
 
 
+def story(shop: Program) -> Sequence[Step]:
+    """Return what a model does that finds the bug."""
+
+    def report(told: Sequence[str]) -> Say:
+        _, _, stepped, taken_off, ended, output = told
+        assert f"shop.py:{shop.line('total')} in total" in stepped
+        assert "exit code 0" in ended
+        assert "to pay 81.00" in output
+        return Say(f"{taken_off} is taken off of a sum that line {shop.line('item_cost')} reduced.")
+
+    last_item = shop.at("add", hit_condition="4")
+    return (
+        Call("dapeer_dap_run", {"program": str(shop), "breakpoints": [last_item]}),
+        Call("dapeer_dap_step_over"),
+        Call("dapeer_dap_step_over"),
+        Call("dapeer_dap_evaluate", {"expression": "round(total * self.discount, 2)"}),
+        Call("dapeer_dap_continue"),
+        Call("dapeer_dap_program_output"),
+        report,
+    )
+
+
+@needs_nvim_dap
 @needs_opencode_nvim
 async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Path) -> None:
     shop = program("shop.py")
     with provider() as model:
-        model.plays(
-            "Why is the amount wrong?",
-            Call("dapeer_dap_run", {"program": str(shop), "breakpoints": [shop.at("total")]}),
-            Call("dapeer_dap_evaluate", {"expression": "total * (1 - self.discount)"}),
-            Call("dapeer_dap_terminate"),
-            lambda told: Say(f"The discount is taken twice: {told[1]}"),
-        )
-        async with chatting(tmp_path, model, rc=loads(), project=tmp_path / "shop") as editor:
-            assert "no server (yet)" in await health(editor)
+        model.plays("Why is the amount wrong?", *story(shop))
+        async with chatting(
+            tmp_path, model, rc=SEES + loads(), project=tmp_path / "shop", dap=True
+        ) as editor:
+            assert "has no server (yet): open OpenCode" in await health(editor)
+            await knows_the_version(editor)
             entry = await opens(editor)
             assert (entry["name"], entry["directory"]) == ("dapeer", str(tmp_path / "shop"))
             await editor.notified("follows")
             await editor.lua("vim.cmd('Opencode run Why is the amount wrong?')")
+            # In the person's nvim-dap: they see it.
+            assert await editor.notified("stopped") == ["breakpoint"]
             await editor.notified("idle")
-            told = [m for m in model.requests[-1]["messages"] if m["role"] == "tool"]
-            assert "81.0" in told[1]["content"], told
+            assert (await editor.lua(LAST_WORDS)) == (
+                f"9.0 is taken off of a sum that line {shop.line('item_cost')} reduced."
+            )
 
             os.kill(await own_server(editor), signal.SIGKILL)
             assert (await disconnected(editor))["url"] == entry["url"]
             assert "no server (yet)" in await health(editor)
             await editor.lua("require('opencode.server_job').ensure_server()")
             assert (await connected(editor))["name"] == "dapeer"
-            assert f"OK {entry['url']} has the tools in {tmp_path / 'shop'}" in await health(editor)
+            assert (
+                f"OK {entry['url']} in {tmp_path / 'shop'} has the tools, as `dapeer`"
+                in await health(editor)
+            )
 
 
 @needs_opencode_nvim
@@ -94,6 +148,7 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
     async with chatting(
         tmp_path, shared.provider, rc=loads(shared), project=here, setup=None
     ) as editor:
+        await knows_the_version(editor)
         await editor.lua("require('opencode.server_job').ensure_server()")
         [event, *_] = await editor.notified("warned")
         assert "Connected to remote server" in event
@@ -106,15 +161,17 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
 
         await editor.notified("follows")
         # Then it has what its configuration says: another server of this name.
-        (here / "opencode.json").write_text(json.dumps({"mcp": {"dapeer": THEIRS}}))
+        (here / "opencode.json").write_text(json.dumps({"mcp": THEIRS}))
         shared.ask("POST", "/instance/dispose", directory=here)
         assert (await connected(editor))["directory"] == str(here)
-        assert registered(shared, here) == {"dapeer": "connected"}
+        assert registered(shared, here) == {"dapeer": "connected", "debugger": "failed"}
+        assert "has the tools twice: as `debugger`, too" in await health(editor)
         await editor.lua(READY, shared.url)
         await editor.lua(READY, shared.url + "/")
         await editor.lua("vim.cmd.cd(...)", str(there))
         assert (await connected(editor))["directory"] == str(there)
-        assert registered(shared, here) == registered(shared, there) == {"dapeer": "connected"}
+        assert registered(shared, here)["dapeer"] == "connected"
+        assert registered(shared, there) == {"dapeer": "connected"}
 
         core = (await editor.lua("return require('dapeer').status()"))["pid"]
         os.kill(core, signal.SIGKILL)
@@ -123,11 +180,22 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
         assert {(await connected(editor))["directory"] for _ in both} == both
         await editor.lua("require('dapeer').stop()")
         assert {(await disconnected(editor))["directory"] for _ in both} == both
-        assert registered(shared, here) == registered(shared, there) == {"dapeer": "disabled"}
+        # What they have configured themselves is there again.
+        assert registered(shared, here)["dapeer"] == "failed"
+        assert registered(shared, there) == {"dapeer": "disabled"}
+        assert "has no tools, since no core runs (:Dapeer start)" in await health(editor)
 
         await editor.lua("require('dapeer').start()")
         assert {(await connected(editor))["directory"] for _ in both} == both
-        await editor.lua("require('dapeer').setup({ integrations = { opencode = false } })")
+        # Every core that is attached learns of the server; what it is told comes before what it asks.
+        async with attached(editor, here) as (c, _):
+            assert await ask(c, "opencode_sessions") == {"sessions": []}
+            core = (await editor.lua("return require('dapeer').status()"))["pid"]
+            await editor.lua(RELOAD, INTEGRATED)
+            assert (await editor.lua("return require('dapeer').status()"))["pid"] == core
+            await editor.lua("require('dapeer').setup(...)", OFF)
+            await read(c, "nvim_buffers_list")
+            assert "opencode_sessions" not in {tool.name for tool in (await c.list_tools()).tools}
         assert {(await disconnected(editor))["directory"] for _ in both} == both
         assert "OpenCode in opencode.nvim (off;" in await health(editor)
         # A server that runs on keeps what opencode.nvim follows its events with, beyond Neovim's end.
@@ -155,17 +223,24 @@ async def test_several_neovims_at_one_server_keep_their_own_tools(
             await editor.lua(READY, shared.url)
             yield editor
 
-    integrate = "require('dapeer').setup({ integrations = { opencode = ... } })"
     async with another("first") as first:
         assert (await connected(first))["name"] == "dapeer"
         async with another("second") as second:
             assert (await connected(second))["name"] == "dapeer-2"
-            await second.lua(integrate, False)  # noqa: FBT003 - Lua's
+            await second.lua("require('dapeer').setup(...)", OFF)
             await disconnected(second)
             assert registered(shared, project) == {"dapeer": "connected", "dapeer-2": "disabled"}
-            # What belongs to nobody any more is free.
+            await second.lua("require('dapeer').setup(...)", INTEGRATED)
+            await second.lua(READY, shared.url)
+            assert (await connected(second))["name"] == "dapeer-2"
+            # Who is killed can take nothing away; the next one does, and what belongs to nobody is free.
             await first.kill()
-            await second.lua(integrate, True)  # noqa: FBT003 - Lua's
+            await second.lua("vim.cmd.cd('.')")
+            assert (await disconnected(second))["name"] == "dapeer"
+            assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "connected"}
+            await second.lua(RELOAD, OFF)
+            assert (await disconnected(second))["name"] == "dapeer-2"
+            await second.lua("require('dapeer').setup(...)", INTEGRATED)
             await second.lua(READY, shared.url)
             assert (await connected(second))["name"] == "dapeer"
     assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "disabled"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.cli import main
 from dapeer.errors import OpenCodeFailed
 from dapeer.opencode.client import PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
@@ -58,17 +59,34 @@ async def test_a_model_in_opencode_finds_a_bug_with_the_debugger(
     assert offered["additionalProperties"] is False
 
 
-async def test_what_keeps_the_tools_from_opencode_is_told(shared: OpenCode, tmp_path: Path) -> None:
-    assert f"No server of dapeer's serves HTTP for {tmp_path}." in await register(shared, tmp_path)
+async def test_what_keeps_the_tools_from_opencode_is_told(
+    shared: OpenCode,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(PASSWORD, shared.password)
+
+    async def told(*more: str) -> str:
+        # In a thread, for it has a loop of its own.
+        await asyncio.to_thread(main, ["opencode", "register", "--url", shared.url, *more])
+        return "".join(capsys.readouterr())
+
+    assert f"No server of dapeer's serves HTTP for {tmp_path}." in await told()
     async with serving("--port", "0", cwd=tmp_path):
-        assert await register(shared, tmp_path, password="guessed") == (
+        monkeypatch.setenv(PASSWORD, "guessed")
+        assert await told() == (
             f"dapeer: OpenCode at {shared.url} wants a password. Put the one that it was started "
             "with into $OPENCODE_SERVER_PASSWORD.\n"
         )
+        monkeypatch.setenv(PASSWORD, shared.password)
         nowhere = f"http://127.0.0.1:{free_port()}"
-        told = await register(shared, tmp_path, "--url", nowhere)
-        assert told.startswith(f"dapeer: OpenCode at {nowhere} cannot be reached (")
-        assert "is no address" in await register(shared, tmp_path, "--url", "me:secret@here")
+        absent = await told("--url", nowhere)
+        assert absent.startswith(f"dapeer: OpenCode at {nowhere} cannot be reached (")
+        assert "is no address" in await told("--url", "me:secret@here")
+        assert "`a tool` cannot begin" in await told("--name", "a tool")
+        assert f"There is no directory {tmp_path / 'no'}." in await told("--directory", "no")
     core = Core("http://127.0.0.1:1/mcp", "wrong")
     async with OpenCodeClient(shared.url, {PASSWORD: shared.password}) as client:
         with pytest.raises(OpenCodeFailed, match="does not reach dapeer at"):
@@ -92,14 +110,12 @@ def prompted(opencode: OpenCode, prompt: str, directory: Path) -> str:
     return "".join(said) or str(answer["info"].get("error"))
 
 
-async def register(
-    opencode: OpenCode, directory: Path, *more: str, password: str | None = None
-) -> str:
+async def register(opencode: OpenCode, directory: Path) -> str:
     """Run `dapeer opencode register`, and return what it says."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "dapeer", "opencode", "register", "--url", opencode.url, *more,
+        sys.executable, "-m", "dapeer", "opencode", "register", "--url", opencode.url,
         cwd=directory,
-        env=os.environ | {"OPENCODE_SERVER_PASSWORD": password or opencode.password},
+        env=os.environ | {PASSWORD: opencode.password},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip

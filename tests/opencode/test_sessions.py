@@ -2,8 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -13,21 +13,12 @@ from dapeer.opencode.client import PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from dapeer.tools import OF_OPENCODE
-from tests.harness import ask, read, refusal, served
+from tests.harness import ask, read, refusal, text
 from tests.mcp.small import LEGACY, streamable
 from tests.mcp.wire import serving
 from tests.opencode.provider import Call, Fail, Say
-from tests.opencode.server import OpenCode, opencode
-
-
-@asynccontextmanager
-async def working(shared: OpenCode, project: Path) -> AsyncGenerator[tuple[Client, str]]:
-    """Give a client of a server of ours that knows OpenCode, and a new session."""
-    async with (
-        OpenCodeClient(shared.url, {PASSWORD: shared.password}) as opencode,
-        served(project, opencode=opencode) as (c, _),
-    ):
-        yield c, (await ask(c, "opencode_session_create", title="work"))["session_id"]
+from tests.opencode.server import OpenCode
+from tests.opencode.sessions import working
 
 
 async def test_a_prompt_is_answered_with_the_calls_that_were_made(
@@ -45,7 +36,7 @@ async def test_a_prompt_is_answered_with_the_calls_that_were_made(
 
     async with working(shared, tmp_path) as (c, session):
         told = await ask(c, "opencode_status", session_id=session)
-        assert (told["state"], told["answer"]) == ("done", "")
+        assert (told["state"], told["answer"]) == ("idle", "")
         arguments = {"session_id": session, "prompt": prompt, "model": "scripted/scripted"}
         result = await c.call_tool("opencode_prompt", arguments, progress_callback=hear)
         assert result.structured_content
@@ -102,7 +93,7 @@ async def test_a_prompt_that_needs_somebody_says_what_it_asks(
         assert (asked["kind"], asked["permission"]) == ("permission", "read")
         waiting = await read(c, "opencode_status", session_id=session)
         assert f"{asked['request_id']}: may it read" in waiting
-        assert "Give `decision`." in await refusal(c, "opencode_reply", session_id=session)
+        assert "Give `decision`, and" in await refusal(c, "opencode_reply", session_id=session)
         assert "does not wait for per_0" in await refusal(
             c, "opencode_reply", session_id=session, request_id="per_0", decision="once"
         )
@@ -112,6 +103,14 @@ async def test_a_prompt_that_needs_somebody_says_what_it_asks(
         assert "1 answers are needed" in await refusal(c, "opencode_reply", session_id=session)
         told = await ask(c, "opencode_reply", session_id=session, answers=["Tea"])
         assert (told["state"], told["answer"]) == ("done", "True, True")
+
+        told = await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
+        assert told["state"] == "needs_input"
+        await read(c, "opencode_abort", session_id=session)
+        assert shared.ask("GET", "/permission", directory=tmp_path) == []
+        assert "waits for no answer" in await refusal(
+            c, "opencode_reply", session_id=session, decision="once"
+        )
 
 
 async def test_a_prompt_may_run_on_and_is_stopped_by_who_has_begun_it(
@@ -156,22 +155,6 @@ async def test_what_nobody_waits_for_any_more_is_stopped(shared: OpenCode, tmp_p
     held.set()
 
 
-async def test_an_opencode_that_dies_in_mid_prompt_is_told(tmp_path: Path) -> None:
-    held = threading.Event()
-    with opencode(tmp_path / "other") as own:
-
-        def dies(_told: Sequence[str]) -> Say:
-            own.process.kill()
-            return Say("never heard", after=held)
-
-        prompt = own.provider.plays("Die.", dies)
-        async with working(own, tmp_path) as (c, session):
-            told = await refusal(c, "opencode_prompt", session_id=session, prompt=prompt)
-            assert told.startswith(f"OpenCode at {own.url} cannot be reached (")
-            assert "cannot be reached" in await refusal(c, "opencode_sessions")
-        held.set()
-
-
 async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
     shared: OpenCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +170,19 @@ async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
 
 
 async def test_why_a_model_has_failed_is_told(shared: OpenCode, tmp_path: Path) -> None:
-    prompt = shared.provider.plays("Fail.", Fail("the model is out of ideas"))
+    refusals = [Fail("the model is busy", 500)]
+
+    def stumbles(_told: Sequence[str]) -> Say | Call | Fail:
+        return refusals.pop() if refusals else Fail("the model is out of ideas")
+
+    prompt = shared.provider.plays("Fail.", stumbles)
+    heard: list[str] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
+        heard.append(message or "")
+
     async with working(shared, tmp_path) as (c, session):
-        told = await refusal(c, "opencode_prompt", session_id=session, prompt=prompt)
+        plays = {"session_id": session, "prompt": prompt}
+        told = text(await c.call_tool("opencode_prompt", plays, progress_callback=hear))
+        assert any(one.startswith("OpenCode tries again: ") for one in heard)
         assert "the model is out of ideas" in told

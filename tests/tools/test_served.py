@@ -24,12 +24,14 @@ CHANGING = {
     "dap_write_memory", "dap_request",
     "nvim_connect", "nvim_disconnect", "nvim_lua_call",
     "opencode_session_create", "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
+    "opencode_tool_call",
 }  # fmt: skip
 """Tools that change something: the program, what it does next, or where it will stop."""
 ENDING = {
     "dap_terminate", "dap_disconnect", "dap_remove_breakpoint", "dap_clear_breakpoints",
     "dap_set_variable", "dap_restart", "dap_evaluate", "dap_write_memory", "dap_request",
     "opencode_prompt", "opencode_command", "opencode_reply", "opencode_abort",
+    "opencode_tool_call",
 }  # fmt: skip
 """Tools after which something that was there is, or may be, gone."""
 RESUMING = {

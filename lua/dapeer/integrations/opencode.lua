@@ -5,6 +5,7 @@ local M = {}
 
 ---@type dapeer.OpenCodeState
 local state = require('dapeer.kept').table('opencode')
+local watching = false -- this copy of the module does
 
 local function plugin()
   return require('dapeer.integrations.opencode.plugin')
@@ -14,9 +15,15 @@ local function entries()
   return require('dapeer.integrations.opencode.entries')
 end
 
+-- The cores know which server it is.
+local function tell()
+  require('dapeer.integrations.opencode.server').review()
+end
+
 ---@param gone? boolean  the server is
 local function leave_all(gone)
   state.url, state.problem = nil, nil
+  tell()
   for _, entry in ipairs(entries().list()) do
     entries().leave(entry, gone)
   end
@@ -25,20 +32,23 @@ end
 -- Bring about what is wanted at the server and the directories of this moment.
 local function look()
   local url = state.enabled and state.url
+  tell()
   if not url then
     return
-  elseif not require('dapeer.integrations.http').place(url) then
-    local sentence = 'OpenCode is not on this machine (%s), and only here are the tools: see :help dapeer-opencode.'
-    return entries().trouble(nil, sentence:format(url))
   end
   for _, entry in ipairs(entries().list()) do
     if entry.url ~= url then
       entries().leave(entry)
     end
   end
+  if not require('dapeer.integrations.http').place(url) then
+    local sentence = 'OpenCode is not on this machine (%s), and only here are the tools: see :help dapeer-opencode.'
+    return entries().trouble(nil, sentence:format(url))
+  end
   for _, directory in ipairs(plugin().directories()) do
     entries().want(url, directory)
   end
+  entries().adopt(url)
   for _, entry in ipairs(entries().list()) do
     entries().settle(entry)
   end
@@ -156,8 +166,8 @@ end
 
 ---Follow opencode.nvim, whether it is loaded already or will be.
 function M.enable()
-  if not state.enabled then
-    state.enabled = true
+  if not state.enabled or not watching then
+    state.enabled, watching = true, true
     watch()
     follow()
     review()
@@ -167,7 +177,7 @@ end
 ---Leave OpenCode.
 function M.disable()
   if state.enabled then
-    state.enabled = false
+    state.enabled, watching = false, false
     vim.api.nvim_del_augroup_by_name('dapeer_opencode')
     leave_all()
   end

@@ -10,7 +10,7 @@ import contextlib
 import difflib
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +27,14 @@ PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 LONGEST_PAUSE: Final = 30.0
 """Between later ones. An answer to anybody's question shows that the server is back, and ends the pause."""
 
+RELAY: Final = "dapeer"
+"""The provider that our plugin adds. What it has are no models."""
+
 CHANGES: Final = (CONNECTED, "global.disposed", "server.instance.disposed", "mcp.tools.changed")
 """Events after which what was told may be true no more. Nothing is told again of what we have not heard."""
+
+INVALID: Final = "invalid"
+"""What OpenCode has instead of a tool that a model has made up."""
 
 
 class Catalogue:
@@ -64,8 +70,14 @@ class Catalogue:
 
     async def models(self, directory: Path) -> list[str]:
         """Return the models, each as `provider/model`."""
-        told = await self._known("/config/providers", directory)
-        return [f"{each['id']}/{model}" for each in told["providers"] for model in each["models"]]
+        found = await self._providers(directory)
+        return [
+            f"{name}/{one}" for name, models in found.items() if name != RELAY for one in models
+        ]
+
+    async def relays(self, directory: Path) -> list[str]:
+        """Return the names that the relay goes by; empty: its plugin is not loaded."""
+        return (await self._providers(directory)).get(RELAY, [])
 
     async def commands(self, directory: Path) -> list[Json]:
         """Return the commands; skills, and prompts of MCP servers, are among them."""
@@ -77,7 +89,10 @@ class Catalogue:
 
     async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
         """Return the tools that a model is offered, but for those of MCP servers: id, description, parameters."""
-        return await self._known("/experimental/tool", directory, provider=provider, model=model)
+        told: list[Json] = await self._known(
+            "/experimental/tool", directory, provider=provider, model=model
+        )
+        return [one for one in told if one["id"] != INVALID]
 
     async def agent(self, directory: Path, name: str | None) -> Json:
         """Return the part of a request that names an agent; empty: OpenCode chooses.
@@ -126,6 +141,17 @@ class Catalogue:
             "opencode_sessions lists those there are, opencode_session_create makes one.",
         )
 
+    async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what is known by this key, or what is told now; that is kept until something changes."""
+        if key in self._kept:
+            return self._kept[key]
+        era = self._era
+        told = await ask()
+        self._answered.set()
+        if self._hears and era == self._era:
+            self._kept[key] = told
+        return told
+
     async def watch(self) -> None:
         """Hear of changes, until cancelled; a server that is away is looked for, ever more rarely."""
         pauses = _pauses()
@@ -161,14 +187,11 @@ class Catalogue:
 
     async def _known(self, path: str, directory: Path, **query: str) -> Any:  # noqa: ANN401 - any JSON value
         key = (path, directory, *query.values())
-        if key in self._kept:
-            return self._kept[key]
-        era = self._era
-        told = await self.opencode.get(path, directory, **query)
-        self._answered.set()
-        if self._hears and era == self._era:
-            self._kept[key] = told
-        return told
+        return await self.kept(key, lambda: self.opencode.get(path, directory, **query))
+
+    async def _providers(self, directory: Path) -> dict[str, list[str]]:
+        told = await self._known("/config/providers", directory)
+        return {each["id"]: list(each["models"]) for each in told["providers"]}
 
 
 def _pauses() -> Iterator[float]:

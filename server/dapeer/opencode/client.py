@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import httpx2
 
@@ -53,10 +54,14 @@ class OpenCode:
     Args:
         url: Where it listens.
         environment: Where its password is, as OpenCode itself finds it.
+        silence: Seconds without an event after which a stream is dead.
     """
 
-    def __init__(self, url: str, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, url: str, environment: Mapping[str, str] = os.environ, *, silence: float = SILENCE
+    ) -> None:
         self.url = url
+        self._silence = silence
         password = environment.get(PASSWORD)
         self._http = httpx2.AsyncClient(
             base_url=url,
@@ -99,6 +104,14 @@ class OpenCode:
         """
         return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
+    async def delete(self, path: str, directory: Path | None = None) -> Any:  # noqa: ANN401
+        """Delete what is at a path.
+
+        Raises:
+            OpenCodeError: There is no answer, or it is a refusal.
+        """
+        return await self._ask("DELETE", path, None, directory, {})
+
     async def _ask(
         self,
         method: str,
@@ -132,11 +145,15 @@ class OpenCode:
         """
         try:
             async with self._http.stream(
-                "GET", "/global/event", timeout=httpx2.Timeout(SILENCE, connect=SECONDS_TO_CONNECT)
+                "GET",
+                "/global/event",
+                timeout=httpx2.Timeout(self._silence, connect=SECONDS_TO_CONNECT),
             ) as answer:
                 if answer.is_error:
                     await answer.aread()
                 self._check(answer, "GET /global/event")
+                if "text/event-stream" not in answer.headers.get("content-type", ""):
+                    raise _unknown(answer)
                 async with aclosing(_events(answer)) as events:
                     yield events
         except httpx2.TransportError as error:
@@ -175,10 +192,14 @@ def _content(answer: httpx2.Response) -> Any:  # noqa: ANN401
     try:
         return answer.json()
     except ValueError as error:
-        raise OpenCodeFailed(
-            f"What answers at {answer.url.copy_with(path='/', query=None)} is no OpenCode server that we know.",
-            "This needs OpenCode 1.18 or newer.",
-        ) from error
+        raise _unknown(answer) from error
+
+
+def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
+    return OpenCodeFailed(
+        f"What answers at {answer.url.copy_with(path='/', query=None)} is no OpenCode server that we know.",
+        "This needs OpenCode 1.18 or newer.",
+    )
 
 
 def _reason(answer: httpx2.Response) -> str:
@@ -197,6 +218,20 @@ def _reason(answer: httpx2.Response) -> str:
 
 
 async def _events(answer: httpx2.Response) -> AsyncGenerator[Json]:
-    async for line in answer.aiter_lines():
-        if line.startswith("data:"):
-            yield json.loads(line[5:])
+    async for line in _lines(answer):
+        if line.startswith(b"data:"):
+            with contextlib.suppress(ValueError):
+                event: object = json.loads(line[5:])
+                if isinstance(event, dict):
+                    yield cast("Json", event)
+
+
+async def _lines(answer: httpx2.Response) -> AsyncGenerator[bytes]:
+    """Yield the lines. Those of the library end at whatever Unicode says, which may stand in a JSON string."""
+    line: list[bytes] = []
+    async for chunk in answer.aiter_bytes():
+        first, *more = chunk.split(b"\n")
+        line.append(first)
+        for begun in more:
+            yield b"".join(line)
+            line = [begun]

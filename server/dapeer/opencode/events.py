@@ -12,7 +12,9 @@ from dapeer.opencode.client import Json, OpenCode
 
 CONNECTED: Final = "server.connected"
 """The first event of every stream. What came before it may have been missed: nothing is told again."""
-PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0)
+HEARTBEAT: Final = "server.heartbeat"
+"""Told every ten seconds."""
+PAUSES: Final = (0.0, 0.2, 0.5, 1.0)
 """Seconds before each new attempt, after a stream has ended; then it is given up."""
 
 
@@ -27,10 +29,13 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
         try:
             async with opencode.events() as events:
                 async for event in events:
-                    pauses = iter(PAUSES)
-                    payload: Json = event.get("payload") or {}
-                    if isinstance(payload.get("properties"), dict):
-                        yield payload
+                    match event.get("payload"):
+                        case {"type": str(kind), "properties": dict()} as told:
+                            # Streams that are cut as soon as they begin would else keep us busy.
+                            pauses = pauses if kind == CONNECTED else iter(PAUSES)
+                            yield told
+                        case _:
+                            pass
         except NoOpenCode:
             pause = next(pauses, None)
             if pause is None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import secrets
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from dapeer.opencode.client import Json
 
-LONGEST_OUTPUT: Final = 2_000
-LONGEST_ANSWER: Final = 30_000
+GOES_ON: Final = ("tool-calls", "unknown")
+"""How a message of a model's has finished after which OpenCode asks it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,11 @@ class Turn:
 
     @property
     def replies(self) -> list[Json]:
-        """The assistant's messages."""
-        return [one for one in self.messages if one["info"]["role"] == "assistant"]
+        """The assistant's messages, without the summaries that OpenCode makes for itself."""
+        infos = ((one, one["info"]) for one in self.messages)
+        return [
+            one for one, info in infos if info["role"] == "assistant" and not info.get("summary")
+        ]
 
     @property
     def ended(self) -> bool:
@@ -31,14 +37,19 @@ class Turn:
         return bool(last.get("error") or last.get("time", {}).get("completed"))
 
     @property
+    def answered(self) -> bool:
+        """Whether nothing more comes of it, though the session may be busy with another prompt."""
+        return bool(self.replies) and self.ended and _is_last(self.replies[-1]["info"])
+
+    @property
     def answer(self) -> str:
         """The text of the last message that has one."""
         texts = [text_of(reply) for reply in self.replies]
-        return shortened(next(filter(None, reversed(texts)), ""), LONGEST_ANSWER)
+        return next(filter(None, reversed(texts)), "")
 
     @property
     def calls(self) -> list[Json]:
-        """The calls of tools, oldest first."""
+        """The parts that are calls of tools, oldest first."""
         return [call for reply in self.replies for call in calls_of(reply)]
 
     @property
@@ -47,14 +58,36 @@ class Turn:
         return error_of(self.replies[-1]["info"].get("error")) if self.replies else ""
 
 
-def turn_after(messages: Sequence[Json], after: str | None) -> Turn:
-    """Return the turn that the first prompt after a message has begun."""
+def new_id() -> str:
+    """Return the id of a message to be: time and chance, as in OpenCode's own."""
+    since = int(time.time() * 1000) << 12
+    return f"msg_{since & (1 << 48) - 1:012x}{secrets.token_hex(7)}"
+
+
+def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
+    """Return what has come of a prompt.
+
+    What is said to a session that is busy is queued: OpenCode names in each reply the newest prompt that it had
+    known when it began. So replies that name ours are ours; without a last one, another prompt, or a summary of
+    all that was said, has come between, and what is answered there answers ours, too.
+    """
     ids = [one["info"]["id"] for one in messages]
-    start = ids.index(after) + 1 if after in ids else 0
-    for index in range(start, len(messages)):
-        if messages[index]["info"]["role"] == "user":
-            return Turn(messages[index:])
-    return Turn(())
+    if prompt not in ids:
+        return Turn(())
+    since = messages[ids.index(prompt) :]
+    own = Turn(_with_replies(since, {prompt}))
+    return own if own.answered else Turn(_with_replies(since, {one["info"]["id"] for one in since}))
+
+
+def last_prompt(messages: Sequence[Json]) -> str | None:
+    """Return the id of the last message that is somebody's, and not OpenCode's own."""
+    return next((one["info"]["id"] for one in reversed(messages) if is_prompt(one)), None)
+
+
+def is_prompt(message: Json) -> bool:
+    """Return whether somebody has said this."""
+    own = all(part.get("synthetic") or part["type"] == "compaction" for part in message["parts"])
+    return message["info"]["role"] == "user" and not (own and message["parts"])
 
 
 def text_of(message: Json) -> str:
@@ -64,20 +97,23 @@ def text_of(message: Json) -> str:
 
 
 def calls_of(message: Json) -> list[Json]:
-    """Return the calls of tools in a message: tool, status, input, and output or error."""
-    return [_call(part) for part in message["parts"] if part["type"] == "tool"]
+    """Return the parts of a message that are calls of tools."""
+    return [part for part in message["parts"] if part["type"] == "tool"]
 
 
-def _call(part: Json) -> Json:
+def call_of(part: Json, most: int) -> Json:
+    """Return a call of a tool: tool, status, input, and output or error, each of so many characters at most."""
     state: Json = part["state"]
+    given: Json = state.get("input") or {}
+    as_text = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     call: Json = {
         "tool": part["tool"],
         "status": state["status"],
-        "input": state.get("input") or {},
+        "input": given if len(as_text) <= most else shortened(as_text, most),
     }
-    for name in ("title", "output", "error"):
+    for name in ("output", "error"):
         if state.get(name):
-            call[name] = shortened(str(state[name]), LONGEST_OUTPUT)
+            call[name] = shortened(str(state[name]), most)
     return call
 
 
@@ -96,3 +132,13 @@ def shortened(text: str, most: int) -> str:
     """Return a text, or its beginning and how much is missing."""
     more = len(text) - most
     return text if more <= 0 else f"{text[:most]}… ({more} more characters)"
+
+
+def _with_replies(messages: Sequence[Json], prompts: set[str]) -> list[Json]:
+    """Return these prompts and the replies to them."""
+    infos = ((one, one["info"]) for one in messages)
+    return [one for one, info in infos if info.get("parentID", info["id"]) in prompts]
+
+
+def _is_last(reply: Json) -> bool:
+    return bool(reply.get("error") or reply.get("finish") not in GOES_ON)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import OpenCodeFailed
+from dapeer.errors import ArgumentError, OpenCodeFailed
 from dapeer.opencode.client import Json, OpenCode
 
 TIMEOUT: Final = 60 * 60 * 1000
 """Milliseconds that OpenCode waits for a call; by default one minute, in which few bugs are found."""
+
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
+"""OpenCode turns other characters into `_`, and models take names of 64 characters at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,10 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
     It lasts until OpenCode ends or reads its configuration anew.
 
     Raises:
+        ArgumentError: The name is none for a tool, or there is no such directory.
         OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the core.
     """
+    _check(name, directory)
     body = {"name": name, "config": configuration(core)}
     told: Json = await opencode.post("/mcp", body, directory)
     state: Json = told.get(name) or {"status": "unknown to it"}
@@ -53,3 +59,15 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
             "If it runs in a container or on another machine, it cannot.",
         )
     return f"OpenCode at {opencode.url} has the tools as {name}_*, in sessions of {directory}."
+
+
+def _check(name: str, directory: Path) -> None:
+    if not NAME.fullmatch(name):
+        raise ArgumentError(
+            f"`{name}` cannot begin the names of tools.",
+            "Give up to 24 letters, digits, `-` or `_`.",
+        )
+    if not directory.is_dir():
+        raise ArgumentError(
+            f"There is no directory {directory}.", "OpenCode would have no session there."
+        )

@@ -1,81 +1,126 @@
-"""What has come of a prompt, as text for a model and as the same facts in data."""
+"""What has come of a prompt, and what was said in a session, as data and as text for a model.
+
+Both are bounded, and say how to read what is left out.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Final
 
+from dapeer.opencode import asks
 from dapeer.opencode.client import Json
-from dapeer.opencode.messages import shortened
+from dapeer.opencode.messages import call_of, calls_of, error_of, shortened, text_of
 from dapeer.opencode.runs import Outcome
 
-LONGEST_LINE = 160
+LONGEST_LINE: Final = 160
+LONGEST_OUTPUT: Final = 1_000
+LONGEST_ANSWER: Final = 30_000
+LONGEST_TEXT: Final = 60_000
+MOST_CALLS: Final = 30
 
 
 def facts(session: str, outcome: Outcome) -> Json:
     """Return an outcome as data."""
+    calls = outcome.turn.calls
     told: Json = {
         "session_id": session,
         "state": outcome.state,
-        "answer": outcome.turn.answer,
-        "tool_calls": outcome.turn.calls,
+        "answer": outcome.turn.answer[:LONGEST_ANSWER],
+        "tool_calls": [call_of(call, LONGEST_OUTPUT) for call in calls[-MOST_CALLS:]],
     }
+    if (cut := len(outcome.turn.answer) - LONGEST_ANSWER) > 0:
+        told["answer_cut"] = cut
+    if len(calls) > MOST_CALLS:
+        told["earlier_calls"] = len(calls) - MOST_CALLS
     if outcome.error:
         told["error"] = outcome.error
     if outcome.asks:
-        told["asks"] = [_ask(ask) for ask in outcome.asks]
+        told["asks"] = [asks.facts(ask, session) for ask in outcome.asks]
     return told
 
 
 def text(told: Json) -> str:
     """Return the same as text."""
-    lines = [told["answer"]] if told["answer"] else []
+    lines = [*_beginning(told)]
+    if told["answer"]:
+        lines.append(told["answer"])
+    if "answer_cut" in told:
+        lines.append(
+            f"… ({told['answer_cut']} more characters: opencode_messages with count 1 and a larger `length`)"
+        )
     if told["tool_calls"]:
-        lines += ["Tool calls:", *map(call_line, told["tool_calls"])]
+        lines.append("Tool calls:")
+    if "earlier_calls" in told:
+        lines.append(f"  ({told['earlier_calls']} earlier ones: opencode_messages)")
+    lines += map(call_line, told["tool_calls"])
+    return "\n".join(lines)
+
+
+def _beginning(told: Json) -> Sequence[str]:
     match told["state"]:
         case "failed":
-            lines.insert(0, f"The prompt has failed: {told['error']}.")
+            return (f"The prompt has failed: {told['error'].rstrip('.')}.",)
         case "running":
-            lines.insert(
-                0, f"Still running in {told['session_id']}; opencode_status tells when it is done."
+            return (
+                f"It runs in {told['session_id']}: opencode_status tells how far it is, opencode_abort stops it.",
             )
+        case "idle":
+            return ("Idle.",)
         case "needs_input":
-            lines.insert(0, "Needs input; answer with opencode_reply:")
-            lines[1:1] = map(ask_line, told["asks"])
+            asked = (line for ask in told["asks"] for line in asks.lines(ask))
+            return ("Needs input; answer with opencode_reply:", *asked)
         case _:
-            pass
-    return "\n".join(lines) or "Done, without an answer."
-
-
-def _ask(ask: Json) -> Json:
-    if ask["kind"] == "permission":
-        return {
-            "request_id": ask["id"],
-            "kind": "permission",
-            "permission": ask["permission"],
-            "patterns": ask.get("patterns") or [],
-        }
-    return {"request_id": ask["id"], "kind": "question", "questions": ask["questions"]}
-
-
-def ask_line(ask: Json) -> str:
-    """Return what is asked, in a line for each question."""
-    if ask["kind"] == "permission":
-        patterns = ", ".join(ask["patterns"])
-        return f"  {ask['request_id']}: may it {ask['permission']} {patterns}? decision once, always or reject"
-    return "\n".join(
-        f"  {ask['request_id']}: {one['question']} Options: {_labels(one.get('options') or [])}"
-        for one in ask["questions"]
-    )
-
-
-def _labels(options: Iterable[Json]) -> str:
-    return ", ".join(option["label"] for option in options) or "none, answer freely"
+            return () if told["answer"] else ("Done, without an answer.",)
 
 
 def call_line(call: Json) -> str:
     """Return a call of a tool in one line."""
-    given = json.dumps(call["input"], ensure_ascii=False, separators=(",", ":"))
     told = " ".join(str(call.get("error") or call.get("output") or "").split())
-    line = f"  {call['tool']}({shortened(given, LONGEST_LINE)}) {call['status']}"
+    line = f"  {call['tool']}({shortened(_input(call), LONGEST_LINE)}) {call['status']}"
     return f"{line}: {shortened(told, LONGEST_LINE)}" if told else line
+
+
+def spoken(message: Json, length: int) -> Json:
+    """Return a message as data, each of its texts of so many characters at most."""
+    info: Json = message["info"]
+    told: Json = {
+        "message_id": info["id"],
+        "role": info["role"],
+        "text": shortened(text_of(message), length),
+        "tool_calls": [call_of(call, length) for call in calls_of(message)],
+    }
+    return told | {"error": error_of(info["error"])} if info.get("error") else told
+
+
+def conversation(told: Sequence[Json]) -> tuple[str, int]:
+    """Return messages as text, and how many there was room for: the newest."""
+    blocks: list[str] = []
+    room = LONGEST_TEXT
+    for one in reversed(told):
+        block = _said(one)
+        if blocks and len(block) > room:
+            break
+        blocks.append(block)
+        room -= len(block)
+    return "\n".join(filter(None, reversed(blocks))), len(blocks)
+
+
+def _said(told: Json) -> str:
+    lines = [f"{told['role']}: {told['text']}"] if told["text"] else []
+    if "error" in told:
+        lines.append(f"{told['role']} failed: {told['error']}")
+    for call in told["tool_calls"]:
+        output = call.get("error") or call.get("output")
+        lines.append(f"  {call['tool']}({_input(call)}) {call['status']}{':' if output else ''}")
+        if output:
+            lines.append(output.rstrip("\n"))
+    return "\n".join(lines)
+
+
+def _input(call: Json) -> str:
+    given = call["input"]
+    if isinstance(given, str):
+        return given
+    return json.dumps(given, ensure_ascii=False, separators=(",", ":"))

@@ -7,24 +7,38 @@ when the stream breaks, and nothing depends on the order in which things are tol
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import aclosing
+import contextlib
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from dapeer.errors import OpenCodeFailed
+import anyio
+
+from dapeer.errors import NoOpenCode, OpenCodeError, OpenCodeFailed, OpenCodeMissing
+from dapeer.opencode.asks import reply
 from dapeer.opencode.client import Json, OpenCode
-from dapeer.opencode.events import CONNECTED, follow
-from dapeer.opencode.messages import Turn, error_of, turn_after
+from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
+from dapeer.opencode.messages import Turn, error_of, last_prompt, turn_of
+from dapeer.opencode.narration import Narration
 
-MOST_MESSAGES: Final = 200
+PAGE: Final = 50
+"""Messages that are asked for at first; then twice as many, until the prompt is among them."""
 ASKED: Final = ("permission.asked", "question.asked")
-TOLD: Final = (CONNECTED, *ASKED, "session.idle", "session.error", "session.status")
+ENDED: Final = ("session.idle", "session.error")
+BEATS: Final = (6, 2)
+"""Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
+SECONDS_TO_STOP: Final = 4
+UNANSWERED: Final = "OpenCode has stopped before it has answered"
 
-State = Literal["done", "failed", "needs_input", "running"]
+State = Literal["idle", "done", "failed", "needs_input", "running"]
 Tell = Callable[[str], Awaitable[None]]
 Begin = Callable[[], Coroutine[Any, Any, Any]]
+
+_ours: deque[str] = deque(maxlen=1000)
+"""The prompts with which we have set idle sessions to work: these runs are ours to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,112 +58,228 @@ class Run:
     Args:
         opencode: Where it runs.
         session: Its session, as OpenCode tells it.
-        after: The last message before it; None: there was none.
+        prompt: The id of its message, which need not be there yet; None: the last one there is, or will be.
     """
 
-    def __init__(self, opencode: OpenCode, session: Json, after: str | None) -> None:
+    def __init__(self, opencode: OpenCode, session: Json, prompt: str | None = None) -> None:
         self._opencode = opencode
-        self._after = after
         self._error = ""
         self._parents: dict[str, str | None] = {}
+        self._reply_to = ""
+        self._heard = asyncio.Event()
+        """Set when we hear of events."""
+        self._there = asyncio.Event()
+        """Set when its message is known to be there."""
+        self._taken = asyncio.Event()
+        """Set when OpenCode works at it, or has done so."""
+        self._among_others = prompt is not None
+        """Whether the session may be busy with another prompt."""
+        self._silent_beats = 0
+        self._unsure = ""
+        """Why it may never have reached OpenCode; empty: it has."""
         self.id: str = session["id"]
+        self.prompt = prompt
         self.directory = Path(session["directory"])
 
-    async def wait(self, begin: Begin | None, tell: Tell, seconds: float) -> Outcome:
+    async def wait(
+        self, begin: Begin | None, tell: Tell, seconds: float, reply_to: str = ""
+    ) -> Outcome:
         """Begin, and wait until it ends or needs somebody; after `seconds` it runs on without us.
 
+        Who is cancelled stops the run, if this or an earlier `wait` has begun it.
+
         Args:
-            begin: What begins it; begun once events are heard. None: it runs already.
+            begin: What begins it, or lets it go on; done once events are heard. None: it runs already.
             tell: Is told the newest of what happens.
             seconds: How long to wait.
+            reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
 
         Raises:
             OpenCodeError: OpenCode is gone, or refuses.
         """
-        heard = asyncio.Event()
-        watching = asyncio.create_task(self._watch(heard, tell, look_at_once=begin is None))
-        beginning = asyncio.create_task(self._begin(begin, heard)) if begin else None
+        self._reply_to = reply_to
+        if reply_to or begin is None:
+            self._there.set()
+        async with self._begun(begin, tell) as (watching, beginning):
+            try:
+                try:
+                    async with asyncio.timeout(seconds):
+                        return await self._first(watching, beginning)
+                except TimeoutError:
+                    # What has not begun yet would not if we left.
+                    ended = await self._until(self._there, watching, beginning)
+                    return ended or Outcome("running", await self._turn())
+            except asyncio.CancelledError:
+                with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
+                    await self._stop()
+                raise
+
+    async def begin(self, begin: Begin) -> Outcome:
+        """Begin it, and return when OpenCode works at it, or will when it is done with what it does.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or refuses.
+        """
+        async with self._begun(begin, _nobody) as (watching, beginning):
+            begun = self._there if self._among_others else self._taken
+            ended = await self._until(begun, watching, beginning)
+            # Who asks for its state now is told of it, and not of an earlier prompt.
+            return ended or Outcome("running", Turn(()))
+
+    @asynccontextmanager
+    async def _begun(
+        self, begin: Begin | None, tell: Tell
+    ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
+        if begin is not None and not self._reply_to:
+            self._among_others = await self._is_busy()
+            if not self._among_others and self.prompt:
+                _ours.append(self.prompt)
+        watching = asyncio.create_task(self._watch(tell, look_at_once=begin is None))
+        beginning = asyncio.create_task(self._begin(begin))
         try:
-            async with asyncio.timeout(seconds):
-                return await self._first(watching, beginning)
-        except TimeoutError:
-            return Outcome("running", await self._turn())
+            yield watching, beginning
         finally:
-            tasks: list[asyncio.Task[Any]] = [watching, *([beginning] if beginning else [])]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            watching.cancel()
+            beginning.cancel()
+            await asyncio.gather(watching, beginning, return_exceptions=True)
+
+    async def _begin(self, begin: Begin | None) -> None:
+        await self._heard.wait()
+        if begin is not None:
+            await begin()
 
     async def _first(
-        self, watching: asyncio.Task[Outcome], beginning: asyncio.Task[None] | None
+        self, watching: asyncio.Task[Outcome], beginning: asyncio.Task[None]
     ) -> Outcome:
-        if beginning:
-            await asyncio.wait((watching, beginning), return_when=asyncio.FIRST_COMPLETED)
-            if not watching.done():
-                # What has begun it is answered when it has ended, as a rule.
-                await beginning
-                if outcome := await self.look():
-                    return outcome
-        return await watching
+        # Not awaited themselves: who is cancelled still needs them.
+        await asyncio.wait((watching, beginning), return_when=asyncio.FIRST_COMPLETED)
+        if not watching.done() and (outcome := await self._after(beginning)):
+            return outcome
+        await asyncio.wait((watching,))
+        return watching.result()
 
-    async def _begin(self, begin: Begin, heard: asyncio.Event) -> None:
-        await heard.wait()
-        await begin()
+    async def _after(self, beginning: asyncio.Task[None]) -> Outcome | None:
+        """Look what has come of it now that what begins it has been answered."""
+        try:
+            beginning.result()
+        except NoOpenCode as error:
+            if self._reply_to:
+                raise
+            # OpenCode may live on, and have taken it, when a connection breaks; a command's is open for long.
+            self._unsure = str(error)
+        with contextlib.suppress(NoOpenCode):
+            return await self.look()
+        return None
 
-    async def _watch(self, heard: asyncio.Event, tell: Tell, *, look_at_once: bool) -> Outcome:
+    async def _until(
+        self,
+        event: asyncio.Event,
+        watching: asyncio.Task[Outcome],
+        beginning: asyncio.Task[None],
+    ) -> Outcome | None:
+        """Wait until something is known of the prompt; return how it has ended, if it has."""
+        set_ = asyncio.create_task(event.wait())
+        try:
+            tasks = {set_, watching, beginning}
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if beginning.done() and not self._there.is_set():
+                beginning.result()
+            if not (event.is_set() or watching.done()):
+                # When a stream begins, OpenCode says so a moment before it tells anything.
+                with contextlib.suppress(NoOpenCode):
+                    if outcome := await self.look():
+                        return outcome
+            await asyncio.wait((set_, watching), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            set_.cancel()
+        return watching.result() if watching.done() else None
+
+    async def _watch(self, tell: Tell, *, look_at_once: bool) -> Outcome:
+        narration = Narration(self.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
-                first = event["type"] == CONNECTED and not heard.is_set()
-                heard.set()
+                first = event["type"] == CONNECTED and not self._heard.is_set()
+                self._heard.set()
                 if first and not look_at_once:
                     continue
-                if self._is_news(event) and (outcome := await self.look()):
+                if self._is_news(event) and (outcome := await self._try_to_look(event)):
                     return outcome
-                if words := self._words(event):
+                if words := narration.words(event):
                     await tell(words)
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status tells the state.")
 
+    async def _try_to_look(self, event: Json) -> Outcome | None:
+        # Whether OpenCode lives, its events show; after a gap, or at the next heartbeat, we look again.
+        with contextlib.suppress(NoOpenCode):
+            return await self.look(beat=event["type"] == HEARTBEAT)
+        return None
+
     def _is_news(self, event: Json) -> bool:
         kind, told = event["type"], event["properties"]
-        mine = told.get("sessionID") == self.id
-        if kind == "session.error" and mine:
+        if kind == CONNECTED:
+            self._among_others = True
+        if kind in (CONNECTED, HEARTBEAT, *ASKED):
+            return True
+        info: Json = told.get("info") or {}
+        if self.id not in (told.get("sessionID"), info.get("sessionID")):
+            return False
+        if kind == "session.error":
             self._error = error_of(told.get("error"))
-        return kind in TOLD and (mine or kind in (CONNECTED, *ASKED))
+        if kind == "session.status" and told.get("status") == {"type": "busy"}:
+            if not self._there.is_set():
+                return True
+            self._note_busy()
+        return kind in ENDED or (kind == "message.updated" and self._is_mine_among_others(info))
 
-    def _words(self, event: Json) -> str:
-        """Return what a waiting client may want to read of an event."""
-        told = event["properties"]
-        part: Json = told.get("part") or {}
-        if self.id not in (told.get("sessionID"), part.get("sessionID")):
-            return ""
-        match part:
-            case {"type": "tool", "tool": str(tool), "state": {"status": str(status), **more}}:
-                return f"{tool} {more.get('title') or ''} ({status})".replace("  ", " ")
-            case {"type": "text", "text": str(text)}:
-                return text.strip().rpartition("\n")[2][:200]
-            case _:
-                return _trying_again(told.get("status"))
+    def _note_busy(self) -> None:
+        if self._there.is_set() and not self._among_others:
+            self._taken.set()
 
-    async def look(self) -> Outcome | None:
-        """Return how it has ended, or what it needs; None: it runs."""
+    def _is_mine_among_others(self, info: Json) -> bool:
+        """Take note of a message; return whether it may end a prompt of ours while the session is busy."""
+        if info.get("role") == "user":
+            self.prompt = self.prompt or info.get("id")
+            if info.get("id") == self.prompt:
+                self._there.set()
+            else:
+                self._among_others = True
+            return False
+        if info.get("parentID") != self.prompt:
+            return False
+        self._there.set()
+        self._taken.set()
+        return self._among_others and bool(info.get("finish") or info.get("error"))
+
+    async def look(self, *, beat: bool = False) -> Outcome | None:
+        """Return how it has ended, or what it needs; None: it runs.
+
+        Args:
+            beat: Some time has passed since the last look.
+        """
         if asks := await self.asks():
             return Outcome("needs_input", await self._turn(), asks)
-        busy = await self._is_busy()
+        if await self._is_busy():
+            # When a stream begins, OpenCode says so a moment before it listens itself.
+            unsure = self._among_others or not self._there.is_set()
+            turn = await self._turn() if unsure else Turn(())
+            self._note_busy()
+            return _ended(turn) if turn.answered else None
         turn = await self._turn()
-        if busy:
-            return None
         if turn.ended:
-            return Outcome("failed" if turn.error else "done", turn, error=turn.error)
-        return Outcome("failed", turn, error=self._error) if self._error else None
+            return _ended(turn)
+        if self._error:
+            return Outcome("failed", turn, error=self._error)
+        self._silent_beats += beat
+        stopped = turn.messages and self._taken.is_set()
+        if stopped or self._silent_beats >= BEATS[bool(turn.messages)]:
+            return Outcome("failed", turn, error=self._unsure or UNANSWERED)
+        return None
 
     async def state(self) -> Outcome:
         """Return how far it is, without waiting."""
-        return await self.look() or Outcome(
-            "running" if await self._is_busy() else "done", await self._turn()
-        )
-
-    async def _is_busy(self) -> bool:
-        return self.id in await self._opencode.get("/session/status", self.directory)
+        if outcome := await self.look():
+            return outcome
+        return Outcome("running" if await self._is_busy() else "idle", await self._turn())
 
     async def asks(self) -> list[Json]:
         """Return the permissions and questions that it, or a session that it has begun, waits for."""
@@ -158,26 +288,72 @@ class Run:
             for kind in ("permission", "question")
             for ask in await self._opencode.get(f"/{kind}", self.directory)
         ]
-        return [ask for ask in found if await self._is_mine(ask["sessionID"])]
+        return [
+            ask
+            for ask in found
+            if ask["id"] != self._reply_to and await self._is_mine(ask["sessionID"])
+        ]
+
+    async def abort(self) -> None:
+        """Stop what the session does, whoever has begun it.
+
+        Raises:
+            OpenCodeError: OpenCode is gone.
+        """
+        await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
+        # OpenCode itself would go on asking, for a session that waits no more.
+        for ask in await self.asks():
+            path, body = reply(ask, "reject", None, None)
+            with contextlib.suppress(OpenCodeMissing):
+                await self._opencode.post(path, body, self.directory)
 
     async def _is_mine(self, session: str | None) -> bool:
         while session is not None and session != self.id:
             if session not in self._parents:
-                told = await self._opencode.get(f"/session/{session}", self.directory)
-                self._parents[session] = told.get("parentID")
+                self._parents[session] = await self._parent(session)
             session = self._parents[session]
         return session is not None
 
+    async def _parent(self, session: str) -> str | None:
+        with contextlib.suppress(OpenCodeMissing):
+            told: Json = await self._opencode.get(f"/session/{session}", self.directory)
+            return told.get("parentID")
+        return None
+
+    async def _is_busy(self) -> bool:
+        return self.id in await self._opencode.get("/session/status", self.directory)
+
     async def _turn(self) -> Turn:
-        messages = await self._opencode.get(
-            f"/session/{self.id}/message", self.directory, limit=MOST_MESSAGES
-        )
-        return turn_after(messages, self._after)
+        count = PAGE
+        while True:
+            messages = await self._messages(count)
+            prompt = self.prompt or last_prompt(messages)
+            turn = turn_of(messages, prompt) if prompt else Turn(())
+            if turn.messages:
+                self._there.set()
+            if turn.messages or len(messages) < count:
+                return turn
+            count *= 2
+
+    async def _messages(self, count: int) -> list[Json]:
+        path = f"/session/{self.id}/message"
+        return await self._opencode.get(path, self.directory, limit=count)
+
+    async def _stop(self) -> None:
+        """Stop what we have begun, if nobody has said anything else to the session since."""
+        if self.prompt not in _ours or not self._heard.is_set():
+            return
+        with contextlib.suppress(OpenCodeError):
+            if not self._reply_to:
+                # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
+                await self._taken.wait()
+            if last_prompt(await self._messages(PAGE)) == self.prompt:
+                await self.abort()
 
 
-def _trying_again(status: Any) -> str:  # noqa: ANN401 - of a session, or of something else
-    match status:
-        case {"type": "retry", "message": str(message)}:
-            return f"OpenCode tries again: {message}"
-        case _:
-            return ""
+def _ended(turn: Turn) -> Outcome:
+    return Outcome("failed" if turn.error else "done", turn, error=turn.error)
+
+
+async def _nobody(_words: str) -> None:
+    """Tell nobody."""

@@ -7,8 +7,6 @@ import binascii
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -20,38 +18,27 @@ log = logging.getLogger(__name__)
 
 
 class Servers:
-    """The servers, each looked after for as long as it is known. Use it as a context manager.
+    """The servers, each looked after for as long as it is known.
 
     Args:
         project: The directory whose skills are of interest.
+        tasks: Where they are looked after.
         named: The one that somebody has named. It is preferred.
     """
 
-    def __init__(self, project: Path, named: OpenCode | None = None) -> None:
+    def __init__(self, project: Path, tasks: TaskGroup, named: OpenCode | None) -> None:
         self._project = project
+        self._tasks = tasks
         self._named = named
         self._known: dict[str, Catalogue] = {}
         """By who has told of it, the newest last."""
         self._watches: dict[str, anyio.CancelScope] = {}
         self._listeners: list[Callable[[], None]] = []
-        self._tasks: TaskGroup = anyio.create_task_group()
 
-    async def __aenter__(self) -> Self:
+    def open(self) -> None:
         """Begin to look after the one that was named."""
-        await self._tasks.__aenter__()
         if self._named:
             self._take("", self._named)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
-        """Hang up on all of them."""
-        self._tasks.cancel_scope.cancel()
-        return await self._tasks.__aexit__(kind, error, traceback)
 
     @property
     def current(self) -> Catalogue | None:
@@ -96,7 +83,11 @@ class Servers:
 async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
     with scope:
         async with catalogue.opencode:
-            await catalogue.watch()
+            try:
+                await catalogue.watch()
+            except Exception:
+                # Whatever a server of somebody else tells us, debugging goes on.
+                log.exception("OpenCode at %s is not listened to any more", catalogue.opencode.url)
 
 
 def _environment(authorization: str) -> dict[str, str]:

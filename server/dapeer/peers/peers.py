@@ -33,7 +33,6 @@ class Peers:
     """
 
     def __init__(self, debugger: Debugger, opencode: OpenCode | None = None) -> None:
-        self.opencode = Servers(debugger.project, opencode)
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self._debugger = debugger
@@ -43,11 +42,12 @@ class Peers:
         self._taps = Taps()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
+        self.opencode = Servers(debugger.project, self._tasks, opencode)
 
     async def __aenter__(self) -> Self:
         """Begin to attach."""
         await self._tasks.__aenter__()
-        await self.opencode.__aenter__()
+        self.opencode.open()
         return self
 
     async def __aexit__(
@@ -64,7 +64,6 @@ class Peers:
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()
-        await self.opencode.__aexit__(kind, error, traceback)
         self._tasks.cancel_scope.cancel()
         return await self._tasks.__aexit__(kind, error, traceback)
 

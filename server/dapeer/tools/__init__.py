@@ -10,6 +10,7 @@ from dapeer.tools import (
     memory,
     neovim,
     opencode,
+    opencode_tools,
     output,
     raw,
     rewinding,
@@ -37,6 +38,6 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 # Offered only where an OpenCode server is known.
-OF_OPENCODE: tuple[Tool, ...] = opencode.TOOLS
+OF_OPENCODE: tuple[Tool, ...] = (*opencode.TOOLS, *opencode_tools.TOOLS)
 
 __all__ = ["OF_OPENCODE", "TOOLS", "Call", "Reply", "Served", "Tool"]

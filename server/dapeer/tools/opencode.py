@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
-import anyio
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeError
-from dapeer.opencode import report
+from dapeer.errors import NoOpenCode
+from dapeer.opencode import asks, relay, report
+from dapeer.opencode.asks import Decision
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import Json, OpenCode
-from dapeer.opencode.messages import calls_of, shortened, text_of
-from dapeer.opencode.runs import Begin, Run
+from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
+from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
+from dapeer.opencode.runs import Begin, Outcome, Run
+from dapeer.tools.opencode_tools import answered
 from dapeer.tools.tool import Call, Reply, tool
 
 LONG: Final = 600_000
 """Milliseconds that a prompt may take before we stop waiting for it."""
-SECONDS_TO_ABORT: Final = 2
 MOST: Final = 100
+LONGEST_PATCH: Final = 20_000
 
 Directory = Annotated[str | None, Field(description="default: this project")]
+Answer = Annotated[
+    list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+]
+"""What is chosen of one question's options; a model may leave the brackets out."""
 Milliseconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 
@@ -61,24 +65,20 @@ async def opencode_prompt(
     wait: bool = True,
     timeout_ms: Milliseconds = LONG,
 ) -> Reply:
-    """Prompt an OpenCode session; returns the answer with the tool calls made, or what it needs to be told."""
-    opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
+    """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply)."""
+    known, opencode = _catalogue(call), _opencode(call)
+    session = await known.session(session_id)
     where = Path(session["directory"])
+    run = Run(opencode, session, new_id())
     body: Json = {
+        "messageID": run.prompt,
         "parts": [{"type": "text", "text": prompt}],
-        **await _catalogue(call).agent(where, agent),
-        **await _catalogue(call).model(where, model),
+        **await known.agent(where, agent),
+        **await known.model(where, model),
     }
-    path = f"/session/{session_id}"
-    if not wait:
-        await opencode.post(f"{path}/prompt_async", body, where)
-        return _begun(session_id)
-    return await _run(
-        call,
-        session,
-        lambda: opencode.post(f"{path}/message", body, where, seconds=None),
-        timeout_ms,
+    path = f"/session/{session_id}/prompt_async"
+    return await _begin(
+        call, run, lambda: opencode.post(path, body, where), timeout_ms if wait else None
     )
 
 
@@ -88,17 +88,26 @@ async def opencode_command(
     session_id: str,
     command: str,
     arguments: str = "",
+    wait: bool = True,
     timeout_ms: Milliseconds = LONG,
 ) -> Reply:
-    """Run a command or skill of OpenCode's in a session, as `/command arguments` does."""
+    """Run a command or skill of OpenCode's in a session, as `/command arguments` does; returns as opencode_prompt."""
     opencode = _opencode(call)
     session = await _catalogue(call).session(session_id)
     where = Path(session["directory"])
-    name = await _catalogue(call).command(where, command)
-    body = {"command": name, "arguments": arguments}
+    run = Run(opencode, session, new_id())
+    body = {
+        "messageID": run.prompt,
+        "command": await _catalogue(call).command(where, command),
+        "arguments": arguments,
+    }
     path = f"/session/{session_id}/command"
-    return await _run(
-        call, session, lambda: opencode.post(path, body, where, seconds=None), timeout_ms
+    # Answered when the command has ended; it runs on when we hang up.
+    return await _begin(
+        call,
+        run,
+        lambda: opencode.post(path, body, where, seconds=None),
+        timeout_ms if wait else None,
     )
 
 
@@ -106,50 +115,55 @@ async def opencode_command(
 async def opencode_reply(
     call: Call,
     session_id: str,
-    request_id: Annotated[str | None, Field(description="needed when it waits for several")] = None,
-    decision: Literal["once", "always", "reject"] | None = None,
+    request_id: Annotated[str | None, Field(description="needed when it asks several")] = None,
+    decision: Decision | None = None,
     answers: Annotated[
-        list[str] | None, Field(description="one for each question: a label, or free text")
+        list[Answer] | None, Field(description="for each question: its labels, or free text")
     ] = None,
-    message: Annotated[str | None, Field(description="why it is rejected")] = None,
+    message: Annotated[str | None, Field(description="why it is rejected: it goes on")] = None,
     timeout_ms: Milliseconds = LONG,
 ) -> Reply:
-    """Answer a permission request (decision) or questions (answers, or decision reject) of a session; then waits as opencode_prompt does."""
+    """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
     opencode = _opencode(call)
     session = await _catalogue(call).session(session_id)
-    run = Run(opencode, session, await _before_last_prompt(opencode, session))
-    ask = _chosen(await run.asks(), request_id)
-    path, body = _answer(ask, decision, answers, message)
-    told = await run.wait(
-        lambda: opencode.post(path, body, run.directory), call.progress, timeout_ms / 1000
+    run = await _waiting(opencode, session)
+    ask = asks.chosen(await run.asks(), request_id)
+    path, body = asks.reply(ask, decision, answers, message)
+    going_on = run.wait(
+        lambda: opencode.post(path, body, run.directory),
+        call.progress,
+        timeout_ms / 1000,
+        reply_to=ask["id"],
     )
-    facts = report.facts(session_id, told)
-    return Reply(report.text(facts), facts)
+    if relay.is_call(session):
+        return answered(session, await relay.ended(opencode, session, going_on))
+    return _told(run, await going_on)
 
 
 @tool("Read OpenCode messages", read_only=True)
-async def opencode_messages(call: Call, session_id: str, count: Count = 10) -> Reply:
-    """Read the last messages of an OpenCode session, tool calls included."""
+async def opencode_messages(
+    call: Call,
+    session_id: str,
+    count: Count = 10,
+    start: Annotated[int, Field(ge=0, description="newest ones to skip")] = 0,
+    length: Annotated[int, Field(ge=1, le=LONGEST_TEXT, description="of each text, at most")] = 500,
+) -> Reply:
+    """Read messages of an OpenCode session, the last ones by default, tool calls included."""
     opencode = _opencode(call)
     session = await _catalogue(call).session(session_id)
-    found = await _messages(opencode, session, count)
-    rows: list[Json] = [
-        {"role": one["info"]["role"], "text": text_of(one), "tool_calls": calls_of(one)}
-        for one in found
-    ]
-    lines = [
-        "\n".join([f"{row['role']}: {row['text']}", *map(report.call_line, row["tool_calls"])])
-        for row in rows
-    ]
-    return Reply("\n".join(lines) or "Nothing has been said.", {"messages": rows})
+    found = await _messages(opencode, session, start + count)
+    wanted = found[max(0, len(found) - start - count) : len(found) - start]
+    text, shown = conversation([spoken(one, length) for one in wanted])
+    rows = [spoken(one, length) for one in wanted[len(wanted) - shown :]]
+    if len(found) >= start + count or shown < len(wanted):
+        text = f"(earlier ones: start {start + shown})\n{text}"
+    return Reply(text or "Nothing has been said.", {"messages": rows})
 
 
 @tool("OpenCode session state", read_only=True)
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Tell whether an OpenCode session runs, is done or needs input, and what its last prompt has brought."""
-    opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
-    run = Run(opencode, session, await _before_last_prompt(opencode, session))
+    run = Run(_opencode(call), await _catalogue(call).session(session_id))
     facts = report.facts(session_id, await run.state())
     return Reply(report.text(facts), facts)
 
@@ -159,7 +173,10 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)
     session = await _catalogue(call).session(session_id)
-    await _abort(opencode, session)
+    if relay.is_call(session):
+        await relay.end(opencode, session)
+    else:
+        await Run(opencode, session).abort()
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
 
@@ -174,21 +191,22 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 
 
 @tool("OpenCode changes", read_only=True)
-async def opencode_diff(call: Call, session_id: str) -> Reply:
-    """Read what the last prompt of an OpenCode session has changed in files; needs OpenCode's snapshots."""
+async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
+    """Read what the last prompt of an OpenCode session has changed in files, or all its prompts, oldest first."""
     opencode = _opencode(call)
     session = await _catalogue(call).session(session_id)
-    users = [one for one in await _messages(opencode, session) if one["info"]["role"] == "user"]
-    last = users[-1]["info"]["id"] if users else None
-    path = f"/session/{session_id}/diff"
-    found: list[Json] = await opencode.get(path, messageID=last) if last else []
-    rows: list[Json] = [
-        one | {"patch": shortened(str(one.get("patch", "")), 20_000)} for one in found
-    ]
-    text = "\n".join(row["patch"] for row in rows)
-    return Reply(
-        text or "No change is known; with `snapshot: false` none ever is.", {"files": rows}
+    prompts = [one for one in await _messages(opencode, session, 1000) if is_prompt(one)]
+    rows: list[Json] = []
+    for one in prompts if whole_session else prompts[-1:]:
+        rows += await _changes(opencode, session, one["info"])
+    if rows:
+        return Reply(shortened("\n".join(map(_change, rows)), LONGEST_TEXT), {"files": rows})
+    why = (
+        "OpenCode sees changes only in a git repository"
+        if session.get("projectID") == "global"
+        else "with `snapshot: false` OpenCode sees none"
     )
+    return Reply(f"No change is known; {why}.", {"files": rows})
 
 
 @tool("List OpenCode agents", read_only=True)
@@ -204,30 +222,44 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     return Reply("\n".join(lines), told)
 
 
-async def _run(call: Call, session: Json, begin: Begin, timeout_ms: int) -> Reply:
-    """Run something in a session; a client that does not wait any longer stops what it has begun."""
-    opencode = _opencode(call)
-    where = Path(session["directory"])
-    messages = await _messages(opencode, session, 1)
-    was_idle = session["id"] not in await opencode.get("/session/status", where)
-    run = Run(opencode, session, messages[-1]["info"]["id"] if messages else None)
-    try:
-        outcome = await run.wait(begin, call.progress, timeout_ms / 1000)
-    except asyncio.CancelledError:
-        if was_idle:
-            # One that is gone has stopped.
-            with (
-                anyio.move_on_after(SECONDS_TO_ABORT, shield=True),
-                contextlib.suppress(OpenCodeError),
-            ):
-                await _abort(opencode, session)
-        raise
-    facts = report.facts(session["id"], outcome)
+async def _begin(call: Call, run: Run, begin: Begin, timeout_ms: int | None) -> Reply:
+    """Begin a run, and wait for it if that is wanted."""
+    if timeout_ms is None:
+        return _told(run, await run.begin(begin))
+    return _told(run, await run.wait(begin, call.progress, timeout_ms / 1000))
+
+
+def _told(run: Run, outcome: Outcome) -> Reply:
+    facts = report.facts(run.id, outcome)
     return Reply(report.text(facts), facts, failed=outcome.state == "failed")
 
 
-async def _abort(opencode: OpenCode, session: Json) -> None:
-    await opencode.post(f"/session/{session['id']}/abort", None, Path(session["directory"]))
+async def _waiting(opencode: OpenCode, session: Json) -> Run:
+    """Return what runs in a session, or in the one for which it works as a subagent."""
+    busy = await opencode.get("/session/status", Path(session["directory"]))
+    while (parent := session.get("parentID")) in busy:
+        session = await opencode.get(f"/session/{parent}")
+    return Run(opencode, session, last_prompt(await _messages(opencode, session)))
+
+
+async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
+    summary: Json = prompt.get("summary") or {}
+    if not summary.get("diffs"):
+        return []
+    path = f"/session/{session['id']}/diff"
+    found: list[Json] = await opencode.get(path, messageID=prompt["id"])
+    return [one | {"patch": shortened(_patch(one), LONGEST_PATCH)} for one in found]
+
+
+def _patch(change: Json) -> str:
+    """Return a patch from its first hunk on; what is above tells the name twice more."""
+    patch = str(change.get("patch") or "")
+    return patch[max(0, patch.find("@@")) :].rstrip("\n")
+
+
+def _change(row: Json) -> str:
+    what = f"{row.get('status', 'modified')} {row.get('file')}"
+    return f"{what} +{row['additions']} -{row['deletions']}\n{row['patch']}".rstrip()
 
 
 def _opencode(call: Call) -> OpenCode:
@@ -256,46 +288,10 @@ def _session(one: Json, busy: Json) -> dict[str, Any]:
     }
 
 
-def _begun(session: str) -> Reply:
-    text = f"Begun in {session}; opencode_status tells when it is done, opencode_abort stops it."
-    return Reply(text, {"session_id": session, "state": "running"})
-
-
 async def _messages(opencode: OpenCode, session: Json, count: int = MOST) -> list[Json]:
     return await opencode.get(
         f"/session/{session['id']}/message", Path(session["directory"]), limit=count
     )
-
-
-async def _before_last_prompt(opencode: OpenCode, session: Json) -> str | None:
-    messages = [one["info"] for one in await _messages(opencode, session)]
-    last = max((i for i, info in enumerate(messages) if info["role"] == "user"), default=0)
-    return messages[last - 1]["id"] if last else None
-
-
-def _chosen(asks: list[Json], request: str | None) -> Json:
-    wanted = [ask for ask in asks if request in (None, ask["id"])]
-    if len(wanted) == 1:
-        return wanted[0]
-    waiting = ", ".join(ask["id"] for ask in asks) or "nothing"
-    what = f"does not wait for {request}" if request else "waits for none, or for several"
-    raise ArgumentError(f"The session {what}.", f"It waits for {waiting}.")
-
-
-def _answer(
-    ask: Json, decision: str | None, answers: list[str] | None, message: str | None
-) -> tuple[str, Json]:
-    """Return where to post what."""
-    path = f"/{ask['kind']}/{ask['id']}"
-    if ask["kind"] == "permission":
-        if decision is None:
-            raise ArgumentError("A permission is asked for.", "Give `decision`.")
-        return f"{path}/reply", {"reply": decision, **({"message": message} if message else {})}
-    if decision == "reject":
-        return f"{path}/reject", {}
-    if len(answers or ()) != len(ask["questions"]):
-        raise ArgumentError(f"{len(ask['questions'])} answers are needed.", "Give `answers`.")
-    return f"{path}/reply", {"answers": [[answer] for answer in answers or ()]}
 
 
 TOOLS = (

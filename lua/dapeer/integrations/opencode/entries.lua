@@ -10,6 +10,8 @@ local TIMEOUT = 60 * 60 * 1000 -- ms that a call may take; OpenCode's own defaul
 ---@field name string      the MCP server's name there
 ---@field claim string     keeps the name from other Neovims
 ---@field core? integer    the process that is registered; nil: none
+---@field own? table|false the person's own configuration of this name, which is replaced; nil: nobody has looked
+---@field twice? string[]  other names under which their configuration has us
 ---@field busy? boolean    a request is under way
 ---@field again? boolean   what is wanted may have changed since
 ---@field doubt? boolean   OpenCode may have forgotten it
@@ -20,6 +22,7 @@ local TIMEOUT = 60 * 60 * 1000 -- ms that a call may take; OpenCode's own defaul
 ---@class dapeer.OpenCodeState
 ---@field enabled? boolean
 ---@field url? string         where the server listens
+---@field told? dapeer.OpenCodeServer  what the cores know of it
 ---@field subscribed? table   the plugin's state that tells us of changes
 ---@field problem? string     what was told last
 ---@field entries table<string, dapeer.OpenCodeEntry>
@@ -31,6 +34,12 @@ state.entries = state.entries or {}
 local function core()
   local status = require('dapeer').status()
   return state.enabled and status.port and status or nil
+end
+
+---@param status dapeer.Status  as it was
+local function is_current(status)
+  local now = core()
+  return now ~= nil and now.pid == status.pid
 end
 
 ---@param what 'connected'|'disconnected'
@@ -70,6 +79,46 @@ local function disconnection(entry)
   return request(entry, 'POST', ('/mcp/%s/disconnect'):format(entry.name), vim.empty_dict())
 end
 
+-- Whether a configured server is a core of ours.
+local function is_ours(config)
+  local words = type(config.command) == 'table' and config.command or {}
+  return vim.tbl_contains(words, 'stdio')
+    and vim.iter(words):any(function(word)
+      return type(word) == 'string' and vim.fs.basename(word) == 'dapeer'
+    end)
+end
+
+-- What the person has configured themselves is there again without us. OpenCode starts it while our core ends, and it
+-- would join that core, to end with it.
+local function parting(entry)
+  local own = entry.own
+  if not own then
+    return disconnection(entry)
+  elseif is_ours(own) then
+    own = vim.deepcopy(own)
+    table.insert(own.command, '--no-bridge')
+  end
+  return request(entry, 'POST', '/mcp', { name = entry.name, config = own })
+end
+
+-- What the person's configuration has of our tools: OpenCode's, of which it does not tell when ours is there.
+local function look_up(entry, done)
+  require('dapeer.integrations.http').request(request(entry, 'GET', '/config'), function(answer)
+    local config = answer and answer.status == 200 and answer.body
+    local servers = type(config) == 'table' and type(config.mcp) == 'table' and config.mcp or {}
+    entry.own, entry.twice = false, {}
+    for name, server in vim.spairs(servers) do
+      local on = type(server) == 'table' and server.type and server.enabled ~= false
+      if on and name == entry.name then
+        entry.own = server
+      elseif on and is_ours(server) then
+        table.insert(entry.twice, name)
+      end
+    end
+    done()
+  end)
+end
+
 -- What an answer says of us; nil when we are connected.
 ---@param answer dapeer.HttpAnswer?
 ---@param problem string?
@@ -91,7 +140,7 @@ local function refusal(entry, answer, problem)
   end
 end
 
-local function register(entry, status, done)
+local function introduce(entry, status, done)
   local config = {
     type = 'remote',
     url = require('dapeer').get_url(),
@@ -104,14 +153,25 @@ local function register(entry, status, done)
   require('dapeer.integrations.http').request(request(entry, 'POST', '/mcp', body), function(answer, problem)
     local sentence = refusal(entry, answer, problem)
     entry.core = not sentence and status.pid or nil
-    -- A server that has ended meanwhile is no failure.
-    if not entry.leaving then
+    -- A server that has ended meanwhile is no failure, nor is a core.
+    if not entry.leaving and is_current(status) then
       M.trouble(entry, sentence)
     end
     if entry.core then
       announce('connected', entry)
     end
     done()
+  end)
+end
+
+local function register(entry, status, done)
+  look_up(entry, function()
+    if is_current(status) then
+      introduce(entry, status, done)
+    else
+      entry.again = true
+      done()
+    end
   end)
 end
 
@@ -129,17 +189,25 @@ end
 
 local function disconnect(entry, done)
   entry.core = nil
-  require('dapeer.integrations.http').request(disconnection(entry), function()
-    announce('disconnected', entry)
-    done()
-  end)
+  local function part()
+    require('dapeer.integrations.http').request(parting(entry), function()
+      announce('disconnected', entry)
+      done()
+    end)
+  end
+  if entry.own == nil then
+    look_up(entry, part)
+  else
+    part()
+  end
 end
 
 local function remove(entry)
   require('dapeer.integrations.opencode.names').release(entry.claim)
-  local key = entry.url .. '\n' .. entry.directory
-  if state.entries[key] == entry then
-    state.entries[key] = nil
+  for key, other in pairs(state.entries) do
+    if other == entry then
+      state.entries[key] = nil
+    end
   end
 end
 
@@ -193,11 +261,20 @@ function M.want(url, directory)
   local key = url .. '\n' .. directory
   local entry = state.entries[key]
   if not entry then
-    local name, claim = require('dapeer.integrations.opencode.names').take(url, directory)
-    entry = { url = url, directory = directory, name = name, claim = claim }
+    entry = require('dapeer.integrations.opencode.names').take(url, directory)
+    entry.url = url
     state.entries[key] = entry
   end
   entry.leaving = nil
+end
+
+---What a Neovim that was killed has left at a server is to leave.
+---@param url string
+function M.adopt(url)
+  for _, entry in ipairs(require('dapeer.integrations.opencode.names').abandoned(url)) do
+    entry.url, entry.core, entry.leaving = url, 0, true
+    state.entries[entry.claim] = entry
+  end
 end
 
 ---All of them; any may be left meanwhile.
@@ -214,6 +291,7 @@ end
 function M.last_words()
   for _, entry in ipairs(M.list()) do
     if entry.core then
+      -- Giving back what was replaced takes OpenCode a while, and is broken off when we hang up.
       require('dapeer.integrations.http').send(disconnection(entry))
     end
     require('dapeer.integrations.opencode.names').release(entry.claim)

@@ -31,6 +31,15 @@ function M.url()
   return type(url) == 'string' and (url:gsub('/+$', '')) or nil
 end
 
+-- What a directory is called where the server runs, which may be a container.
+local function there(directory)
+  local util = loaded('util')
+  local ok, mapped = pcall(function()
+    return util and util.apply_path_map(directory)
+  end)
+  return ok and mapped or directory
+end
+
 ---The directories in which it works, or will when it is opened: OpenCode knows of an MCP server in one only.
 ---@return string[]
 function M.directories()
@@ -41,8 +50,8 @@ function M.directories()
     next = vim.fn.getcwd(),
     session = type(session) == 'table' and session.directory or nil,
   }) do
-    if type(directory) == 'string' and directory ~= '' and not vim.tbl_contains(found, directory) then
-      found[#found + 1] = directory
+    if type(directory) == 'string' and directory ~= '' and not vim.tbl_contains(found, there(directory)) then
+      found[#found + 1] = there(directory)
     end
   end
   return found

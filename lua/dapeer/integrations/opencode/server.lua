@@ -1,0 +1,38 @@
+-- Which OpenCode server this Neovim uses, as the attached cores are told: their clients get its sessions as tools.
+local M = {}
+
+---@class dapeer.OpenCodeServer  Nothing in it: there is none.
+---@field url? string
+---@field authorization? string  the header that it wants to see
+
+---@type dapeer.OpenCodeState
+local state = require('dapeer.kept').table('opencode')
+
+---@return dapeer.OpenCodeServer
+local function current()
+  local url = state.enabled and state.url
+  -- A password stays on this machine.
+  if not url or not require('dapeer.integrations.http').place(url) then
+    return vim.empty_dict()
+  end
+  return { url = url, authorization = require('dapeer.integrations.opencode.plugin').headers().Authorization }
+end
+
+---Tell every core, if it is another than before.
+function M.review()
+  local now = current()
+  if not vim.deep_equal(now, state.told or {}) then
+    state.told = next(now) and now or nil
+    require('dapeer.rpc').notify('opencode', now)
+  end
+end
+
+---Tell a core that has just come; one that hears nothing knows that there is none.
+---@param core dapeer.Core
+function M.greet(core)
+  if state.told then
+    require('dapeer.rpc').tell(core, 'opencode', state.told)
+  end
+end
+
+return M

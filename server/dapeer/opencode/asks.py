@@ -1,0 +1,127 @@
+"""What a session of OpenCode's asks somebody, and how that is answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from dapeer.errors import ArgumentError
+from dapeer.opencode.client import Json
+from dapeer.opencode.messages import shortened
+
+LONGEST_DETAILS: Final = 2_000
+
+Decision = Literal["once", "always", "reject"]
+
+
+def facts(ask: Json, session: str) -> Json:
+    """Return what is asked, as data.
+
+    Args:
+        ask: As OpenCode tells it, with its `kind`.
+        session: The session that we speak of; a subagent may ask for it.
+    """
+    told: Json = {"request_id": ask["id"], "kind": ask["kind"]}
+    if ask["sessionID"] != session:
+        told["session_id"] = ask["sessionID"]
+    if ask["kind"] == "question":
+        return told | {"questions": ask["questions"]}
+    patterns: list[str] = ask.get("patterns") or []
+    lasting: list[str] = ask.get("always") or []
+    told |= {"permission": ask["permission"], "patterns": patterns}
+    if always := [one for one in lasting if one not in patterns]:
+        told["always"] = always
+    if details := ask.get("metadata"):
+        told["details"] = shortened(json.dumps(details, ensure_ascii=False), LONGEST_DETAILS)
+    return told
+
+
+def lines(told: Json) -> Iterable[str]:
+    """Return these facts as text."""
+    who = f" (of the subagent {told['session_id']})" if "session_id" in told else ""
+    if told["kind"] == "permission":
+        what = " ".join([told["permission"], ", ".join(told["patterns"])]).strip()
+        always = f"; always means {', '.join(told['always'])}" if "always" in told else ""
+        yield f"  {told['request_id']}{who}: may it {what}? decision once, always or reject{always}"
+        return
+    yield f"  {told['request_id']}{who}: {len(told['questions'])} questions:"
+    for number, one in enumerate(told["questions"], 1):
+        yield f"    {number}. {one['question']} {_choices(one)}"
+
+
+def chosen(asks: Sequence[Json], request: str | None) -> Json:
+    """Return the one that is meant.
+
+    Raises:
+        ArgumentError: There is none, or there are several and none is named.
+    """
+    wanted = [ask for ask in asks if request in (None, ask["id"])]
+    if len(wanted) == 1:
+        return wanted[0]
+    if not asks:
+        raise ArgumentError(
+            "The session waits for no answer.", "Somebody may have given it; see opencode_status."
+        )
+    what = f"does not wait for {request}" if request else "waits for several answers"
+    waiting = ", ".join(ask["id"] for ask in asks)
+    raise ArgumentError(f"The session {what}.", f"Give `request_id`: {waiting}.")
+
+
+def reply(
+    ask: Json,
+    decision: Decision | None,
+    answers: Sequence[Sequence[str]] | None,
+    message: str | None,
+) -> tuple[str, Json]:
+    """Return where to post what.
+
+    Raises:
+        ArgumentError: That is no answer to it.
+    """
+    path = f"/{ask['kind']}/{ask['id']}"
+    if message and (decision != "reject" or ask["kind"] == "question"):
+        raise ArgumentError("`message` goes with a permission that is rejected.", "Leave it out.")
+    if ask["kind"] == "permission":
+        if decision is None or answers:
+            raise ArgumentError("A permission is asked for.", "Give `decision`, and no `answers`.")
+        return f"{path}/reply", {"reply": decision, **({"message": message} if message else {})}
+    if decision == "reject":
+        return f"{path}/reject", {}
+    questions: list[Json] = ask["questions"]
+    if len(answers or ()) != len(questions):
+        raise ArgumentError(
+            f"{len(questions)} answers are needed, one for each question.",
+            "Give `answers`, or decision reject.",
+        )
+    return f"{path}/reply", {
+        "answers": [_answer(*both) for both in zip(questions, answers or (), strict=True)]
+    }
+
+
+def _answer(question: Json, given: Sequence[str]) -> list[str]:
+    several = list(given)
+    if len(several) > 1 and not question.get("multiple"):
+        raise ArgumentError(f"One answer is wanted to: {question['question']}", "Give only one.")
+    labels = _labels(question)
+    if question.get("custom") is False and (wrong := [one for one in several if one not in labels]):
+        raise ArgumentError(f"`{wrong[0]}` is none of the options.", f"They are: {_named(labels)}.")
+    return several
+
+
+def _choices(question: Json) -> str:
+    labels = _labels(question)
+    if not labels:
+        return "(free text)"
+    how = "any of" if question.get("multiple") else "one of"
+    free = "" if question.get("custom") is False else ", or free text"
+    return f"({how}: {_named(labels)}{free})"
+
+
+def _labels(question: Json) -> list[str]:
+    options: list[Json] = question.get("options") or []
+    return [option["label"] for option in options]
+
+
+def _named(labels: Sequence[str]) -> str:
+    return ", ".join(labels)

@@ -1,0 +1,78 @@
+"""The relay plugin in a person's OpenCode: put there, and taken away.
+
+It goes where OpenCode looks for the plugins of all projects, so that nobody's project is touched.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from dapeer.errors import ArgumentError
+
+SOURCE: Final = Path(__file__).with_name("relay.js")
+MARK: Final = "// dapeer's relay."
+"""With this the file begins, in every version."""
+
+
+def place() -> Path:
+    """Return where the plugin is, or would be."""
+    settings = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(settings) / "opencode" / "plugin" / "dapeer-relay.js"
+
+
+def install() -> str:
+    """Put the plugin in its place; return in a sentence what was done.
+
+    Raises:
+        ArgumentError: There is a file that is not ours, or it cannot be written.
+    """
+    path, ours = place(), SOURCE.read_text(encoding="utf-8")
+    there = _read(path)
+    if there == ours:
+        return f"The relay plugin is in {path} already; an OpenCode that was started before it must be restarted."
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(ours, encoding="utf-8")
+    except OSError as error:
+        raise _failed("write", path, error) from error
+    done = "installed" if there is None else "brought up to date"
+    return f"The relay plugin was {done} in {path}; restart OpenCode, which loads plugins when it starts."
+
+
+def remove() -> str:
+    """Take the plugin away; return in a sentence what was done.
+
+    Raises:
+        ArgumentError: There is a file that is not ours, or it cannot be removed.
+    """
+    path = place()
+    if _read(path) is None:
+        return f"The relay plugin is not installed: there is no {path}."
+    try:
+        path.unlink()
+    except OSError as error:
+        raise _failed("remove", path, error) from error
+    return f"The relay plugin was removed from {path}; restart OpenCode, which still has it loaded."
+
+
+def _read(path: Path) -> str | None:
+    """Return our file; None: there is none."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _failed("read", path, error) from error
+    if not text.startswith(MARK):
+        raise ArgumentError(
+            f"{path} is not a file of dapeer's, so it was left alone.", "Move it away first."
+        )
+    return text
+
+
+def _failed(what: str, path: Path, error: OSError) -> ArgumentError:
+    return ArgumentError(
+        f"Cannot {what} {path}: {error.strerror}.", "Make that possible, and try again."
+    )

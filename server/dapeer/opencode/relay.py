@@ -1,0 +1,199 @@
+"""Tools of OpenCode's, run without a model: by the relay plugin (`relay.js`), each call in a session of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeFailed
+from dapeer.opencode.catalogue import RELAY, Catalogue
+from dapeer.opencode.client import Json, OpenCode
+from dapeer.opencode.messages import error_of, new_id, text_of
+from dapeer.opencode.runs import Outcome, Run, Tell
+from dapeer.schemas import problem_of, unpacked
+
+NAME: Final = "relay-1"
+"""Of the relay that we understand, as `relay.js` has it."""
+MARK: Final = ("dapeer", "relay")
+"""What the sessions of calls have among their metadata."""
+SECONDS_TO_END: Final = 5
+INSTALL: Final = "Run `dapeer opencode install`, then restart OpenCode."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool has answered."""
+
+    text: str
+    files: Sequence[Json] = ()
+    """Images and other files: `mime`, and `url` with the data."""
+    failed: bool = False
+
+
+class Relay:
+    """The relay of one server, in a directory.
+
+    Args:
+        catalogue: The server.
+        directory: Where tools are run.
+        agent: The part of a request that names the agent whose rules hold; empty: that of any new session.
+    """
+
+    def __init__(self, catalogue: Catalogue, directory: Path, agent: Json) -> None:
+        self._catalogue = catalogue
+        self._opencode = catalogue.opencode
+        self._directory = directory
+        self._agent = agent
+
+    async def missing(self) -> str:
+        """Return why nothing can be run, and what to do about it; empty: everything can."""
+        found = await self._catalogue.relays(self._directory)
+        if NAME in found:
+            return ""
+        if found:
+            return f"The relay plugin in OpenCode is of another version of dapeer. {INSTALL}"
+        return f"OpenCode has not loaded dapeer's relay plugin, which runs its tools. {INSTALL}"
+
+    async def offered(self) -> list[Json]:
+        """Return the tools that the rules allow, those of MCP servers included: name, description, parameters."""
+        # OpenCode tells of no MCP server that comes or goes.
+        servers = json.dumps(await servers_of(self._catalogue, self._directory))
+        key = ("relay", self._directory, self._agent.get("agent"), servers)
+        return await self._catalogue.kept(key, self._list)
+
+    async def checked(self, tool: str, arguments: Json) -> Json:
+        """Return the arguments of a tool as it wants them.
+
+        Raises:
+            ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
+        """
+        try:
+            return await self._fitting(tool, arguments, await self.offered())
+        except ArgumentError:
+            # What was kept may be older than what the caller knows.
+            return await self._fitting(tool, arguments, await self._list())
+
+    async def call(
+        self, tool: str, arguments: Json, tell: Tell, seconds: float
+    ) -> tuple[Json, Outcome]:
+        """Run a tool until it has ended, or waits for somebody: only then its session is still there.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or the tool took longer than `seconds`.
+        """
+        session = await self._session(f"dapeer calls {tool}")
+        run = Run(self._opencode, session, new_id())
+        order = {"tool": tool, "arguments": arguments}
+        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), tell, seconds)
+        return session, await ended(self._opencode, session, going_on)
+
+    async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
+        schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
+        if tool not in schemas:
+            raise await self._unknown(tool, schemas)
+        given = unpacked(arguments, schemas[tool])
+        if problem := problem_of(given, schemas[tool]):
+            raise ArgumentError(problem, "opencode_tools tells what it takes.")
+        return given
+
+    async def _unknown(self, tool: str, offered: Iterable[str]) -> ArgumentError:
+        known = await self._catalogue.tools(self._directory, RELAY, NAME)
+        if tool in [one["id"] for one in known]:
+            return ArgumentError(
+                f"OpenCode's rules deny {tool} here.",
+                "They are its `permission` settings; opencode_tools lists what they allow.",
+            )
+        near = difflib.get_close_matches(tool, sorted(offered), n=3)
+        return ArgumentError(
+            f"OpenCode offers no tool `{tool}` here"
+            + (f"; it has {', '.join(near)}." if near else "."),
+            "opencode_tools lists all that there are and that its rules allow.",
+        )
+
+    async def _list(self) -> list[Json]:
+        session = await self._session("dapeer lists tools")
+        runs = True
+        try:
+            answer = await self._prompt(session, {"list": True}, new_id())
+            runs = False
+        finally:
+            await end(self._opencode, session, runs=runs)
+        try:
+            return json.loads(text_of(answer))
+        except ValueError as error:
+            why = error_of(answer["info"].get("error")) or text_of(answer)
+            raise OpenCodeFailed(f"OpenCode does not list its tools: {why}.", INSTALL) from error
+
+    async def _session(self, title: str) -> Json:
+        body = {"title": title, "metadata": dict((MARK,))}
+        session: Json = {}
+        # What was made must be known, or it is never deleted.
+        with anyio.CancelScope(shield=True):
+            session = await self._opencode.post("/session", body, self._directory)
+        return session  # noqa: RET504 - pyright sees a scope that may swallow an error
+
+    async def _prompt(self, session: Json, order: Json, message: str | None) -> Json:
+        body: Json = {
+            "messageID": message,
+            "model": {"providerID": RELAY, "modelID": NAME},
+            "parts": [{"type": "text", "text": json.dumps({"dapeer": order})}],
+            **self._agent,
+        }
+        path = f"/session/{session['id']}/message"
+        return await self._opencode.post(path, body, self._directory, seconds=None)
+
+
+def is_call(session: Json) -> bool:
+    """Tell whether a session is that of a call."""
+    return MARK in (session.get("metadata") or {}).items()
+
+
+async def ended(opencode: OpenCode, session: Json, going_on: Awaitable[Outcome]) -> Outcome:
+    """Wait until a call has ended, or waits for somebody; only then its session is still there."""
+    state = "running"
+    try:
+        outcome = await going_on
+        state = outcome.state
+        return outcome
+    finally:
+        if state != "needs_input":
+            await end(opencode, session, runs=state == "running")
+
+
+async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
+    """Delete the session of a call; what may run there is stopped before. It never fails."""
+    with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
+        if runs:
+            await Run(opencode, session).abort()
+        await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
+
+
+def result(outcome: Outcome) -> Result:
+    """Return what a tool has answered that has ended."""
+    calls = (
+        part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"
+    )
+    call: Json | None = next(calls, None)
+    if call is None:
+        return Result(outcome.error or outcome.turn.answer, failed=True)
+    state: Json = call["state"]
+    failed = state["status"] != "completed"
+    text = state.get("error") if failed else state.get("output")
+    return Result(str(text or ""), state.get("attachments") or (), failed)
+
+
+async def servers_of(catalogue: Catalogue, directory: Path) -> dict[str, str]:
+    """Return OpenCode's MCP servers, and how each is: `connected`, or else."""
+    told: Json = await catalogue.opencode.get("/mcp", directory)
+    return {name: _state(server) for name, server in sorted(told.items())}
+
+
+def _state(server: Json) -> str:
+    return ": ".join(filter(None, (server["status"], server.get("error"))))

@@ -1,0 +1,165 @@
+"""Tools that show OpenCode's skills and tools, and call these. They are offered only while one is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed
+from dapeer.opencode import relay, report
+from dapeer.opencode.catalogue import RELAY, Catalogue
+from dapeer.opencode.client import Json
+from dapeer.opencode.messages import shortened
+from dapeer.opencode.relay import Relay
+from dapeer.opencode.runs import Outcome
+from dapeer.tools.tool import Call, Reply, tool
+
+LONG: Final = 600_000
+"""Milliseconds that a tool may take."""
+LONGEST_SUMMARY: Final = 120
+
+Directory = Annotated[str | None, Field(description="default: this project")]
+Agent = Annotated[str | None, Field(description="whose rules hold; default: OpenCode's own")]
+
+
+@tool("List OpenCode skills", read_only=True)
+async def opencode_skills(
+    call: Call,
+    name: Annotated[str | None, Field(description="read this one")] = None,
+    directory: Directory = None,
+) -> Reply:
+    """List OpenCode's skills, or read one: instructions for a kind of work."""
+    catalogue, where = _known(call, directory)
+    skills = await catalogue.skills(where)
+    if name is not None:
+        return _skill(name, skills)
+    rows = [{"name": one["name"], "description": one.get("description") or ""} for one in skills]
+    lines = [f"{row['name']}: {row['description']}" for row in rows]
+    return Reply("\n".join(lines) or f"OpenCode has no skill in {where}.", {"skills": rows})
+
+
+@tool("List OpenCode tools", read_only=True)
+async def opencode_tools(
+    call: Call,
+    name: Annotated[
+        str | None, Field(description="only those with this in their names; tells all of them")
+    ] = None,
+    agent: Agent = None,
+    directory: Directory = None,
+) -> Reply:
+    """List the tools of OpenCode that opencode_tool_call calls, MCP servers' included, with their arguments."""
+    catalogue, where = _known(call, directory)
+    using = Relay(catalogue, where, await catalogue.agent(where, agent))
+    missing = await using.missing()
+    found = await _all(catalogue, where) if missing else await using.offered()
+    rows = [_row(one, whole=name is not None) for one in found if (name or "") in one["name"]]
+    data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
+    lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
+    lines += [f"MCP server {server}: {state}" for server, state in data["mcp_servers"].items()]
+    if missing:
+        lines.append(f"{missing} Until then they cannot be called, and MCP servers' are not known.")
+        data["missing"] = missing
+    return Reply("\n".join(lines), data)
+
+
+@tool("Call an OpenCode tool", destructive=True, action="run")
+async def opencode_tool_call(
+    call: Call,
+    name: str,
+    arguments: dict[str, Any] | None = None,
+    agent: Agent = None,
+    directory: Directory = None,
+    timeout_ms: Annotated[int, Field(ge=1)] = LONG,
+) -> Reply:
+    """Call a tool of OpenCode's, as opencode_tools lists it; OpenCode's permission rules hold."""
+    catalogue, where = _known(call, directory)
+    using = Relay(catalogue, where, await catalogue.agent(where, agent))
+    if missing := await using.missing():
+        raise OpenCodeFailed(missing)
+    given = await using.checked(name, arguments or {})
+    session, outcome = await using.call(name, given, call.progress, timeout_ms / 1000)
+    return answered(session, outcome)
+
+
+def answered(session: Json, outcome: Outcome) -> Reply:
+    """Return what a tool of OpenCode's has answered, or what it needs to be told.
+
+    Raises:
+        OpenCodeFailed: It took too long.
+    """
+    if outcome.state == "running":
+        raise OpenCodeFailed(
+            "The tool did not end in time, so it was stopped.", "Give it a longer `timeout_ms`."
+        )
+    if outcome.state == "needs_input":
+        told = report.facts(session["id"], outcome)
+        return Reply(report.text(told), told)
+    result = relay.result(outcome)
+    if not result.files:
+        state = "failed" if result.failed else "done"
+        return Reply(result.text, {"state": state, "output": result.text}, failed=result.failed)
+    blocks: list[Json] = [{"type": "text", "text": result.text}] if result.text else []
+    # Without data: a client that shows a model those alone would not show it the image.
+    return Reply(result.text, content=[*blocks, *map(_block, result.files)], failed=result.failed)
+
+
+def _skill(name: str, skills: Sequence[Json]) -> Reply:
+    for one in skills:
+        if one["name"] == name:
+            fields = ("name", "description", "location", "content")
+            return Reply(one["content"], {field: one.get(field) or "" for field in fields})
+    names = ", ".join(one["name"] for one in skills) or "none"
+    raise ArgumentError(f"OpenCode has no skill `{name}` here.", f"It has: {names}.")
+
+
+async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
+    """Return the tools that OpenCode tells of by itself, in the form of the relay's."""
+    found = await catalogue.tools(where, RELAY, relay.NAME)
+    return [
+        {"name": one["id"], "description": one["description"], "parameters": one["parameters"]}
+        for one in found
+    ]
+
+
+def _row(one: Json, *, whole: bool) -> Json:
+    description: str = one.get("description") or ""
+    summary = description.strip().partition("\n")[0]
+    return {
+        "name": one["name"],
+        "description": description if whole else shortened(summary, LONGEST_SUMMARY),
+        "input_schema": one.get("parameters") or {},
+    }
+
+
+def _line(row: Json) -> str:
+    schema: Json = row["input_schema"]
+    required: Sequence[str] = schema.get("required") or ()
+    names: Json = schema.get("properties") or {}
+    given = [name if name in required else f"{name}?" for name in names]
+    return f"{row['name']}({', '.join(given)}): {row['description']}"
+
+
+def _block(file: Json) -> Json:
+    """Return an image or another file as MCP has it."""
+    mime, (head, _, data) = file["mime"], file["url"].partition(",")
+    if not head.endswith(";base64"):
+        return {"type": "text", "text": f"{file.get('filename') or mime}: {file['url']}"}
+    if mime.startswith("image/"):
+        return {"type": "image", "mimeType": mime, "data": data}
+    uri = f"opencode:{file.get('filename') or 'file'}"
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, "blob": data}}
+
+
+def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
+    if call.opencode is None:
+        raise NoOpenCode(
+            "No OpenCode server is known.",
+            "Start dapeer with --opencode URL, or $DAPEER_OPENCODE_URL.",
+        )
+    return call.opencode, Path(call.debugger.project, directory or ".").resolve()
+
+
+TOOLS = (opencode_skills, opencode_tools, opencode_tool_call)
