@@ -86,8 +86,10 @@ async def test_an_endless_loop_can_be_paused_changed_and_left() -> None:
     """Pitfall 11."""
     p = program("endless_loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        started = await ask(c, "dap_run", program=str(p), timeout_ms=1000)
+        started = await ask(c, "dap_run", program=str(p), wait_until_paused=False)
         assert started["state"] == "running"
+        # Before its first line `running` is not there yet.
+        await ask(c, "dap_program_output", since=0, wait_ms=LIMIT * 1000)
         stop = await ask(c, "dap_pause")
         assert (stop["state"], stop["reason"]) == ("stopped", "pause")
         frames = (await ask(c, "dap_stacktrace"))["frames"]
