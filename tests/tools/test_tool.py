@@ -118,7 +118,6 @@ def test_the_schema_is_made_from_the_signature_and_says_no_more_than_it_must() -
                 "default": [],
                 "items": {
                     "type": "object",
-                    "description": "A cup as a caller gives it.",
                     "additionalProperties": False,
                     "required": ["size"],
                     "properties": {"size": {"type": "integer"}, "title": {"type": "string"}},

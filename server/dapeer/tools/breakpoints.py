@@ -70,7 +70,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
 
 @tool("Clear breakpoints", destructive=True, idempotent=True, action="write")
 async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
-    """Remove all breakpoints of a file, or all of them, of every kind but exceptions."""
+    """Remove all breakpoints of a file, or all of them, but for exceptions."""
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None
     count = sum(

@@ -54,11 +54,11 @@ async def dap_evaluate(
 async def dap_set_variable(
     call: Call,
     path: Annotated[str, Field(description="such as total or order.items[3].price")],
-    value: Annotated[str, Field(description="an expression of the debuggee's language")],
+    value: Annotated[str, Field(description="an expression")],
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Give a variable a new value; some adapters take any assignable expression as `path`."""
+    """Give a variable (with some adapters any assignable expression) a value."""
     session = call.debugger.session(session_id)
     assignable = session.supports("setExpression")
     if not assignable:

@@ -137,10 +137,10 @@ def _line(row: Json) -> str:
 @tool("Run or attach", action="run")
 async def dap_run(
     call: Call,
-    program: Annotated[str | None, Field(description="or a test: test_a.py::test_b")] = None,
+    program: Annotated[str | None, Field(description="or a test: a.py::test_b")] = None,
     module: str | None = None,
     code: str | None = None,
-    configuration: Annotated[str | None, Field(description="name; see dap_configurations")] = None,
+    configuration: Annotated[str | None, Field(description="see dap_configurations")] = None,
     type: Annotated[str | None, Field(description="adapter; guessed from the program")] = None,  # noqa: A002
     request: RequestName | None = None,
     pid: Annotated[int | None, Field(ge=1)] = None,
@@ -150,14 +150,14 @@ async def dap_run(
     args: Sequence[str] | None = None,
     cwd: str | None = None,
     env: Mapping[str, str] | None = None,
-    python: Annotated[str | None, Field(description="interpreter of the program")] = None,
+    python: str | None = None,
     breakpoints: Sequence[BreakpointArgument] = (),
     exception_filters: list[str] | None = None,
     stop_on_entry: bool | None = None,
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
-    where: Annotated[Where, Field(description="in Neovim's nvim-dap, or not")] = "auto",
-    terminal: Annotated[bool, Field(description="run in a terminal: dap_send_input types")] = False,
-    follow_children: Annotated[bool, Field(description="debug its child processes, too")] = True,
+    where: Annotated[Where, Field(description="in nvim-dap, or not")] = "auto",
+    terminal: Annotated[bool, Field(description="for dap_send_input")] = False,
+    follow_children: bool = True,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:

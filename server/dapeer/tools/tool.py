@@ -293,6 +293,8 @@ def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
 _NOISE = {"title", "$defs"}
 _SELF_EVIDENT = (
     ("default", None),
+    ("description", None),
+    ("additionalProperties", True),
     ("default", False),
     ("default", 0),
     ("minimum", 0),
@@ -305,7 +307,9 @@ def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
         case list():
             return [_shortened(item, definitions) for item in cast("list[Any]", node)]
         case {"$ref": str(ref)}:
-            return _shortened(definitions[ref.rpartition("/")[2]], definitions)
+            named: Json = definitions[ref.rpartition("/")[2]]
+            # Its docstring is for those who read the code.
+            return _shortened({**named, "description": None}, definitions)
         case {"anyOf": [first, {"type": "null"}], **rest}:
             return _shortened({**first, **rest}, definitions)
         case dict():
