@@ -68,7 +68,8 @@ async def test_neovim_ends_in_the_middle_of_a_wait(
         assert "started" in await read(c, "dap_program_output")
         assert "ended" in await refusal(c, "dap_step_over")
         why = await refusal(c, "dap_run", program=str(LOOP), type="python", where="nvim")
-        assert "No Neovim is attached" in why
+        # Whether its end or its absence is known first.
+        assert "No Neovim is attached" in why or "has ended" in why
         await own_session_works(c)
 
 
