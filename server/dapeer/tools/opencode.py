@@ -7,15 +7,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
-from dapeer.errors import NoOpenCode
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
-from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
-from dapeer.tools.opencode_tools import answered
+from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 from dapeer.tools.tool import Call, Reply, tool
 
 LONG: Final = 600_000
@@ -23,7 +21,6 @@ LONG: Final = 600_000
 MOST: Final = 100
 LONGEST_PATCH: Final = 20_000
 
-Directory = Annotated[str | None, Field(description="default: this project")]
 Answer = Annotated[
     list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
 ]
@@ -35,7 +32,7 @@ Count = Annotated[int, Field(ge=1, le=MOST)]
 @tool("List OpenCode sessions", read_only=True)
 async def opencode_sessions(call: Call, directory: Directory = None, count: Count = 20) -> Reply:
     """List a directory's OpenCode sessions, the newest first, and whether they are busy."""
-    opencode, where = _opencode(call), _directory(call, directory)
+    opencode, where = _opencode(call), directory_of(call, directory)
     found = await opencode.get("/session", where, roots="true", limit=count)
     busy = await opencode.get("/session/status", where)
     rows = [_session(one, busy) for one in found]
@@ -48,8 +45,8 @@ async def opencode_session_create(
     call: Call, title: str | None = None, directory: Directory = None, agent: str | None = None
 ) -> Reply:
     """Create an OpenCode session for opencode_prompt."""
-    opencode, where = _opencode(call), _directory(call, directory)
-    body = await _catalogue(call).agent(where, agent)
+    opencode, where = _opencode(call), directory_of(call, directory)
+    body = await catalogue_of(call).agent(where, agent)
     # Without a title, OpenCode asks a model for one.
     made = await opencode.post("/session", body | {"title": title or "dapeer"}, where)
     return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
@@ -66,7 +63,7 @@ async def opencode_prompt(
     timeout_ms: Milliseconds = LONG,
 ) -> Reply:
     """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply)."""
-    known, opencode = _catalogue(call), _opencode(call)
+    known, opencode = catalogue_of(call), _opencode(call)
     session = await known.session(session_id)
     where = Path(session["directory"])
     run = Run(opencode, session, new_id())
@@ -93,12 +90,12 @@ async def opencode_command(
 ) -> Reply:
     """Run a command or skill of OpenCode's in a session, as `/command arguments` does; returns as opencode_prompt."""
     opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
+    session = await catalogue_of(call).session(session_id)
     where = Path(session["directory"])
     run = Run(opencode, session, new_id())
     body = {
         "messageID": run.prompt,
-        "command": await _catalogue(call).command(where, command),
+        "command": await catalogue_of(call).command(where, command),
         "arguments": arguments,
     }
     path = f"/session/{session_id}/command"
@@ -125,7 +122,7 @@ async def opencode_reply(
 ) -> Reply:
     """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
     opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
+    session = await catalogue_of(call).session(session_id)
     run = await _waiting(opencode, session)
     ask = asks.chosen(await run.asks(), request_id)
     path, body = asks.reply(ask, decision, answers, message)
@@ -150,7 +147,7 @@ async def opencode_messages(
 ) -> Reply:
     """Read messages of an OpenCode session, the last ones by default, tool calls included."""
     opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
+    session = await catalogue_of(call).session(session_id)
     found = await _messages(opencode, session, start + count)
     wanted = found[max(0, len(found) - start - count) : len(found) - start]
     text, shown = conversation([spoken(one, length) for one in wanted])
@@ -163,7 +160,7 @@ async def opencode_messages(
 @tool("OpenCode session state", read_only=True)
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Tell whether an OpenCode session runs, is done or needs input, and what its last prompt has brought."""
-    run = Run(_opencode(call), await _catalogue(call).session(session_id))
+    run = Run(_opencode(call), await catalogue_of(call).session(session_id))
     facts = report.facts(session_id, await run.state())
     return Reply(report.text(facts), facts)
 
@@ -172,7 +169,7 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
 async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
+    session = await catalogue_of(call).session(session_id)
     if relay.is_call(session):
         await relay.end(opencode, session)
     else:
@@ -184,7 +181,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
 async def opencode_todo(call: Call, session_id: str) -> Reply:
     """Read the to-do list of an OpenCode session."""
     opencode = _opencode(call)
-    await _catalogue(call).session(session_id)
+    await catalogue_of(call).session(session_id)
     todos = await opencode.get(f"/session/{session_id}/todo")
     lines = [f"[{one['status']}] {one['content']}" for one in todos]
     return Reply("\n".join(lines) or "The list is empty.", {"todos": todos})
@@ -194,7 +191,7 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
     """Read what the last prompt of an OpenCode session has changed in files, or all its prompts, oldest first."""
     opencode = _opencode(call)
-    session = await _catalogue(call).session(session_id)
+    session = await catalogue_of(call).session(session_id)
     prompts = [one for one in await _messages(opencode, session, 1000) if is_prompt(one)]
     rows: list[Json] = []
     for one in prompts if whole_session else prompts[-1:]:
@@ -212,7 +209,7 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
 @tool("List OpenCode agents", read_only=True)
 async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     """List OpenCode's agents, models and commands in a directory."""
-    known, where = _catalogue(call), _directory(call, directory)
+    known, where = catalogue_of(call), directory_of(call, directory)
     told: dict[str, list[str]] = {
         "agents": [one["name"] for one in await known.agents(where)],
         "models": await known.models(where),
@@ -263,20 +260,7 @@ def _change(row: Json) -> str:
 
 
 def _opencode(call: Call) -> OpenCode:
-    return _catalogue(call).opencode
-
-
-def _catalogue(call: Call) -> Catalogue:
-    if call.opencode is None:
-        raise NoOpenCode(
-            "No OpenCode server is known.",
-            "Start dapeer with --opencode URL, or $DAPEER_OPENCODE_URL.",
-        )
-    return call.opencode
-
-
-def _directory(call: Call, directory: str | None) -> Path:
-    return Path(call.debugger.project, directory or ".").resolve()
+    return catalogue_of(call).opencode
 
 
 def _session(one: Json, busy: Json) -> dict[str, Any]:

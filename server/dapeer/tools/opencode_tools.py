@@ -153,13 +153,27 @@ def _block(file: Json) -> Json:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, "blob": data}}
 
 
-def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
+def catalogue_of(call: Call) -> Catalogue:
+    """Return the OpenCode server that is known.
+
+    Raises:
+        NoOpenCode: None is.
+    """
     if call.opencode is None:
         raise NoOpenCode(
             "No OpenCode server is known.",
             "Start dapeer with --opencode URL, or $DAPEER_OPENCODE_URL.",
         )
-    return call.opencode, Path(call.debugger.project, directory or ".").resolve()
+    return call.opencode
+
+
+def directory_of(call: Call, directory: str | None) -> Path:
+    """Return a directory that a caller has named, default the project."""
+    return Path(call.debugger.project, directory or ".").resolve()
+
+
+def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
+    return catalogue_of(call), directory_of(call, directory)
 
 
 TOOLS = (opencode_skills, opencode_tools, opencode_tool_call)
