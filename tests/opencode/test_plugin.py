@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,11 @@ from tests.opencode.plugin import (
     needs_opencode_nvim,
     opens,
 )  # fmt: skip
-from tests.opencode.provider import Call, Say, Step, provider
+from tests.opencode.provider import provider
 from tests.opencode.server import OpenCode
+from tests.opencode.story import story
 from tests.processes import process_gone
-from tests.programs import Program, program
+from tests.programs import program
 
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
@@ -83,34 +84,12 @@ async def own_server(editor: Editor) -> Any:  # noqa: ANN401 - a process id
     return await editor.lua("return require('opencode.state').opencode_server.job.pid")
 
 
-def story(shop: Program) -> Sequence[Step]:
-    """Return what a model does that finds the bug."""
-
-    def report(told: Sequence[str]) -> Say:
-        _, _, stepped, taken_off, ended, output = told
-        assert f"shop.py:{shop.line('total')} in total" in stepped
-        assert "exit code 0" in ended
-        assert "to pay 81.00" in output
-        return Say(f"{taken_off} is taken off of a sum that line {shop.line('item_cost')} reduced.")
-
-    last_item = shop.at("add", hit_condition="4")
-    return (
-        Call("dapeer_dap_run", {"program": str(shop), "breakpoints": [last_item]}),
-        Call("dapeer_dap_step_over"),
-        Call("dapeer_dap_step_over"),
-        Call("dapeer_dap_evaluate", {"expression": "round(total * self.discount, 2)"}),
-        Call("dapeer_dap_continue"),
-        Call("dapeer_dap_program_output"),
-        report,
-    )
-
-
 @needs_nvim_dap
 @needs_opencode_nvim
 async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Path) -> None:
     shop = program("shop.py")
     with provider() as model:
-        model.plays("Why is the amount wrong?", *story(shop))
+        model.plays("Why is the amount wrong?", *story(shop, str(shop)))
         async with chatting(
             tmp_path, model, rc=SEES + loads(), project=tmp_path / "shop", dap=True
         ) as editor:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.register import Core, configuration
 from dapeer.opencode.register import register as register_with
 from tests.mcp.wire import serving
-from tests.opencode.provider import Call, Say
 from tests.opencode.server import OpenCode, free_port
+from tests.opencode.story import story
 from tests.processes import LIMIT
 from tests.programs import copied
 
@@ -28,25 +27,8 @@ async def test_a_model_in_opencode_finds_a_bug_with_the_debugger(
 ) -> None:
     shop = copied("shop.py", tmp_path)
 
-    def report(told: Sequence[str]) -> Say:
-        _, _, stepped, taken_off, ended, output = told
-        assert f"shop.py:{shop.line('total')} in total" in stepped
-        assert "exit code 0" in ended
-        assert "to pay 81.00" in output
-        return Say(f"{taken_off} is taken off of a sum that line {shop.line('item_cost')} reduced.")
-
     prompt = shared.provider.plays(
-        "The order is too cheap: find out why, with the debugger.",
-        Call(
-            "dapeer_dap_run",
-            {"program": "shop.py", "breakpoints": [shop.at("add", hit_condition="4")]},
-        ),
-        Call("dapeer_dap_step_over"),
-        Call("dapeer_dap_step_over"),
-        Call("dapeer_dap_evaluate", {"expression": "round(total * self.discount, 2)"}),
-        Call("dapeer_dap_continue"),
-        Call("dapeer_dap_program_output"),
-        report,
+        "The order is too cheap: find out why, with the debugger.", *story(shop, "shop.py")
     )
     async with serving("--port", "0", cwd=tmp_path):
         assert await register(shared, tmp_path) == (
