@@ -101,10 +101,13 @@ function M.follow(session)
   end
   forwarded[session.id] = {}
   session.on_close['dapeer.forward'] = function()
-    -- It may be called within a luv callback; what nvim-dap has scheduled before comes first.
+    -- It may be called within a luv callback, and the adapter's last words come first: nvim-dap schedules a message
+    -- twice on its way to the listeners.
     vim.schedule(function()
-      forwarded[session.id] = nil
-      require('dapeer.rpc').notify('closed', session.id)
+      vim.schedule(function()
+        forwarded[session.id] = nil
+        require('dapeer.rpc').notify('closed', session.id)
+      end)
     end)
   end
 end

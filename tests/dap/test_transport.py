@@ -137,6 +137,18 @@ async def test_receive_ends_when_the_other_end_is_gone(pair: Callable[[], Pair])
             await left.receive()
 
 
+@needs_nvim_dap
+@pytest.mark.parametrize("tap", [True, False], ids=["tap", "listeners"])
+async def test_the_last_words_come_before_the_end_when_neovim_was_busy(
+    tap: bool, tmp_path: Path
+) -> None:
+    async with asyncio.timeout(LIMIT), road(tmp_path, tap=tap) as (left, right):
+        await right.end_with(Event("terminated"))
+        assert await left.receive() == Event("terminated")
+        with pytest.raises(anyio.EndOfStream):
+            await left.receive()
+
+
 async def test_a_waiting_receive_ends_when_the_other_end_goes(pair: Callable[[], Pair]) -> None:
     async with asyncio.timeout(LIMIT), pair() as (left, right), asyncio.TaskGroup() as tasks:
         waiting = tasks.create_task(_outcome(left))

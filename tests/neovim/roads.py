@@ -16,7 +16,7 @@ from dapeer.neovim.client import Neovim
 from dapeer.neovim.feeds import Feed, Hello, Listeners
 from dapeer.neovim.taps import Taps
 from dapeer.neovim.transport import NvimTransport
-from tests.neovim.editor import neovim
+from tests.neovim.editor import Editor, neovim
 
 RUN = """
 local port = ...
@@ -31,6 +31,17 @@ end
 dap.run({ type = 'road', request = 'attach', name = 'road' })
 """
 ATTACH = "return require('dapeer.rpc').attach(...)"
+BUSY_UNTIL_THE_END = """
+local closed = false
+require('dap').session().on_close.road = function()
+  closed = true
+end
+vim.rpcnotify(vim.g.test_channel, 'busy')
+-- Only the callbacks of the event loop run: what they schedule waits.
+vim.wait(30000, function()
+  return closed
+end, 1, true)
+"""
 ITS_OWN = ("initialize", "attach")
 """What nvim-dap asks at the start."""
 
@@ -38,8 +49,9 @@ ITS_OWN = ("initialize", "attach")
 class AdapterEnd:
     """The adapter's end of the road. Requests carry the numbers that we gave them, not nvim-dap's."""
 
-    def __init__(self, wire: Transport) -> None:
+    def __init__(self, wire: Transport, editor: Editor) -> None:
         self._wire = wire
+        self._editor = editor
         self._numbers: dict[int, int] = {}
 
     async def send(self, message: Message) -> None:
@@ -64,6 +76,14 @@ class AdapterEnd:
         """End, as an adapter does."""
         await self._wire.aclose()
 
+    async def end_with(self, message: Message) -> None:
+        """Send a last message and end, both before Neovim's main thread gets to either."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._editor.lua(BUSY_UNTIL_THE_END))
+            await self._editor.notified("busy")
+            await self.send(message)
+            await self.aclose()
+
     async def start(self) -> None:
         """Answer what nvim-dap asks by itself."""
         for command in ITS_OWN:
@@ -74,7 +94,7 @@ class AdapterEnd:
 
 
 @asynccontextmanager
-async def road(tmp_path: Path, *, tap: bool) -> AsyncGenerator[tuple[Transport, Transport]]:
+async def road(tmp_path: Path, *, tap: bool) -> AsyncGenerator[tuple[Transport, AdapterEnd]]:
     """Give our end and the adapter's end of a session of nvim-dap, by the tap or by its listeners."""
     listener = await create_tcp_listener(local_host="127.0.0.1")
     connected: asyncio.Future[SocketStream] = asyncio.get_running_loop().create_future()
@@ -91,7 +111,7 @@ async def road(tmp_path: Path, *, tap: bool) -> AsyncGenerator[tuple[Transport, 
             try:
                 await client.call(ATTACH, client.channel, {"tap": taps.path, "secret": secret})
                 await editor.lua(RUN, port)
-                adapter = AdapterEnd(ContentLengthTransport(await connected))
+                adapter = AdapterEnd(ContentLengthTransport(await connected), editor)
                 await adapter.start()
                 ours = NvimTransport(await arrivals.feed)
                 await _past(ours)
