@@ -31,6 +31,30 @@ async def test_what_a_person_could_read_in_their_terminal_is_output_and_can_be_a
         assert "has ended" in await refusal(c, "dap_send_input", text="more")
 
 
+TYPES_SLOWLY = """
+local send = vim.api.nvim_chan_send
+vim.api.nvim_chan_send = function(...)
+  send(...)
+  vim.wait(30000, function()
+    return require('dap').session().stopped_thread_id ~= nil
+  end)
+end
+"""
+
+
+async def test_a_stop_is_the_answer_also_when_it_comes_before_neovim_has_told_that_it_typed(
+    tmp_path: Path, setup: Json
+) -> None:
+    asks = program("reads_stdin.py")
+    async with together(tmp_path, setup) as (c, person):
+        await person.editor.lua(TYPES_SLOWLY)
+        await person.breaks_at(asks.source, asks.line("end"))
+        await person.run(asks, console="integratedTerminal")
+        await ask(c, "dap_program_output", since=0, wait_ms=LIMIT * 1000)
+        stop = await ask(c, "dap_send_input", text="Ada", timeout_ms=LIMIT * 1000)
+        assert stop["line"] == asks.line("end")
+
+
 async def test_the_assistant_starts_a_program_in_the_persons_terminal(tmp_path: Path) -> None:
     asks = program("reads_stdin.py")
     async with together(tmp_path, {}) as (c, person):

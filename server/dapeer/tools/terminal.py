@@ -29,9 +29,10 @@ async def dap_send_input(
             "The program runs in no terminal.", "Start it with dap_run and `terminal: true`."
         )
     log, epoch = session.mirror.output, session.mirror.epoch
-    begin = log.end
+    begin, stop = log.end, session.mirror.stop
     await keyboard.type(f"{text}\n" if enter else text)
-    if session.mirror.stop is not None:
+    # A program that ran may have stopped anew while it was typed.
+    if stop is not None and session.mirror.stop is stop:
         return Reply("Typed. The program is stopped; it reads when it runs on.")
     await until(
         call, session, lambda: log.end > begin or news(session, epoch) is not None, timeout_ms
