@@ -38,6 +38,12 @@ local function names(list, ...)
   table.sort(found)
   return found
 end
+-- Neovim's own matchparen waits once for a safe state after a buffer is shown.
+local function lasting(autocommands)
+  return vim.tbl_filter(function(one)
+    return not (one.event == 'SafeState' and one.once)
+  end, autocommands)
+end
 local windows, buffers = {}, {}
 for _, window in ipairs(vim.api.nvim_list_wins()) do
   local options = {}
@@ -63,7 +69,7 @@ return {
   tabs = vim.api.nvim_list_tabpages(),
   windows = windows,
   buffers = buffers,
-  autocommands = names(vim.api.nvim_get_autocmds({}), 'event', 'pattern', 'group_name', 'desc'),
+  autocommands = names(lasting(vim.api.nvim_get_autocmds({})), 'event', 'pattern', 'group_name', 'desc'),
   keys = names(vim.api.nvim_get_keymap('n'), 'lhs'),
   highlights = #vim.tbl_keys(vim.api.nvim_get_hl(0, {})),
   options = { vim.o.diffopt, vim.o.scrollopt, vim.o.hidden, vim.o.shortmess, vim.o.tabline },

@@ -19,6 +19,7 @@ from tests.mcp.wire import serving
 from tests.opencode.provider import Call, Fail, Say
 from tests.opencode.server import OpenCode
 from tests.opencode.sessions import working
+from tests.processes import LIMIT
 
 
 async def test_a_prompt_is_answered_with_the_calls_that_were_made(
@@ -171,18 +172,23 @@ async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
 
 async def test_why_a_model_has_failed_is_told(shared: OpenCode, tmp_path: Path) -> None:
     refusals = [Fail("the model is busy", 500)]
+    tries_again = threading.Event()
 
     def stumbles(_told: Sequence[str]) -> Say | Call | Fail:
-        return refusals.pop() if refusals else Fail("the model is out of ideas")
+        if refusals:
+            return refusals.pop()
+        # What has ended is not waited for, so nothing more would be told of it.
+        tries_again.wait(LIMIT)
+        return Fail("the model is out of ideas")
 
     prompt = shared.provider.plays("Fail.", stumbles)
-    heard: list[str] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
-        heard.append(message or "")
+        if message and message.startswith("OpenCode tries again: "):
+            tries_again.set()
 
     async with working(shared, tmp_path) as (c, session):
         plays = {"session_id": session, "prompt": prompt}
         told = text(await c.call_tool("opencode_prompt", plays, progress_callback=hear))
-        assert any(one.startswith("OpenCode tries again: ") for one in heard)
+        assert tries_again.is_set()
         assert "the model is out of ideas" in told
