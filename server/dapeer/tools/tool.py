@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
@@ -118,7 +119,10 @@ class Served(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that is a function of ours. Made by `@tool`."""
+    """A tool that is a function of ours. Made by `@tool`.
+
+    What pydantic makes of its types is made when it is first needed: many tools are never listed.
+    """
 
     function: ToolFunction
     name: str
@@ -129,13 +133,22 @@ class Tool:
     idempotent: bool
     action: ActionKind | None
     """What it does to the program, where it does something: the person is told, and may want to be asked."""
-    arguments: type[BaseModel]
-    input_schema: Json
-    output_schema: Json | None
+    output: Any
+    """The type of its data; None: nothing is said of it."""
     needs: Sequence[str] | None
     """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be of use; None: it always is."""
     argument_needs: Mapping[str, str]
     """The same, for single arguments."""
+
+    @property
+    def input_schema(self) -> Json:
+        """Its arguments, as a model reads them."""
+        return _input_schema(self.function)
+
+    @property
+    def output_schema(self) -> Json | None:
+        """Its data."""
+        return _output_schema(self.output)
 
     @property
     def all_needs(self) -> frozenset[str]:
@@ -175,7 +188,7 @@ class Tool:
 
     def _checked(self, arguments: Json) -> BaseModel:
         try:
-            return self.arguments.model_validate(unpacked(arguments, self.input_schema))
+            return _model(self.function).model_validate(unpacked(arguments, self.input_schema))
         except ValidationError as error:
             raise ArgumentError(_sentence(error, self.input_schema)) from error
 
@@ -238,7 +251,6 @@ def tool(
     """
 
     def made(function: ToolFunction) -> Tool:
-        arguments = _model(function)
         return Tool(
             function=function,
             name=function.__name__,
@@ -248,9 +260,7 @@ def tool(
             destructive=destructive,
             idempotent=idempotent or read_only,
             action=action,
-            arguments=arguments,
-            input_schema=short(arguments.model_json_schema()),
-            output_schema=output and short(TypeAdapter(output).json_schema()),
+            output=output,
             needs=needs,
             argument_needs=_argument_needs(function),
         )
@@ -268,6 +278,7 @@ def _argument_needs(function: ToolFunction) -> Mapping[str, str]:
     }
 
 
+@cache
 def _model(function: ToolFunction) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {
@@ -279,6 +290,16 @@ def _model(function: ToolFunction) -> type[BaseModel]:
         if name != "call"
     }
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+@cache
+def _input_schema(function: ToolFunction) -> Json:
+    return short(_model(function).model_json_schema())
+
+
+@cache
+def _output_schema(output: Any) -> Json | None:  # noqa: ANN401 - any type form
+    return output and short(TypeAdapter(output).json_schema())
 
 
 def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
