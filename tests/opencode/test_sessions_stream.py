@@ -12,7 +12,7 @@ import pytest
 from dapeer.errors import OpenCodeFailed
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import follow
-from tests.harness import text
+from tests.harness import read, text
 from tests.opencode.provider import Say
 from tests.opencode.server import OpenCode
 from tests.opencode.sessions import hearing, working
@@ -61,6 +61,18 @@ async def test_an_answer_that_comes_while_the_wire_is_cut_or_dead_is_not_missed(
         await laid.joined.wait()
         laid.release()
         assert await answer == "Three cups."
+
+
+async def test_an_opencode_that_lets_us_in_before_it_answers_is_waited_for(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    async with wire(shared.url) as laid, working(shared, tmp_path, url=laid.url) as (c, _):
+        laid.hold()
+        laid.cut()
+        agents = asyncio.create_task(read(c, "opencode_agents"))
+        await laid.joined.wait()
+        laid.release()
+        assert "build" in await agents
 
 
 @contextmanager
