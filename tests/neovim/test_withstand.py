@@ -73,6 +73,19 @@ async def test_neovim_ends_in_the_middle_of_a_wait(
         await own_session_works(c)
 
 
+@needs_nvim_dap
+async def test_the_sessions_are_listed_also_when_neovim_ends_meanwhile(tmp_path: Path) -> None:
+    async with together(tmp_path, {"tap": False}) as (c, person):
+        await person.run(program("endless_loop.py"))
+        await printed(c, "started")
+        person.editor.process.send_signal(signal.SIGSTOP)
+        listed = asyncio.create_task(only_session(c))
+        # It asks Neovim what it is doing before it ends.
+        await ask(c, "dap_history")
+        await person.editor.kill()
+        assert (await listed)["session_id"] == 1
+
+
 async def pid_of_running(c: Client) -> int:
     """Return the process id of a running Python debuggee; it runs on."""
     await ask(c, "dap_pause")

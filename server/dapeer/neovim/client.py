@@ -137,7 +137,10 @@ class Neovim:
 
     async def state(self) -> str | None:
         """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
-        mode = await self.mode()
+        try:
+            mode = await self.mode()
+        except NeovimGone:
+            return "has ended"
         if mode is None:
             return "is busy with a command"
         return str(mode) if mode.blocking else None

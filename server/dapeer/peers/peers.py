@@ -163,9 +163,10 @@ class Peers:
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
             sessions = [joined.session for joined in peer.sessions.values()]
-            deaf = [session.id for session in sessions if session.feed == "listeners"]
+            deaf = [session for session in sessions if session.feed == "listeners"]
             if deaf and (state := await peer.state()):
-                found |= dict.fromkeys(deaf, f"its Neovim {state}")
+                lives = [session.id for session in deaf if not session.mirror.ended]
+                found |= dict.fromkeys(lives, f"its Neovim {state}")
         return found
 
     # -- people
