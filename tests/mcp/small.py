@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -155,10 +155,13 @@ async def streamable(url: str, token: str | None = TOKEN) -> AsyncGenerator[Any]
         yield streams
 
 
-def sse(url: str, token: str | None = TOKEN) -> AbstractAsyncContextManager[Any]:
+@asynccontextmanager
+async def sse(url: str, token: str | None = TOKEN) -> AsyncGenerator[Any]:
     """Connect by the older SSE transport."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return sse_client(f"{url}/sse", headers=headers)
+    async with sse_client(f"{url}/sse", headers=headers) as (incoming, outgoing):
+        # When something arrives while the client leaves, the SDK's reader fails for want of a receiver.
+        yield incoming.clone(), outgoing
 
 
 def command(*arguments: str) -> StdioServerParameters:
