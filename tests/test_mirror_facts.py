@@ -90,9 +90,27 @@ def test_breakpoints_are_kept_as_they_were_wanted_and_as_they_were_made() -> Non
 
 def test_a_changed_breakpoint_keeps_what_the_event_does_not_tell() -> None:
     told = with_breakpoints({"id": 1, "verified": False, "message": "pending", "line": 10})
+    told.event("breakpoint", reason="changed", breakpoint={"id": 1, "line": 12})
+    [(_, made)] = told.mirror.breakpoints["/a.py"]
+    assert made == {"id": 1, "verified": False, "message": "pending", "line": 12}
+
+
+def test_why_a_breakpoint_was_not_verified_is_forgotten_when_it_is() -> None:
+    told = with_breakpoints({"id": 1, "verified": False, "message": "pending", "line": 10})
     told.event("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True, "line": 12})
     [(_, made)] = told.mirror.breakpoints["/a.py"]
-    assert made == {"id": 1, "verified": True, "message": "pending", "line": 12}
+    assert made == {"id": 1, "verified": True, "line": 12}
+
+
+def test_breakpoints_of_one_number_are_told_apart_by_their_lines() -> None:
+    told = with_breakpoints(
+        {"id": 1, "verified": True, "line": 10}, {"id": 1, "verified": True, "line": 20}
+    )
+    told.event("breakpoint", reason="changed", breakpoint={"id": 1, "verified": False, "line": 20})
+    made = [
+        (made.get("line"), made.get("verified")) for _, made in told.mirror.breakpoints["/a.py"]
+    ]
+    assert made == [(10, True), (20, False)]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ PROJECT = Path("/project")
         (Breakpoint(verified=False), "pending"),
         (Breakpoint(verified=False, reason="pending", message="no such file yet"), "pending"),
         (Breakpoint(verified=False, message="Breakpoint is pending."), "pending"),
+        (Breakpoint(verified=False, message="Unbound breakpoint"), "pending"),
         (Breakpoint(verified=False, message="No code on this line"), "rejected"),
     ],
 )

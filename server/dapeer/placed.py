@@ -53,9 +53,12 @@ class Placed:
             self.instructions,
         ]
         for pairs in every:
-            for index, (wanted, known) in enumerate(pairs):
-                if known.get("id") == number:
-                    pairs[index] = wanted, cast("Breakpoint", {**known, **changed})
+            found = [index for index, (_, known) in enumerate(pairs) if known.get("id") == number]
+            # js-debug gives a new one the number of another; their lines still differ.
+            there = [i for i in found if pairs[i][1].get("line") == changed.get("line")]
+            for index in there or found:
+                wanted, known = pairs[index]
+                pairs[index] = wanted, _merged(known, changed)
 
     def _set_lines(self, asked: Body, body: Body) -> None:
         path = str(asked["source"].get("path"))
@@ -69,6 +72,13 @@ class Placed:
 
     def _set_instructions(self, asked: Body, body: Body) -> None:
         self.instructions = _paired(asked, body)
+
+
+def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
+    """Return what is true now; why it was not verified is forgotten with that."""
+    over = {"message", "reason"} if changed.get("verified") else set[str]()
+    kept = {key: value for key, value in known.items() if key not in over}
+    return cast("Breakpoint", {**kept, **changed})
 
 
 def _paired(asked: Body, body: Body) -> list[tuple[Any, Breakpoint]]:

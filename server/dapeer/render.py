@@ -104,8 +104,13 @@ def breakpoint_state(made: Breakpoint | None) -> str:
     return "rejected" if made.get("message") and not _is_pending(made) else "pending"
 
 
+_PENDING = ("pending", "unbound", "provisional")
+"""What adapters say without `reason`, which is new in DAP."""
+
+
 def _is_pending(made: Breakpoint) -> bool:
-    return made.get("reason") == "pending" or "pending" in str(made.get("message")).lower()
+    said = str(made.get("message")).lower()
+    return made.get("reason") == "pending" or any(word in said for word in _PENDING)
 
 
 def _section(title: str, lines: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, read, refusal, text
+from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, needs, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import compiled, copied, program
 
@@ -318,3 +318,18 @@ async def test_a_file_that_no_adapter_knows_may_have_breakpoints_too(tmp_path: P
             breakpoints=[{"filename": str(script), "line": 2}],
         )
         assert (stop["line"], stop["locals"]) == (2, {"a": "1"})
+
+
+async def test_js_debug_tells_how_breakpoints_are_that_it_numbers_alike() -> None:
+    needs("js-debug")
+    p, never = program("loop.js"), program("endless.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner"), never.at("turn")])
+        await ask(c, "dap_set_breakpoint", **p.at("inner_return"))
+        assert (await ask(c, "dap_continue"))["line"] == p.line("inner_return")
+        rows = (await ask(c, "dap_breakpoints"))["breakpoints"]
+        assert {(row["line"], row["state"], row.get("actual_line")) for row in rows} == {
+            (never.line("turn"), "pending", None),
+            (p.line("inner"), "verified", p.line("inner")),
+            (p.line("inner_return"), "verified", p.line("inner_return")),
+        }
