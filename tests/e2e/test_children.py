@@ -139,7 +139,7 @@ async def test_the_whole_program_is_restarted_and_ended_whichever_process_has_th
 
 
 KILLED = {
-    "debugpy": ("children.py", "two", "child", "debugpy_quickack"),
+    "debugpy": ("children.py", "two", "child", "debugpy_adapter"),
     "js-debug": ("children.js", "fork", "square", "vsDebugServer"),
 }
 

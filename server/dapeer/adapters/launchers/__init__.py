@@ -1,1 +1,1 @@
-"""Programs of our own that are started as processes; nothing here is imported by dapeer."""
+"""Programs of our own that are started as processes; dapeer itself imports nothing of them."""

@@ -1,10 +1,10 @@
-"""Start the debugpy adapter with prompt TCP acknowledgements.
+"""Start the debugpy adapter with prompt TCP acknowledgements, and without a description that nobody reads.
 
 The debug server inside the debuggee writes each message as two segments and leaves Nagle's
 algorithm on, so each message waits until the adapter's kernel acknowledges the first segment: 40 ms
 when that is delayed, on Linux. `TCP_QUICKACK` makes it prompt, until the kernel turns it off again;
-so it is set before every message that the adapter reads. If debugpy's inside is not what this knows,
-plain debugpy is started.
+so it is set before every message that the adapter reads. What is described, `debugpy_launcher` tells.
+If debugpy's inside is not what this knows, plain debugpy is started.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import socket
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from dapeer.adapters.launchers import debugpy_launcher
 
 
 def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN401 - debugpy's class
@@ -41,8 +43,28 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN40
     stream_class.from_socket = classmethod(from_socket)
 
 
+def launch_beneath(launchers: Any, script: str) -> None:  # noqa: ANN401 - debugpy's module
+    """Make the adapter start debugpy's launcher by a script.
+
+    Raises:
+        AttributeError: The module is not the one we know, and is left as it was.
+    """
+    stock: Callable[..., Any] = launchers.spawn_debuggee
+
+    def spawn_debuggee(session: Any, request: Any, python: list[str], *rest: Any) -> Any:  # noqa: ANN401
+        return stock(session, request, [*python, script], *rest)
+
+    launchers.spawn_debuggee = spawn_debuggee
+
+
 def main() -> None:
     """Run `python -m debugpy.adapter`, improved where that is possible."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from debugpy.adapter import launchers  # noqa: PLC0415
+        from debugpy.common import log  # noqa: PLC0415
+
+        debugpy_launcher.describe_only_what_is_logged(log)
+        launch_beneath(launchers, debugpy_launcher.__file__)
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is not None:
         with contextlib.suppress(ImportError, AttributeError):

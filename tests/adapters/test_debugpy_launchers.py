@@ -1,0 +1,126 @@
+"""Our launchers of debugpy: prompt and quiet where they can be, plain where they cannot."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from debugpy.common import log, messaging
+
+from dapeer.adapters.definition import own_values
+from dapeer.adapters.launchers.debugpy_adapter import acknowledge_promptly
+from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged
+from tests.harness import ask, client, evaluate
+from tests.processes import LIMIT
+from tests.programs import program
+
+QUICKACK = (socket.IPPROTO_TCP, getattr(socket, "TCP_QUICKACK", 0))
+ADAPTER = f"{own_values()['launchers']}/debugpy_adapter.py"
+LAUNCHER = f"{own_values()['launchers']}/debugpy_launcher.py"
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="needs Linux")
+def test_each_line_that_is_read_is_acknowledged_promptly(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = cast("Any", messaging.JsonIOStream)
+    monkeypatch.setattr(streams, "from_socket", streams.__dict__["from_socket"])
+    acknowledge_promptly(streams, socket.TCP_QUICKACK)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        theirs, _ = server.accept()
+        with theirs:
+            ours.setsockopt(*QUICKACK, 0)
+            stream = streams.from_socket(ours, "test")
+            body = json.dumps({"hello": 1}).encode()
+            theirs.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            assert stream.read_json() == {"hello": 1}
+            assert ours.getsockopt(*QUICKACK) == 1
+        stream.close()
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        {},
+        {"common/__init__.py": ""},
+        {"common/__init__.py": "", "common/messaging.py": ""},
+        {"common/__init__.py": "", "common/messaging.py": "class JsonIOStream: pass"},
+    ],
+)
+def test_a_debugpy_that_is_not_as_expected_is_started_plainly(
+    inside: dict[str, str], tmp_path: Path
+) -> None:
+    files = {
+        "__init__.py": "",
+        "adapter/__init__.py": "",
+        "adapter/__main__.py": "import sys; print('plain', sys.argv[1:])",
+        **inside,
+    }
+    for name, text in files.items():
+        path = tmp_path / "debugpy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-P", ADAPTER, "--log-stderr"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "plain ['--log-stderr']\n"
+
+
+@pytest.mark.parametrize(("entry", "arguments"), [("launcher", ["1", "--"]), ("", ["--connect"])])
+def test_a_debugpy_that_is_not_as_expected_launches_plainly(
+    entry: str, arguments: list[str], tmp_path: Path
+) -> None:
+    says = "import sys\ndef main(): print('plain', sys.path[0], sys.argv[1:])\n"
+    files = {
+        "__init__.py": "",
+        "launcher/__init__.py": "",
+        "launcher/__main__.py": f"{says}main()",
+        "server/__init__.py": "",
+        "server/cli.py": says,
+    }
+    for name, text in files.items():
+        path = tmp_path / "debugpy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    plain = [sys.executable, "-c", "import sys; print(sys.path[1])"]
+    first = subprocess.run(plain, capture_output=True, text=True, check=True).stdout.strip()
+    done = subprocess.run(
+        [sys.executable, LAUNCHER, tmp_path / "debugpy" / entry, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"plain {first} {arguments}\n"
+
+
+def test_the_environment_is_described_where_that_is_logged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    described: list[str] = []
+    module = cast("Any", log)
+    monkeypatch.setattr(module, "describe_environment", described.append)
+    describe_only_what_is_logged(module)
+    monkeypatch.setattr(module, "_levels", {"warning", "error"})
+    module.describe_environment("quiet")
+    monkeypatch.setattr(module, "_levels", {"info"})
+    module.describe_environment("logged")
+    assert described == ["logged"]
+
+
+async def test_a_program_knows_nothing_of_the_launcher() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        everything = {"justMyCode": False}
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")], config=everything)
+        frames = (await ask(c, "dap_stacktrace"))["frames"]
+        assert {frame["file"] for frame in frames} == {str(p.source)}
+        seen = "__import__('sys').argv + __import__('sys').path[:1]"
+        assert await evaluate(c, seen) == f"['{p}', '{p.source.parent}']"
