@@ -7,13 +7,14 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from debugpy.common import log, messaging
 
 from dapeer.adapters.definition import own_values
-from dapeer.adapters.launchers.debugpy_adapter import acknowledge_promptly
+from dapeer.adapters.launchers.debugpy_adapter import acknowledge_promptly, launch_beneath
 from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
@@ -113,6 +114,19 @@ def test_the_environment_is_described_where_that_is_logged(
     monkeypatch.setattr(module, "_levels", {"info"})
     module.describe_environment("logged")
     assert described == ["logged"]
+
+
+def test_a_launcher_of_somebodys_own_is_left_alone() -> None:
+    started: list[object] = []
+
+    def stock(*given: object) -> None:
+        started.append(given[2])
+
+    module = SimpleNamespace(spawn_debuggee=stock)
+    launch_beneath(module, "/debugpy/launcher", "ours.py")
+    for path in ("/debugpy/launcher", "/somebodys/launcher"):
+        module.spawn_debuggee("session", "request", ["python"], path, "127.0.0.1")
+    assert started == [["python", "ours.py"], ["python"]]
 
 
 async def test_a_program_knows_nothing_of_the_launcher() -> None:

@@ -10,6 +10,7 @@ If debugpy's inside is not what this knows, plain debugpy is started.
 from __future__ import annotations
 
 import contextlib
+import os
 import runpy
 import socket
 import sys
@@ -43,16 +44,24 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN40
     stream_class.from_socket = classmethod(from_socket)
 
 
-def launch_beneath(launchers: Any, script: str) -> None:  # noqa: ANN401 - debugpy's module
-    """Make the adapter start debugpy's launcher by a script.
+def launch_beneath(launchers: Any, folder: str, script: str) -> None:  # noqa: ANN401 - debugpy's module
+    """Make the adapter start debugpy's launcher by a script; somebody's own (`debugLauncherPath`) is left alone.
+
+    Args:
+        launchers: The module that does it.
+        folder: What it runs to start debugpy's launcher.
+        script: Runs that.
 
     Raises:
         AttributeError: The module is not the one we know, and is left as it was.
     """
     stock: Callable[..., Any] = launchers.spawn_debuggee
 
-    def spawn_debuggee(session: Any, request: Any, python: list[str], *rest: Any) -> Any:  # noqa: ANN401
-        return stock(session, request, [*python, script], *rest)
+    def spawn_debuggee(
+        session: object, request: object, python: list[str], launcher: str, *rest: object
+    ) -> Any:  # noqa: ANN401
+        command = [*python, script] if launcher == folder else python
+        return stock(session, request, command, launcher, *rest)
 
     launchers.spawn_debuggee = spawn_debuggee
 
@@ -60,11 +69,12 @@ def launch_beneath(launchers: Any, script: str) -> None:  # noqa: ANN401 - debug
 def main() -> None:
     """Run `python -m debugpy.adapter`, improved where that is possible."""
     with contextlib.suppress(ImportError, AttributeError):
+        from debugpy import launcher  # noqa: PLC0415
         from debugpy.adapter import launchers  # noqa: PLC0415
         from debugpy.common import log  # noqa: PLC0415
 
         debugpy_launcher.describe_only_what_is_logged(log)
-        launch_beneath(launchers, debugpy_launcher.__file__)
+        launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)  # noqa: PTH120 - as debugpy says it
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is not None:
         with contextlib.suppress(ImportError, AttributeError):
