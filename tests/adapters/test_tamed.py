@@ -36,13 +36,16 @@ def stopped(reason: str, **more: object) -> Event:
     return Event("stopped", {"reason": reason, "threadId": 1, **more})
 
 
+CONFIGURED = Response(1, "configurationDone", success=True)
+
+
 def output(text: str, category: str = "stdout") -> Event:
     return Event("output", {"category": category, "output": text})
 
 
 def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
     quirks = Quirks(skip_first_stop="pause")
-    assert tamed(quirks, stopped("pause"), stopped("pause")) == [
+    assert tamed(quirks, CONFIGURED, stopped("pause"), stopped("pause"))[1:] == [
         ("continue", {"threadId": 1}),
         ("stopped", "pause"),
     ]
@@ -50,9 +53,17 @@ def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
     assert tamed(quirks, stopped("breakpoint"), answer) == [("stopped", "breakpoint")]
 
 
+def test_nobody_runs_on_before_the_breakpoints_are_set() -> None:
+    quirks = Quirks(skip_first_stop="pause")
+    assert tamed(quirks, stopped("pause")) == []
+    early = tamed(quirks, stopped("pause"), CONFIGURED, stopped("pause"))
+    assert early[1:] == [("continue", {"threadId": 1})]
+
+
 def test_a_first_stop_that_somebody_wants_is_the_entry() -> None:
     quirks = Quirks(skip_first_stop="pause")
-    assert tamed(quirks, stopped("pause"), stop_on_entry=True) == [("stopped", "entry")]
+    told = tamed(quirks, CONFIGURED, stopped("pause"), stop_on_entry=True)
+    assert told[1:] == [("stopped", "entry")]
 
 
 def test_a_signal_at_the_entry_is_the_entry() -> None:

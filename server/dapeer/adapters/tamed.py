@@ -90,6 +90,8 @@ class Tamer:
     def __init__(self, quirks: Quirks, *, stop_on_entry: bool) -> None:
         self._quirks = quirks
         self._first = True
+        self._configured = False
+        """Whether the adapter knows all breakpoints."""
         self._stop_on_entry = stop_on_entry
         self._over = False
         self._held: dict[str, str] = {}
@@ -112,6 +114,9 @@ class Tamer:
                 lacking = {NEEDS[command] for command in self._quirks.refuses}
                 known = {name: value for name, value in body.items() if name not in lacking}
                 yield replace(message, body=known)
+            case Response(command="configurationDone"):
+                self._configured = True
+                yield message
             case Event(event="terminated"):
                 self._over = self._quirks.last_words_of_adapter
                 yield message
@@ -119,6 +124,9 @@ class Tamer:
                 yield message
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        if self._quirks.skip_first_stop == body.get("reason") and not self._configured:
+            # It is told again when all breakpoints are set; who ran on now would run past them.
+            return
         first, self._first = self._first, False
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
