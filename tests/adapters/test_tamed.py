@@ -56,6 +56,7 @@ def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
 def test_nobody_runs_on_before_the_breakpoints_are_set() -> None:
     quirks = Quirks(skip_first_stop="pause")
     assert tamed(quirks, stopped("pause")) == []
+    assert tamed(Quirks(), stopped("")) == [("stopped", "")]
     early = tamed(quirks, stopped("pause"), CONFIGURED, stopped("pause"))
     assert early[1:] == [("continue", {"threadId": 1})]
 

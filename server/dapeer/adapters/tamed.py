@@ -124,15 +124,17 @@ class Tamer:
                 yield message
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
-        if self._quirks.skip_first_stop == body.get("reason") and not self._configured:
-            # It is told again when all breakpoints are set; who ran on now would run past them.
-            return
-        first, self._first = self._first, False
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
         if reason == "exception" and quirks.pause_reads and re.search(quirks.pause_reads, text):
             reason = "pause"
-        if first and quirks.skip_first_stop == reason and not self._stop_on_entry:
+        # Without a quirk, no stop is unwanted, not even one that gives no reason.
+        unwanted = bool(reason) and quirks.skip_first_stop == reason
+        if unwanted and not self._configured:
+            # It is told again when all breakpoints are set; who ran on now would run past them.
+            return
+        first, self._first = self._first, False
+        if first and unwanted and not self._stop_on_entry:
             yield Request(OURS, "continue", {"threadId": body.get("threadId")})
             return
         # Nobody can have asked for a pause before the first stop, unless it never came.
