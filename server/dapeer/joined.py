@@ -12,6 +12,7 @@ from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ChannelError, NeovimBusy
 from dapeer.family import root
+from dapeer.frames import Frames
 from dapeer.live import LAST_OUTPUT, POLITE, Life
 from dapeer.neovim.feeds import Feed, Hello
 from dapeer.neovim.transport import NvimTransport
@@ -36,6 +37,7 @@ class Joined:
         changed: Callable[[Life, Message], None],
         why_over: Callable[[], str],
         names: Mapping[str, str],
+        frames: Frames | None = None,
         parent: Session | None = None,
         type_there: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
@@ -57,6 +59,7 @@ class Joined:
             kill=None,
             why_over=why_over,
             changed=lambda message: changed(self, message),
+            frames=frames,
             parent=parent,
         )
         self.session.feed = feed.name

@@ -26,6 +26,7 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.frames import Frames
 from dapeer.plan import Plan
 from dapeer.session import Deadlines, Session
 
@@ -120,6 +121,7 @@ class Live:
             kill=adapter.kill,
             why_over=self._why_over,
             changed=lambda message: changed(self, message),
+            frames=Frames(plan.definition.frames, project),
             parent=parent.session if parent else None,
             answer=self._answer,
         )

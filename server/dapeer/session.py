@@ -30,6 +30,7 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.frames import Frames
 from dapeer.inspection import Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
 from dapeer.output import OutputLog
@@ -60,6 +61,11 @@ class Session:
     gets its deadline.
     """
 
+    frames: Frames
+    """Tells the user's stack frames from those of runtimes and libraries."""
+    keyboard: Keyboard | None
+    """Types into the terminal that the program runs in; the first session of a program has it."""
+
     def __init__(
         self,
         number: int,
@@ -72,6 +78,7 @@ class Session:
         kill: Callable[[], Awaitable[None]] | None,
         why_over: Callable[[], str],
         changed: Callable[[Message], None],
+        frames: Frames | None = None,
         parent: Session | None = None,
         answer: ReverseHandler | None = None,
     ) -> None:
@@ -85,13 +92,12 @@ class Session:
         self.parent = parent
         """The session whose program has started this one's."""
         self.children: list[Session] = []
-        self.keyboard: Keyboard | None = None
-        """Types into the terminal that the program runs in; the first session of a program has it."""
+        self.keyboard = None
         self.delegates = False
         """Its program is its first child: it has no threads of its own."""
         self.project = project
-        # One program prints into one log, whichever of its processes it is, and who waits for it
-        # waits for all of them.
+        self.frames = frames or Frames(project=project)
+        # The processes of a program print into one log; who waits for one waits for all of them.
         self.mirror = Mirror(parent.mirror.output if parent else OutputLog())
         self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)

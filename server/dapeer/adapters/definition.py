@@ -25,8 +25,10 @@ from dapeer.adapters.vocabulary import (
     Timeouts,
     TransportTable,
     Variant,
+    foreign,
 )
 from dapeer.errors import ArgumentError, DefinitionError
+from dapeer.frames import Foreign
 
 RequestName: TypeAlias = Literal["launch", "attach"]
 Inputs: TypeAlias = Mapping[str, object]
@@ -86,6 +88,8 @@ class Definition:
     """By way: `pid`, `tcp`."""
     children: Children | None
     tests: Tests | None
+    frames: tuple[Foreign, ...]
+    """Whose stack frames are not the user's."""
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
     timeouts: Timeouts
@@ -312,6 +316,7 @@ def _definition(table: Table, path: Path) -> Definition:
         children=Children.read(table.table("children")) if "children" in table else None,
         cannot=table.some_of("cannot", CANNOT),
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
+        frames=tuple(map(foreign, table.tables("frames"))),
         timeouts=Timeouts.read(table.table("timeouts")),
         quirks=Quirks.read(table.table("quirks")),
         path=path,

@@ -16,6 +16,7 @@ class Source(TypedDict):
     name: NotRequired[str]
     path: NotRequired[str]
     sourceReference: NotRequired[int]
+    presentationHint: NotRequired[str]
 
 
 class StackFrame(TypedDict):

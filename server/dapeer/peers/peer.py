@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 from dapeer.adapters.choice import typed
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy, NotStopped
+from dapeer.frames import Frames
 from dapeer.joined import Joined
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
@@ -337,18 +338,20 @@ class Peer:
 
     def _joined(self, hello: Hello, feed: Feed) -> Joined:
         parent = self.sessions.get(hello.parent or 0)
+        definition = typed(self._debugger.definitions, hello.type)
+        project = self._debugger.project
         joined = Joined(
             self._debugger.next_id(),
             hello,
             feed,
-            project=self._debugger.project,
+            project=project,
             changed=self._debugger.observe,
             names=self._names,
             why_over=functools.partial(self._why_over, feed),
+            frames=Frames(definition.frames if definition else (), project),
             parent=parent.session if parent else None,
             type_there=functools.partial(self._type, hello.session),
         )
-        definition = typed(self._debugger.definitions, hello.type)
         children = definition and definition.children
         joined.session.delegates = parent is None and bool(children and children.primary)
         self.sessions[hello.session] = joined
