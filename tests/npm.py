@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -79,7 +79,7 @@ def path_of_opencode() -> str:
 
 def _opencode() -> Path:
     package = _for_this_machine(PROGRAMS, "OpenCode")
-    return _installed(f"{package}@{OPENCODE}") / package / "bin" / "opencode"
+    return installed(f"{package}@{OPENCODE}") / package / "bin" / "opencode"
 
 
 @cache
@@ -89,7 +89,7 @@ def _ripgrep() -> Path:
     if own:
         return Path(own).parent
     package = _for_this_machine(SEARCHERS, "ripgrep, for OpenCode")
-    return _installed(f"{package}@{RIPGREP}") / package / "bin"
+    return installed(f"{package}@{RIPGREP}") / package / "bin"
 
 
 def _for_this_machine(packages: Mapping[tuple[str, str], str], what: str) -> str:
@@ -111,7 +111,7 @@ def _command(package: str) -> tuple[str, str]:
     """Install a package if need be; return its Node.js and its script."""
     node = _node(22 if package == CONFORMANCE else 20)
     name = package.rpartition("@")[0]
-    return str(node), str(_installed(package) / name / _SCRIPTS[package])
+    return str(node), str(installed(package) / name / _SCRIPTS[package])
 
 
 _SCRIPTS = {
@@ -129,7 +129,7 @@ def _node(least: int) -> Path:
     package = MACHINES.get((platform.system(), platform.machine()))
     if package is None:
         raise MissingError(f"needs Node.js {least}: install it from https://nodejs.org")
-    return _installed(f"{package}@{NODE}") / package / "bin" / "node"
+    return installed(f"{package}@{NODE}") / package / "bin" / "node"
 
 
 def _major(node: str) -> int:
@@ -138,31 +138,37 @@ def _major(node: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _installed(package: str) -> Path:
-    """Return the `node_modules` that holds a package, which one process installs for all."""
-    folder = CACHE / package.replace("/", "+")
+def installed(*packages: str) -> Path:
+    """Return the `node_modules` that holds these packages, which one process installs for all.
+
+    Raises:
+        MissingError: npm cannot give us one of them.
+    """
+    folder = CACHE / ",".join(packages).replace("/", "+")
     folder.mkdir(parents=True, exist_ok=True)
     complete = folder / "complete"
-    with _only_one(folder / "lock"):
+    with only_one(folder / "lock"):
         if not complete.exists():
-            _install(package, folder)
+            _install(packages, folder)
             complete.touch()
     return folder / "node_modules"
 
 
 @contextmanager
-def _only_one(lock: Path) -> Generator[None]:
+def only_one(lock: Path) -> Generator[None]:
+    """Keep other processes out while the body runs."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _install(package: str, folder: Path) -> None:
+def _install(packages: Sequence[str], folder: Path) -> None:
+    names = ", ".join(packages)
     if shutil.which("npm") is None:
-        raise MissingError(f"needs npm, for {package}: install Node.js 20 or newer")
+        raise MissingError(f"needs npm, for {names}: install Node.js 20 or newer")
     try:
         done = subprocess.run(
-            [*NPM, *OFFLINE, "--prefix", folder, package],
+            [*NPM, *OFFLINE, "--prefix", folder, *packages],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -170,10 +176,10 @@ def _install(package: str, folder: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        raise MissingError(f"npm did not get {package} in {SECONDS_TO_INSTALL} s") from late
+        raise MissingError(f"npm did not get {names} in {SECONDS_TO_INSTALL} s") from late
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
-        raise MissingError(f"npm cannot get {package}: {'; '.join(errors[:2])}")
+        raise MissingError(f"npm cannot get {names}: {'; '.join(errors[:2])}")
 
 
 def main() -> int:

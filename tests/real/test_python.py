@@ -1,0 +1,252 @@
+"""Bugs in Python packages, found as an assistant would."""
+
+import asyncio
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.running import free_port
+from tests.real.assistant import assistant, broken, line_of
+from tests.real.software import environment, site_packages
+
+SECONDS = 120
+
+
+def project_of(environment_name: str, package: str, folder: Path, file: str, *bug: str) -> Path:
+    """Copy a package into a project whose own copy wins; return the file that has the bug."""
+    installed = site_packages(environment(environment_name)) / package
+    return broken(installed, folder / package, file, *bug)
+
+
+async def test_networkx_a_failing_test_shows_its_values_in_one_call(tmp_path: Path) -> None:
+    dijkstra = project_of(
+        "networkx", "networkx", tmp_path, "algorithms/shortest_paths/weighted.py",
+        "u not in seen or vu_dist < seen[u]:", "u not in seen or vu_dist > seen[u]:",
+    )  # fmt: skip
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -n 2\n", encoding="utf-8")
+    test = "networkx/algorithms/shortest_paths/tests/test_weighted.py"
+    python = str(environment("networkx"))
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(program=f"{test}::TestWeightedPath::test_dijkstra", python=python)
+        assert stop.startswith("Stopped (exception"), stop
+        assert f"{test}:" in stop.splitlines()[0], stop
+        assert "AssertionError: assert" in stop
+        assert "D = " in stop
+        assert a.calls == 1
+        await a.read("dap_terminate")
+        stop = await a.run(
+            program=f"{test}::TestWeightedPath::test_dijkstra", python=python,
+            breakpoints=[{
+                "filename": str(dijkstra), "line": line_of(dijkstra, "vu_dist > seen[u]:"),
+                "condition": "u == 'v' and v == 'x'",
+            }],
+        )  # fmt: skip
+        # What the line itself speaks of comes before what is first in the alphabet.
+        for name in ("seen = {", "u = 'v'", "vu_dist = "):
+            assert name in stop, stop
+
+
+def request(url: str) -> str:
+    """Ask a server, as a user's browser would, while the debugger holds it."""
+    with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - our own server
+        return answer.read().decode()
+
+
+SHOP_FASTAPI = """
+from fastapi import FastAPI
+
+app = FastAPI()
+PRICES = {"tea": 4, "pot": 30}
+
+
+@app.get("/sync/{name}")
+def price(name: str) -> dict:
+    total = PRICES[name]
+    return {"total": total}
+
+
+@app.get("/async/{name}")
+async def price_soon(name: str) -> dict:
+    amount = PRICES[name]
+    return {"total": amount}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--reload"]], ids=["plain", "reload"])
+async def test_fastapi_stops_in_a_route_while_a_client_waits(
+    tmp_path: Path, options: list[str]
+) -> None:
+    (tmp_path / "shop.py").write_text(SHOP_FASTAPI, encoding="utf-8")
+    port = free_port()
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        await a.run(
+            module="uvicorn", args=["shop:app", "--port", str(port), *options],
+            python=str(environment("web")), wait_until_paused=False,
+            breakpoints=[
+                {"filename": "shop.py", "line": line_of(tmp_path / "shop.py", '{"total": total}')},
+                {"filename": "shop.py", "line": line_of(tmp_path / "shop.py", '{"total": amount}')},
+            ],
+        )  # fmt: skip
+        await a.until_printed("Application startup complete")
+        for way, name in (("sync", "total"), ("async", "amount")):
+            answer = asyncio.create_task(
+                asyncio.to_thread(request, f"http://127.0.0.1:{port}/{way}/pot")
+            )
+            stop = await a.read("dap_wait_until_paused", timeout_ms=SECONDS * 1000)
+            assert "shop.py" in stop.splitlines()[0], stop
+            assert f"{name} = 30" in stop
+            await a.read("dap_continue", wait_until_paused=False)
+            assert await answer == '{"total":30}'
+        await a.read("dap_terminate")
+
+
+SHOP_FLASK = """
+from flask import Flask, jsonify
+
+app = Flask(__name__)
+
+
+@app.route("/<int:count>")
+def total(count):
+    price = 4 * count
+    return jsonify(total=price)
+
+
+app.run(port=PORT, debug=True)
+"""
+
+
+async def test_flask_with_its_reloader_stops_in_the_process_that_serves(tmp_path: Path) -> None:
+    port = free_port()
+    shop = tmp_path / "shop.py"
+    shop.write_text(SHOP_FLASK.replace("PORT", str(port)), encoding="utf-8")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        line = line_of(shop, "jsonify(total=price)")
+        await a.run(
+            program="shop.py", python=str(environment("web")), wait_until_paused=False,
+            breakpoints=[{"filename": "shop.py", "line": line}],
+        )  # fmt: skip
+        await a.until_printed("Running on")
+        answer = asyncio.create_task(asyncio.to_thread(request, f"http://127.0.0.1:{port}/3"))
+        stop = await a.read("dap_wait_until_paused", timeout_ms=SECONDS * 1000)
+        assert f"shop.py:{line} in total" in stop, stop
+        assert "price = 12" in stop
+        await a.read("dap_continue", wait_until_paused=False)
+        assert '"total": 12' in await answer
+        await a.read("dap_terminate")
+
+
+async def test_django_a_failing_test_of_manage_py_stops_in_the_test(tmp_path: Path) -> None:
+    text = project_of(
+        "web", "django", tmp_path, "utils/text.py",
+        'value = re.sub(r"[^\\w\\s-]", "", value.lower())', 'value = re.sub(r"[^\\w\\s-]", "", value)',
+    )  # fmt: skip
+    (tmp_path / "manage.py").write_text(MANAGE, encoding="utf-8")
+    app = tmp_path / "blog"
+    app.mkdir()
+    (app / "__init__.py").touch()
+    (app / "tests.py").write_text(BLOG_TESTS, encoding="utf-8")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(
+            program="manage.py", args=["test", "blog"], python=str(environment("web"))
+        )
+        assert f"blog/tests.py:{line_of(app / 'tests.py', 'assertEqual')}" in stop, stop
+        assert "slug = 'Hello-World'" in stop
+        assert "AssertionError: 'Hello-World' != 'hello-world'" in stop
+        assert a.calls == 1
+    assert text.exists()
+
+
+MANAGE = """
+import sys
+
+from django.conf import settings
+from django.core.management import execute_from_command_line
+
+settings.configure(
+    INSTALLED_APPS=["blog"],
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
+)
+execute_from_command_line(sys.argv)
+"""
+BLOG_TESTS = """
+from django.test import SimpleTestCase
+from django.utils.text import slugify
+
+
+class SlugTest(SimpleTestCase):
+    def test_a_title(self):
+        title = "Hello, World"
+        slug = slugify(title)
+        self.assertEqual(slug, "hello-world")
+"""
+
+
+async def test_click_a_console_script_stops_where_the_library_goes_wrong(tmp_path: Path) -> None:
+    formatting = project_of(
+        "click", "click", tmp_path, "formatting.py",
+        "yield row + (\"\",) * (col_count - len(row))", "yield row + (\"\",) * (len(row) - col_count)",
+    )  # fmt: skip
+    (tmp_path / "tool.py").write_text(TOOL, encoding="utf-8")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(
+            program="tool.py", args=["--help"], python=str(environment("click")),
+            breakpoints=[{"filename": str(formatting), "line": line_of(formatting, "len(row) - col_count"),
+                          "condition": "len(row) != col_count"}],
+        )  # fmt: skip
+        assert "Ended, exit code 0" in stop, stop
+        assert "Not hit: click/formatting.py" in stop
+        stop = await a.run(
+            program="tool.py", args=["--help"], python=str(environment("click")),
+            breakpoints=[{"filename": str(formatting), "line": line_of(formatting, "len(row) - col_count")}],
+        )  # fmt: skip
+        assert "in iter_rows" in stop.splitlines()[0], stop
+        assert "col_count = 2" in stop
+
+
+TOOL = """
+import click
+
+
+@click.command()
+@click.option("--count", default=1, help="How many.")
+def tool(count):
+    click.echo(count)
+
+
+tool()
+"""
+
+
+async def test_pandas_a_frame_shows_its_shape_its_head_and_what_is_missing(tmp_path: Path) -> None:
+    sales = tmp_path / "sales.py"
+    sales.write_text(SALES, encoding="utf-8")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(
+            program="sales.py", python=str(environment("pandas")),
+            breakpoints=[{"filename": "sales.py", "line": line_of(sales, "total = ")}],
+        )  # fmt: skip
+        assert "in main" in stop.splitlines()[0], stop
+        assert "1000" in stop, stop
+        assert "50" in stop
+        assert "float64" in stop
+        assert a.calls == 1
+
+
+SALES = """
+import numpy as np
+import pandas as pd
+
+
+def main():
+    frame = pd.DataFrame(np.arange(50_000.0).reshape(1000, 50), columns=[f"c{n}" for n in range(50)])
+    frame.loc[3, "c1"] = None
+    column = frame["c1"]
+    array = frame.to_numpy()
+    total = column.sum()
+    print(total)
+
+
+main()
+"""
