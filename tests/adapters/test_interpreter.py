@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.interpreter import find_python
+from dapeer.adapters.interpreter import find_python, version_of
 from dapeer.errors import ArgumentError
 
 
@@ -55,6 +55,59 @@ def test_the_nearest_environment_of_the_project_is_taken(tmp_path: Path) -> None
     (tmp_path / "b" / "c").mkdir(parents=True)
     assert find_python(None, tmp_path / "a", {}) == inner
     assert find_python(None, tmp_path / "b" / "c", {}) == outer
+
+
+def test_a_relative_argument_is_looked_for_in_the_folder_and_in_the_project(tmp_path: Path) -> None:
+    given = environment(tmp_path / "given")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for argument in ("given", "given/bin/python"):
+        assert find_python(argument, folder, {}, project=tmp_path) == given
+    with pytest.raises(ArgumentError) as caught:
+        find_python("no/python", folder, {}, project=tmp_path)
+    assert f"looked at {folder}/no/python and {tmp_path}/no/python" in caught.value.what
+
+
+def test_the_environment_nearest_to_the_program_is_taken_then_that_of_the_folder_to_run_in(
+    tmp_path: Path,
+) -> None:
+    inner, outer = environment(tmp_path / "a" / ".venv"), environment(tmp_path / "b" / ".venv")
+    program = tmp_path / "a" / "main.py"
+    assert find_python(None, tmp_path / "b", {}, program=str(program)) == inner
+    assert find_python(None, tmp_path / "b", {}, program="/nowhere/main.py") == outer
+
+
+def test_a_console_script_runs_in_its_own_environment(tmp_path: Path) -> None:
+    python = environment(tmp_path / "tools")
+    environment(tmp_path / ".venv")
+    (tmp_path / "tools" / "pyvenv.cfg").write_text("version = 3.11.7\n")
+    env = {"VIRTUAL_ENV": str(tmp_path / ".venv")}
+    script = str(tmp_path / "tools" / "bin" / "flask")
+    assert find_python(None, tmp_path, env, program=script) == python
+
+
+@pytest.mark.parametrize(
+    ("configuration", "version"),
+    [("version = 3.6.15\n", (3, 6)), ("home = /x\nversion_info = 3.12.1.final.0\n", (3, 12))],
+)
+def test_the_version_of_an_environment_is_read_without_running_its_interpreter(
+    tmp_path: Path, configuration: str, version: tuple[int, int]
+) -> None:
+    (tmp_path / "pyvenv.cfg").write_text(configuration)
+    assert version_of(str(tmp_path / "bin" / "python"), tmp_path) == version
+
+
+def test_an_interpreter_whose_name_tells_nothing_is_asked_for_its_version(tmp_path: Path) -> None:
+    """The executable is no Python: it answers as an old one does."""
+    said = tmp_path / "pretends_to_be_2_7"
+    said.write_text("#!/bin/sh\necho 'version = 2.7'\n")
+    silent = tmp_path / "says_nothing"
+    silent.write_text("#!/bin/sh\nexit 1\n")
+    for file in (said, silent):
+        file.chmod(0o755)
+    assert version_of(str(said), tmp_path) == (2, 7)
+    assert version_of(str(silent), tmp_path) is None
+    assert version_of(str(tmp_path / "nowhere"), tmp_path) is None
 
 
 @pytest.mark.parametrize("name", ["python3", "python"])

@@ -12,6 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
+from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import PARTS, fits, parts, shebang
 from dapeer.adapters.quirks import Quirks
 from dapeer.adapters.table import Table
@@ -21,6 +22,7 @@ from dapeer.adapters.vocabulary import (
     Children,
     Detect,
     Install,
+    Interpreter,
     Tests,
     Timeouts,
     TransportTable,
@@ -86,6 +88,7 @@ class Definition:
     launch_env: Mapping[str, str]
     attach: Mapping[str, Attach]
     """By way: `pid`, `tcp`."""
+    interpreter: Interpreter
     children: Children | None
     tests: Tests | None
     frames: tuple[Foreign, ...]
@@ -147,7 +150,7 @@ class Definition:
             **inputs,
             "host": inputs.get("host") or LOOPBACK,
             "env": environment or None,
-            "environment": {**os.environ, **environment},
+            "environment": {**surroundings(_folder(inputs)), **environment},
             **parts(inputs.get("program")),
             **{name: f"${{{name}}}" for name in LATE},
             **own_values(),
@@ -220,6 +223,10 @@ class Definition:
                     f"{self.id} has no use for `{name}` in a {request} request.",
                     "Leave it out, or choose another type; see dap_adapters.",
                 )
+
+
+def _folder(inputs: Inputs) -> Path:
+    return Path(str(inputs.get("cwd") or "."))
 
 
 def own_values() -> dict[str, object]:
@@ -313,6 +320,7 @@ def _definition(table: Table, path: Path) -> Definition:
         launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
         launch_env={name: launch_env.text(name) for name in launch_env},
         attach={way: Attach.read(attach.table(way)) for way in ("pid", "tcp") if way in attach},
+        interpreter=Interpreter.read(table.table("interpreter")),
         children=Children.read(table.table("children")) if "children" in table else None,
         cannot=table.some_of("cannot", CANNOT),
         tests=Tests.read(table.table("tests")) if "tests" in table else None,

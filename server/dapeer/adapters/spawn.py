@@ -6,11 +6,13 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import cast
 
 import anyio
 from anyio.abc import Process
 
+from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.tail import LAG, Tail, Words
 from dapeer.adapters.template import UNSET, fill, fill_list
 from dapeer.adapters.vocabulary import TransportTable
@@ -116,6 +118,7 @@ async def spawn(title: str, transport: TransportTable, values: Mapping[str, obje
     filled = fill(transport.env, values)
     additions = cast("Mapping[str, object]", {} if filled is UNSET else filled)
     stdio = transport.kind == "stdio"
+    ours = surroundings(Path(str(values.get("cwd") or ".")))
     with ExitStack() as descriptors:
         pipes, stderr, stdout = await Pipes.open(transport, descriptors)
         try:
@@ -125,7 +128,7 @@ async def spawn(title: str, transport: TransportTable, values: Mapping[str, obje
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
                 cwd=None if folder is UNSET else str(folder),
-                env={**os.environ, **{name: str(value) for name, value in additions.items()}},
+                env={**ours, **{name: str(value) for name, value in additions.items()}},
                 start_new_session=True,
             )
         except BaseException as error:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from dapeer.adapters.own_environment import surroundings
 from dapeer.errors import AdapterFailed, ArgumentError, NotStopped
 
 _LAUNCHER = Path(__file__).parent / "launchers" / "terminal.py"
@@ -48,7 +49,7 @@ class Terminal:
             AdapterFailed: The folder is not there, or the program cannot be started.
         """
         slave, self._slave = self._slave, None
-        environment = {**os.environ, "TERM": "dumb", **env}
+        environment = {**surroundings(Path(cwd or ".")), "TERM": "dumb", **env}
         try:
             process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_LAUNCHER), *command],

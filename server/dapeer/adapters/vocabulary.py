@@ -193,6 +193,26 @@ class Tests:
 
 
 @dataclass(frozen=True, slots=True)
+class Interpreter:
+    """Which interpreters, `${python}`, run programs that the adapter debugs."""
+
+    minimum: tuple[int, ...]
+    """The lowest version."""
+    older: str
+    """What to do with an older one, as a sentence."""
+
+    @classmethod
+    def read(cls, table: Table) -> Interpreter:
+        """Read `[interpreter]`."""
+        least = table.get("min", str, "0")
+        if not all(part.isdecimal() for part in least.split(".")):
+            raise table.wrong(f"`{table.at('min')}` is {least!r}, which is no version")
+        interpreter = cls(tuple(map(int, least.split("."))), table.get("older", str, ""))
+        table.done()
+        return interpreter
+
+
+@dataclass(frozen=True, slots=True)
 class Children:
     """How the adapter has us debug the processes that the debuggee starts."""
 

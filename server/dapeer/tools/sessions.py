@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -16,6 +15,7 @@ from dapeer import render
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
+from dapeer.adapters.own_environment import surroundings
 from dapeer.family import alive
 from dapeer.session import Session
 from dapeer.snapshot import Summary
@@ -96,7 +96,8 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
 @tool("Debug adapters", read_only=True, output=Adapters)
 async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install what is missing."""
-    python = find_python(None, call.debugger.project, os.environ)
+    project = call.debugger.project
+    python = find_python(None, project, surroundings(project))
     definitions = call.debugger.definitions.values()
     # Asking a program for its version blocks, and takes as long as the program likes.
     rows = await asyncio.gather(

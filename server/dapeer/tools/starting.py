@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import os
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from dapeer.adapters.choice import typed
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
+from dapeer.adapters.own_environment import surroundings
 from dapeer.configurations import (
     NVIM,
     Configuration,
@@ -38,6 +38,7 @@ from dapeer.tools.targets import (
     RequestName,
     Wish,
     check_attach,
+    check_interpreter,
     checked,
     folder_of,
     plan_of,
@@ -109,7 +110,7 @@ async def dap_configurations(call: Call) -> Reply:
 
 def _ready_types(debugger: Debugger, found: Found) -> set[str]:
     """Return the ids of the definitions that could start one of these; asking programs blocks."""
-    python = find_python(None, debugger.project, os.environ)
+    python = find_python(None, debugger.project, surroundings(debugger.project))
     wanted = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
     by_id = {each.id: each for each in wanted.values() if each is not None}
     return {name for name, each in by_id.items() if detect(each, python=python).ready}
@@ -233,7 +234,7 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
     # nvim-dap maps no paths; where an adapter does not either, only we can.
     where = "direct" if plan.mappings and where == "auto" else where
     there = await _neovim(call, where, plan.definition.names)
-    return plan if there is None else _translated(there, plan, wish)
+    return await _here(plan) if there is None else _translated(there, plan, wish)
 
 
 async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) -> Plan | InNeovim:
@@ -256,7 +257,13 @@ async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) 
     inputs = checked(split, debugger.project, request)
     named = replace(wish, type=chosen.type, name=wish.name or chosen.name)
     plan = await to_thread.run_sync(plan_of, debugger, named, request, inputs, config)
-    return plan if there is None else _translated(there, plan, named)
+    return await _here(plan) if there is None else _translated(there, plan, named)
+
+
+async def _here(plan: Plan) -> Plan:
+    """Return how we start it ourselves, when we can."""
+    await to_thread.run_sync(check_interpreter, plan)
+    return plan
 
 
 def _nvim_names(kind: str, definition: Definition | None) -> tuple[str, ...]:

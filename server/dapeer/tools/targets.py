@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any, Literal
 from dapeer.adapters.choice import choose
 from dapeer.adapters.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.detection import detect
-from dapeer.adapters.interpreter import find_python
+from dapeer.adapters.interpreter import check_version, find_python
 from dapeer.adapters.mappings import taken
+from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.running import check_port, check_process, choose_for_process
 from dapeer.adapters.testing import as_program, node_id
 from dapeer.dap.types import SourceBreakpoint
@@ -131,6 +131,22 @@ def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:
     return source_file(filename, cwd if (cwd / filename).is_file() else project)
 
 
+def _interpreter(inputs: Json, project: Path) -> str:
+    cwd, program = Path(inputs["cwd"]), inputs.get("program")
+    file = None if program is None else node_id(str(program))[0]
+    return find_python(inputs.get("python"), cwd, surroundings(cwd), project=project, program=file)
+
+
+def check_interpreter(plan: Plan) -> None:
+    """Refuse a program that our adapter cannot debug, because its interpreter is too old.
+
+    It may run the interpreter to ask: call it in a thread.
+    """
+    python, cwd = plan.inputs.get("python"), Path(str(plan.inputs["cwd"]))
+    if python is not None and plan.launched:
+        check_version(str(python), plan.definition.interpreter, cwd)
+
+
 def plan_of(
     debugger: Debugger, wish: Wish, request: RequestName, given: Json, config: Json
 ) -> Plan:
@@ -144,7 +160,7 @@ def plan_of(
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     definition = _definition(debugger, wish.type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
-        inputs["python"] = find_python(inputs.get("python"), Path(inputs["cwd"]), os.environ)
+        inputs["python"] = _interpreter(inputs, debugger.project)
     if definition.tests is not None and request == "launch":
         inputs, config, name = as_program(definition.tests, inputs, config)
         wish = replace(wish, name=wish.name or name)

@@ -1,0 +1,55 @@
+"""The environment variables that programs are given: ours, without what is there for dapeer alone.
+
+`uv run --project DAPEER dapeer stdio` sets `$VIRTUAL_ENV` and the first folder on PATH, so that
+dapeer runs in its own virtual environment. The programs that it debugs are not meant to.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_OF_AN_ACTIVATION = ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
+_OF_UV = ("UV", "UV_RUN_RECURSION_DEPTH")
+"""What `uv run` and `uvx` set besides."""
+
+
+def surroundings(cwd: Path) -> dict[str, str]:
+    """Return our environment as a program that runs in this folder should have it.
+
+    Where dapeer's virtual environment is the one of the folder's project, nothing is taken out.
+    """
+    environment = dict(os.environ)
+    if not in_virtual_environment() or is_of(cwd):
+        return environment
+    folders = environment.get("PATH", "").split(os.pathsep)
+    kept = [folder for folder in folders if not folder or not is_own(Path(folder).parent)]
+    activated = is_own(Path(environment.get("VIRTUAL_ENV") or os.devnull))
+    foreign = activated or len(kept) < len(folders)
+    dropped = _OF_AN_ACTIVATION * activated + _OF_UV * foreign
+    rest = {name: value for name, value in environment.items() if name not in dropped}
+    return {**rest, "PATH": os.pathsep.join(kept)}
+
+
+def is_of(folder: Path) -> bool:
+    """Whether dapeer's own virtual environment belongs to the project that a folder is in."""
+    here = folder.resolve()
+    return in_virtual_environment() and Path(sys.prefix).resolve().parent in (here, *here.parents)
+
+
+def is_own(environment: Path) -> bool:
+    """Whether a virtual environment is the one that dapeer runs in."""
+    return in_virtual_environment() and environment.resolve() == Path(sys.prefix).resolve()
+
+
+def in_virtual_environment() -> bool:
+    """Whether dapeer runs in a virtual environment: elsewhere nothing is its own."""
+    return sys.prefix != sys.base_prefix
+
+
+def active(env: Mapping[str, str]) -> Path | None:
+    """Return the virtual environment that a person has activated; None: there is none, or it is dapeer's own."""
+    path = Path(env["VIRTUAL_ENV"]) if env.get("VIRTUAL_ENV") else None
+    return None if path is None or is_own(path) else path
