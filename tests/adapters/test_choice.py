@@ -152,3 +152,19 @@ def test_a_variant_wants_all_that_it_names() -> None:
     assert not fits(variant, {"args": []})
     assert parts("/x/Main.class") == {"program_dir": "/x", "program_stem": "Main"}
     assert parts(None) == {}
+
+
+def test_typescript_is_run_by_what_its_project_has_for_it(tmp_path: Path) -> None:
+    node = DEFINITIONS["js-debug"]
+    inputs = {"program": str(tmp_path / "src" / "main.ts")}
+    assert "runtimeExecutable" not in node.arguments("launch", inputs, {})
+    tools = tmp_path / "node_modules" / ".bin"
+    tools.mkdir(parents=True)
+    for tool in ("ts-node", "tsx"):
+        (tools / tool).touch()
+        told = node.arguments("launch", inputs, {})
+        assert told["runtimeExecutable"] == str(tools / tool)
+    chosen = {"runtimeArgs": ["--import", "tsx"]}
+    assert "runtimeExecutable" not in node.arguments("launch", inputs, chosen)
+    script = {"program": str(tmp_path / "main.js")}
+    assert "runtimeExecutable" not in node.arguments("launch", script, {})

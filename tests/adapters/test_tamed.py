@@ -161,3 +161,13 @@ def test_the_beginning_of_a_line_is_told_at_once() -> None:
 
 def test_a_character_in_two_pieces_is_one() -> None:
     assert heard([], b"gr\xc3", b"\xbc\xc3\x9f\n") == ["gr", "üß\n"]
+
+
+def test_what_an_adapter_says_on_the_console_is_told_from_what_a_program_prints() -> None:
+    quirks = Quirks(own_console="/.*")
+    assert tamed(quirks, output("/bin/node a.js\n", "console"), output("/bin/node a.js\n")) == [
+        ("output", "/bin/node a.js\n")
+    ]
+    assert tamed(quirks, Event("output", {"output": "/bin/node a.js\nhello\n"})) == [
+        ("output", "hello\n")
+    ]

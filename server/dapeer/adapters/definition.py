@@ -6,14 +6,14 @@ import collections
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.own_environment import surroundings
-from dapeer.adapters.program import PARTS, fits, parts, shebang
+from dapeer.adapters.program import PARTS, above, fits, parts, shebang
 from dapeer.adapters.quirks import Quirks
 from dapeer.adapters.table import Table
 from dapeer.adapters.template import UNSET, fill, placeholders
@@ -40,10 +40,11 @@ INPUTS = (
     *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children", "pid",
     "host", "port",
 )  # fmt: skip
-OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", *PARTS)
+OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", "project", "inside", *PARTS)
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
 user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
-is to listen at, a folder that is the session's own and gone after it, and parts of `program`."""
+is to listen at, a folder that is the session's own and gone after it, the folder of the project that
+the program belongs to, the file that a variant has looked for, and parts of `program`."""
 
 CANNOT = ("condition", "exit_code", "expressions", "set_variable")
 """Conditions of breakpoints; telling the program's exit code; evaluating more than the name of a
@@ -115,11 +116,12 @@ class Definition:
         Raises:
             ArgumentError: An input is missing, or this adapter has no use for it.
         """
-        template = self._template(request, inputs)
+        variants = self._variants(inputs, config) if request == "launch" else ()
+        template = self._template(request, inputs, variants)
         if request == "launch":
             self._check_target(inputs, config)
         self._check_used(request, inputs, template)
-        filled = fill(template, self.values(inputs))
+        filled = fill(template, {**self.values(inputs), **_inside(inputs, variants)})
         return {**({} if filled is UNSET else cast("dict[str, object]", filled)), **config}
 
     def request_of(self, request: RequestName) -> str:
@@ -188,10 +190,15 @@ class Definition:
             )
         return given[0] if given else None
 
-    def _template(self, request: RequestName, inputs: Inputs) -> Mapping[str, Any]:
+    def _variants(self, inputs: Inputs, config: Mapping[str, object]) -> Sequence[Variant]:
+        return [each for each in self.launch_variants if fits(each, inputs, config)]
+
+    def _template(
+        self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]
+    ) -> Mapping[str, Any]:
         if request == "launch":
-            fitting = [each.arguments for each in self.launch_variants if fits(each, inputs)]
-            return dict(collections.ChainMap(*map(dict, reversed(fitting)), dict(self.launch)))
+            over = [dict(each.arguments) for each in reversed(variants)]
+            return dict(collections.ChainMap(*over, dict(self.launch)))
         way = self._way(inputs)
         return self.attach[way].arguments if way else {}
 
@@ -227,6 +234,13 @@ class Definition:
 
 def _folder(inputs: Inputs) -> Path:
     return Path(str(inputs.get("cwd") or "."))
+
+
+def _inside(inputs: Inputs, variants: Sequence[Variant]) -> dict[str, object]:
+    """Return the file that the fitting variants have looked for, the last one's first."""
+    program = Path(str(inputs.get("program")))
+    found = (above(program, each.inside) for each in reversed(variants) if each.inside)
+    return dict([("inside", str(file)) for file in found if file is not None][:1])
 
 
 def own_values() -> dict[str, object]:

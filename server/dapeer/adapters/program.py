@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
+from types import MappingProxyType
 
 from dapeer.adapters.vocabulary import Variant
 
 _ENOUGH = 256
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 # ELF, and Mach-O: 32 and 64 bit of either byte order.
 _BINARY = (
@@ -51,18 +53,27 @@ def holds(folder: str, names: Iterable[str]) -> bool:
     return any(next(Path(folder).glob(name), None) for name in names)
 
 
-def fits(variant: Variant, inputs: Mapping[str, object]) -> bool:
+def fits(
+    variant: Variant, inputs: Mapping[str, object], config: Mapping[str, object] = _NOTHING
+) -> bool:
     """Whether a variant is for what is to be launched: everything that it asks for is so."""
     program = inputs.get("program")
-    path = Path(str(program)) if program is not None else None
     asked = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
-    if variant.binary:
-        asked.append(path is not None and is_binary(str(path)))
-    if variant.names:
-        asked.append(path is not None and any(fnmatch(path.name, name) for name in variant.names))
-    if variant.outside:
-        asked.append(path is not None and not _below(path, variant.outside))
+    if variant.without:
+        asked.append(config.keys().isdisjoint(variant.without))
+    if variant.binary or variant.names or variant.outside or variant.inside:
+        asked.append(program is not None and _is_of_kind(Path(str(program)), variant))
     return bool(asked) and all(asked)
+
+
+def _is_of_kind(path: Path, variant: Variant) -> bool:
+    """Whether a program is what a variant says of it."""
+    return (
+        (not variant.binary or is_binary(str(path)))
+        and (not variant.names or any(fnmatch(path.name, name) for name in variant.names))
+        and (not variant.outside or above(path, variant.outside) is None)
+        and (not variant.inside or above(path, variant.inside) is not None)
+    )
 
 
 def parts(program: object) -> dict[str, object]:
@@ -77,8 +88,11 @@ def parts(program: object) -> dict[str, object]:
 PARTS = ("program_dir", "program_stem")
 
 
-def _below(path: Path, names: Iterable[str]) -> bool:
-    return any((folder / name).is_file() for folder in (path, *path.parents) for name in names)
+def above(path: Path, names: Iterable[str]) -> Path | None:
+    """Return the first of these files that a folder above a path, or the path itself, has: of the nearest folder."""
+    folders = (path, *path.parents)
+    files = (folder / name for folder in folders for name in names)
+    return next((file for file in files if file.is_file()), None)
 
 
 def _first_bytes(path: str) -> bytes:

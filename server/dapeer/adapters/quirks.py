@@ -36,6 +36,8 @@ class Quirks:
     own_words: str = ""
     """A regular expression: lines of output that are the adapter's, who greets, and says what its
     events say."""
+    own_console: str = ""
+    """The same, of output in the category `console` only, where a program may print such lines, too."""
     last_words_of_adapter: bool = False
     """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
     refuses: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class Quirks:
             or self.pause_reads
             or self.terminal_output
             or self.own_words
+            or self.own_console
             or self.last_words_of_adapter
             or self.refuses
         )
@@ -75,6 +78,7 @@ class Quirks:
             pause_reads=table.pattern("pause_reads"),
             terminal_output=table.get("terminal_output", bool, default=False),
             own_words=table.pattern("own_words"),
+            own_console=table.pattern("own_console"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             refuses=table.some_of("refuses", tuple(NEEDS)),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),

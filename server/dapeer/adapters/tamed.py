@@ -150,7 +150,9 @@ class Tamer:
             if text.endswith("\r"):
                 self._held[category], text = "\r", text[:-1]
             text = text.replace("\r\n", "\n")
-        told = self._without_own_words(text)
+        told = _without(text, self._quirks.own_words)
+        if body.get("category", "console") == "console":
+            told = _without(told, self._quirks.own_console)
         if told or not text:
             yield Event("output", {**body, "output": told})
         code = self._quirks.exit_code_in_output
@@ -159,12 +161,13 @@ class Tamer:
             with contextlib.suppress(ValueError):
                 yield Event("exited", {"exitCode": int(found[1])})
 
-    def _without_own_words(self, text: str) -> str:
-        own = self._quirks.own_words
-        if not own:
-            return text
-        lines = text.splitlines(keepends=True)
-        return "".join(line for line in lines if not re.fullmatch(own, line.strip()))
+
+def _without(text: str, own: str) -> str:
+    """Return a text without the lines that are all of a pattern; an empty one is of none."""
+    if not own:
+        return text
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not re.fullmatch(own, line.strip()))
 
 
 def _with(value: Any, own: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON

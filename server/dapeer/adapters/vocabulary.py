@@ -159,6 +159,10 @@ class Variant:
     given: tuple[str, ...]
     """These inputs are given."""
     arguments: Mapping[str, Any]
+    inside: tuple[str, ...] = ()
+    """Some folder above it has one of these files; `${inside}` is the first that is found."""
+    without: tuple[str, ...] = ()
+    """The caller's own configuration has none of these keys."""
 
     @classmethod
     def read(cls, table: Table) -> Variant:
@@ -170,6 +174,8 @@ class Variant:
             when.texts("outside"),
             when.texts("given"),
             table.free(),
+            inside=when.texts("inside"),
+            without=when.texts("without"),
         )
         when.done()
         return variant

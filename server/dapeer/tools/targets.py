@@ -13,6 +13,7 @@ from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import check_version, find_python
 from dapeer.adapters.mappings import taken
 from dapeer.adapters.own_environment import surroundings
+from dapeer.adapters.program import above
 from dapeer.adapters.running import check_port, check_process, choose_for_process
 from dapeer.adapters.testing import as_program, node_id
 from dapeer.dap.types import SourceBreakpoint
@@ -147,6 +148,24 @@ def check_interpreter(plan: Plan) -> None:
         check_version(str(python), plan.definition.interpreter, cwd)
 
 
+def _project_of(inputs: Json, project: Path) -> Path:
+    """Return the folder of the project that a program belongs to: ours, unless it lies elsewhere.
+
+    There it is the nearest folder above that looks like a project. A home is none: what an adapter
+    searches there takes it minutes.
+    """
+    program = inputs.get("program")
+    folder = Path(node_id(str(program))[0]).parent if program else Path(inputs["cwd"])
+    if folder.is_relative_to(project) and project not in _NO_PROJECTS:
+        return project
+    mark = above(folder, _MARKS)
+    return mark.parent if mark is not None else folder
+
+
+_NO_PROJECTS = (Path.home(), Path("/"))
+_MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml", "CMakeLists.txt")
+
+
 def plan_of(
     debugger: Debugger, wish: Wish, request: RequestName, given: Json, config: Json
 ) -> Plan:
@@ -158,6 +177,7 @@ def plan_of(
         AdapterUnknown: No adapter fits.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
+    inputs["project"] = str(_project_of(inputs, debugger.project))
     definition = _definition(debugger, wish.type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
         inputs["python"] = _interpreter(inputs, debugger.project)
