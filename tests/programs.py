@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,14 +46,17 @@ def program(name: str) -> Program:
     return Program(path, path)
 
 
-def compiled(name: str, folder: Path, source: Path | None = None) -> Program:
-    """Compile a C program into a folder, with debug information and without optimisation."""
-    gcc = shutil.which("gcc")
-    if gcc is None:
-        pytest.skip("needs gcc: apt-get install gcc")
+def compiled(
+    name: str, folder: Path, source: Path | None = None, options: Sequence[str] = ()
+) -> Program:
+    """Compile a C or C++ program into a folder, with debug information and, by default, without optimisation."""
     source = source or PROGRAMS / name
+    wanted = "g++" if source.suffix == ".cpp" else "gcc"
+    compiler = shutil.which(wanted)
+    if compiler is None:
+        pytest.skip(f"needs {wanted}: apt-get install {wanted}")
     target = folder / source.stem
-    subprocess.run([gcc, "-g", "-O0", "-o", target, source], check=True)
+    subprocess.run([compiler, "-g", "-O0", *options, "-o", target, source], check=True)
     return Program(source, target)
 
 
