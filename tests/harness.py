@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,6 +166,7 @@ def fake(
     transport: str = "stdio",
     timeouts: str = "request = 5\ncontrol = 5",
     name: str = "fake",
+    languages: Sequence[str] = (),
     **script: object,
 ) -> Fake:
     """Define an adapter of the user: tests/fake_adapter.py with a script."""
@@ -178,7 +179,11 @@ def fake(
     folder = settings / "dapeer" / "adapters"
     folder.mkdir(parents=True, exist_ok=True)
     definition = DEFINITION.format(
-        name=name, transport=transport, command=json.dumps(command), timeouts=timeouts
+        name=name,
+        languages=json.dumps(languages),
+        transport=transport,
+        command=json.dumps(command),
+        timeouts=timeouts,
     )
     (folder / f"{name}.toml").write_text(definition, encoding="utf-8")
     return Fake(log)
@@ -186,6 +191,7 @@ def fake(
 
 DEFINITION = """
 id = "{name}"
+languages = {languages}
 extensions = [".fake"]
 adapter_id = "{name}"
 

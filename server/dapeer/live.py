@@ -105,7 +105,6 @@ class Live:
         """File of a breakpoint that lasts until the next stop."""
         self._adopt = adopt
         self._adopt_soon = adopt_soon
-        self._terminal: Terminal | None = None
         self._leaving = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
         timeouts = plan.definition.timeouts
@@ -125,6 +124,8 @@ class Live:
             parent=parent.session if parent else None,
             answer=self._answer,
         )
+        if adapter.terminal is not None:
+            self._enter(adapter.terminal)
         children = plan.definition.children
         self.session.delegates = parent is None and children is not None and children.primary
 
@@ -149,18 +150,16 @@ class Live:
 
     def _run_in_terminal(self, asked: Body) -> int:
         """Run a program in a terminal of ours, and return its process, which ends with the session."""
-        session = self.session
-        terminal = self._terminal = Terminal(session.print_in_terminal)
+        terminal = self.adapter.terminal = Terminal()
         command = [str(word) for word in asked["args"]]
         pid = terminal.run(command, asked.get("cwd"), asked.get("env") or {})
         self.adapter.own(pid)
-        session.in_terminal(terminal)
+        self._enter(terminal)
         return pid
 
-    def close(self) -> None:
-        """Let go of what is left when the session and those of its children have ended."""
-        if self._terminal is not None:
-            self._terminal.close()
+    def _enter(self, terminal: Terminal) -> None:
+        terminal.listen(self.session.print_in_terminal)
+        self.session.in_terminal(terminal)
 
     def child_plan(self, offered: Body) -> Plan:
         """Return how to debug a process that the adapter offers, in the adapter's own words.
@@ -324,8 +323,8 @@ class Live:
             session.cause = session.cause or f"probably killed by {signal}"
         # Some adapters tell the end before the last output, and forget it when they are left.
         await session.inspect.output_settled(LAST_OUTPUT)
-        if self._terminal is not None:
-            await self._terminal.drained(LAST_OUTPUT)
+        if self.adapter.terminal is not None:
+            await self.adapter.terminal.drained(LAST_OUTPUT)
         if not session.over and not self._leaving:
             await self.leave(LAST_WORDS, terminate=self.launched)
             await self.gone()

@@ -75,15 +75,12 @@ class Lives:
         async with opened as adapter:
             live = self._live(plan, adapter, None)
             session = live.session
-            try:
-                failure = await self._live_through(
-                    live, arguments, lambda: task_status.started(session)
-                )
-                if failure is not None:
-                    raise failure
-                await session.wait_for(lambda: not alive(session), None)
-            finally:
-                live.close()
+            failure = await self._live_through(
+                live, arguments, lambda: task_status.started(session)
+            )
+            if failure is not None:
+                raise failure
+            await session.wait_for(lambda: not alive(session), None)
 
     async def _adopt(self, parent: Live, offered: Body) -> None:
         """Debug a process that another one has started; return when its session has begun.
@@ -117,8 +114,6 @@ class Lives:
             else:
                 if failure is not None:
                     log.warning("session %s: %s", live.session.id, failure)
-            finally:
-                live.close()
 
     def _live(self, plan: Plan, adapter: Adapter, parent: Live | None) -> Live:
         return Live(

@@ -32,6 +32,13 @@ class Plan:
         return self.request == "launch"
 
     @property
+    def in_our_terminal(self) -> bool:
+        """Whether the program starts in a terminal that we open before its adapter is there."""
+        return (
+            self.launched and bool(self.inputs.get("terminal")) and self.definition.needs_terminal
+        )
+
+    @property
     def arguments(self) -> dict[str, object]:
         """The arguments of its request.
 

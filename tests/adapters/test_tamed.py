@@ -50,15 +50,19 @@ def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
         ("stopped", "pause"),
     ]
     answer = Response(OURS, "continue", success=True)
-    assert tamed(quirks, stopped("breakpoint"), answer) == [("stopped", "breakpoint")]
+    assert tamed(quirks, CONFIGURED, stopped("breakpoint"), answer)[1:] == [
+        ("stopped", "breakpoint")
+    ]
 
 
 def test_nobody_runs_on_before_the_breakpoints_are_set() -> None:
     quirks = Quirks(skip_first_stop="pause")
     assert tamed(quirks, stopped("pause")) == []
     assert tamed(Quirks(), stopped("")) == [("stopped", "")]
-    early = tamed(quirks, stopped("pause"), CONFIGURED, stopped("pause"))
-    assert early[1:] == [("continue", {"threadId": 1})]
+    # rdbg tells the same stop twice, the first time maybe as a breakpoint of its own.
+    for reason in ("pause", "breakpoint"):
+        early = tamed(quirks, stopped(reason), CONFIGURED, stopped("pause"))
+        assert early[1:] == [("continue", {"threadId": 1})]
 
 
 def test_a_first_stop_that_somebody_wants_is_the_entry() -> None:

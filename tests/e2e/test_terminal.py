@@ -1,14 +1,40 @@
 """Programs in a terminal of ours: what they print there is output, and somebody can type."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.test_server_end import server
-from tests.harness import ask, client, listed, needs, pid_of, printed, refusal
+from tests.harness import (
+    FAKE_PROGRAM,
+    ask,
+    client,
+    evaluate,
+    fake,
+    listed,
+    needs,
+    pid_of,
+    printed,
+    refusal,
+)
+from tests.languages import named, program_of, ready
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, program
+
+ASKING = {
+    "gdb": "ask.c",
+    "lldb-dap": "ask.c",
+    "codelldb": "ask.c",
+    "cdt-gdb": "ask.c",
+    "delve": "ask.go",
+    "js-debug": "ask.js",
+    "rdbg": "ask.rb",
+    "perl": "ask.pl",
+    "bash-dap": "ask.sh",
+}
+"""A program that asks for a number, by the adapter that debugs it."""
 
 MOMENT = 100
 """Milliseconds to wait for a program that is going to ask."""
@@ -36,6 +62,29 @@ async def test_a_program_asks_and_is_answered() -> None:
         assert (await ask(c, "dap_program_output"))["text"] == "Your name? Hello Ada Löve\nend\n"
         assert "dap_send_input" not in await listed(c)
         assert "has ended" in await refusal(c, "dap_send_input", text="more")
+
+
+@pytest.mark.parametrize("adapter", ASKING)
+async def test_a_program_in_any_language_asks_and_is_answered(adapter: str, build: Path) -> None:
+    language = named(adapter)
+    ready(language)
+    p = program_of(replace(language, source=ASKING[adapter]), build)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(
+            c, "dap_run", program=str(p), type=adapter, terminal=True,
+            breakpoints=[p.at("read")], timeout_ms=MOMENT,
+        )  # fmt: skip
+        asked = ""
+        while "number? " not in asked:
+            asked = (await ask(c, "dap_program_output", since=0, wait_ms=LIMIT * 1000))["text"]
+        stop = await ask(c, "dap_send_input", text="21", timeout_ms=LIMIT * 1000)
+        while stop["state"] == "running":
+            stop = await ask(c, "dap_wait_until_paused")
+        assert (stop["file"], stop["line"]) == (str(p.source), p.line("read"))
+        assert await evaluate(c, language.value.replace("value", "number")) == "21"
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+        text = (await ask(c, "dap_program_output", since=0, category="stdout"))["text"]
+        assert "number? twice 42\n" in text
 
 
 async def test_the_input_of_a_program_can_be_ended() -> None:
@@ -79,12 +128,16 @@ async def test_with_other_adapters_output_comes_once_too(adapter: str, tmp_path:
         assert "\r" not in text
 
 
-async def test_an_adapter_without_terminals_says_so(tmp_path: Path) -> None:
-    needs("gdb")
-    p = compiled("hello.c", tmp_path)
+async def test_an_adapter_without_terminals_says_which_have_one(
+    settings: Path,
+) -> None:
+    fake(settings, languages=["python", "cmake"])
     async with asyncio.timeout(LIMIT), client() as c:
-        said = await refusal(c, "dap_run", program=str(p), type="gdb", terminal=True)
-        assert said.startswith("gdb has no use for `terminal` in a launch request.")
+        said = await refusal(c, "dap_run", program=FAKE_PROGRAM, terminal=True)
+        assert said == (
+            "fake has no use for `terminal` in a launch request. "
+            "Leave it out, or choose a type that has one: debugpy."
+        )
 
 
 async def test_nothing_stays_in_a_terminal_when_the_server_is_killed() -> None:

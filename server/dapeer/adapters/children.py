@@ -40,7 +40,9 @@ async def open_child(
         stack.push_async_callback(processes.aclose)
         transport = ContentLengthTransport(stream)
         stack.push_async_callback(transport.aclose)
-        yield Adapter(transport, None, processes, parent.connect_again)
+        adapter = Adapter(transport, None, processes, parent.connect_again)
+        stack.callback(adapter.close)
+        yield adapter
 
 
 async def _connect(

@@ -59,6 +59,15 @@ def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
     return _best(named + _ranked(others), ready) or _best(_ranked(speaking), ready)
 
 
+def able(
+    definitions: Definitions, definition: Definition, name: str, ready: Ready = lambda _: True
+) -> list[str]:
+    """Return the other adapters for the same languages that have a use for an argument at a launch."""
+    languages = {*definition.languages}
+    others = [d for d in _ranked(definitions.values()) if languages & {*d.languages}]
+    return [d.id for d in others if d is not definition and d.uses(name) and ready(d)]
+
+
 def check_folder(definition: Definition, program: str) -> None:
     """Raise `ArgumentError` when the program is a folder that the adapter cannot run."""
     if Path(program).is_dir() and not holds(program, definition.folders):

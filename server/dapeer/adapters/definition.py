@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.own_environment import surroundings
-from dapeer.adapters.program import PARTS, above, fits, parts, shebang
+from dapeer.adapters.program import PARTS, fits, inside, parts, shebang
 from dapeer.adapters.quirks import Quirks
 from dapeer.adapters.table import Table
 from dapeer.adapters.template import UNSET, fill, placeholders
@@ -40,17 +40,28 @@ INPUTS = (
     *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children", "pid",
     "host", "port",
 )  # fmt: skip
-OWN = ("environment", "dapeer_python", "launchers", "socket", "tmpdir", "project", "inside", *PARTS)
+OWN = (
+    "environment",
+    "dapeer_python",
+    "launchers",
+    "socket",
+    "tmpdir",
+    "tty",
+    "project",
+    "inside",
+    *PARTS,
+)
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
 user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
-is to listen at, a folder that is the session's own and gone after it, the folder of the project that
-the program belongs to, the file that a variant has looked for, and parts of `program`."""
+is to listen at, a folder that is the session's own and gone after it, the terminal that the program
+is to run in, the folder of the project that it belongs to, the file that a variant has looked for,
+and parts of `program`."""
 
 CANNOT = ("condition", "exit_code", "expressions", "set_variable")
 """Conditions of breakpoints; telling the program's exit code; evaluating more than the name of a
 variable; changing a variable."""
 
-LATE = ("socket", "tmpdir")
+LATE = ("socket", "tmpdir", "tty")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
 
 LOOPBACK = "127.0.0.1"
@@ -120,9 +131,17 @@ class Definition:
         template = self._template(request, inputs, variants)
         if request == "launch":
             self._check_target(inputs, config)
-        self._check_used(request, inputs, template)
-        filled = fill(template, {**self.values(inputs), **_inside(inputs, variants)})
+        for name in self.useless(request, inputs, config):
+            raise self.refusal(request, name)
+        filled = fill(template, {**self.values(inputs), **inside(inputs, variants)})
         return {**({} if filled is UNSET else cast("dict[str, object]", filled)), **config}
+
+    def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
+        """Return the error for an argument that it has no use for; `others` have one."""
+        instead = f", or choose a type that has one: {', '.join(others)}" if others else ""
+        return ArgumentError(
+            f"{self.id} has no use for `{name}` in a {request} request.", f"Leave it out{instead}."
+        )
 
     def request_of(self, request: RequestName) -> str:
         """Return the request to send: some adapters only know `attach`, to the program they start."""
@@ -130,13 +149,25 @@ class Definition:
 
     def uses(self, name: str) -> bool:
         """Whether an input can be told at a launch."""
+        given = {name for variant in self.launch_variants for name in variant.given}
+        own = {"terminal"} if self.needs_terminal else set[str]()
+        return name in self._names_at_launch | given | own
+
+    @property
+    def _names_at_launch(self) -> set[str]:
+        """The placeholders of the launch and its variants, and those of the command."""
         templates = [self.launch, *(variant.arguments for variant in self.launch_variants)]
-        return any(name in names_in(template, self.transport) for template in templates)
+        return names_in([*templates, self.launch_env], self.transport)
+
+    @property
+    def needs_terminal(self) -> bool:
+        """Whether a program that is to run in a terminal gets one of ours with the adapter's start."""
+        return self.transport.stdin == "program" or "tty" in self._names_at_launch
 
     @property
     def tamed(self) -> bool:
         """Whether what the adapter sends has to be made ordinary."""
-        late = names_in(self.launch, self.transport) & {*LATE}
+        late = self._names_at_launch & {*LATE}
         return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
 
     def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
@@ -147,14 +178,16 @@ class Definition:
     def values(self, inputs: Inputs) -> dict[str, object]:
         """Return the value of each placeholder that has one."""
         user = cast("Mapping[str, str]", inputs.get("env") or {})
-        environment = {**self.launch_env, **user}
+        late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
+        more = cast("Mapping[str, str]", fill(self.launch_env, late) if self.launch_env else {})
+        environment = {**({} if more is UNSET else more), **user}
         known = {
             **inputs,
             "host": inputs.get("host") or LOOPBACK,
             "env": environment or None,
             "environment": {**surroundings(_folder(inputs)), **environment},
             **parts(inputs.get("program")),
-            **{name: f"${{{name}}}" for name in LATE},
+            **late,
             **own_values(),
         }
         return {name: value for name, value in known.items() if value is not None}
@@ -215,32 +248,30 @@ class Definition:
                 "To attach to a running program, say request: attach.",
             )
 
-    def _check_used(self, request: RequestName, inputs: Inputs, template: object) -> None:
+    def useless(
+        self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
+    ) -> list[str]:
+        """Return the arguments that are given and that the adapter has no use for."""
+        variants = self._variants(inputs, config) if request == "launch" else ()
+        template = self._template(request, inputs, variants)
         used = names_in(template, self.transport_of(request, inputs))
         if request == "launch":
+            used |= {name for name in ("terminal", "follow_children") if self.uses(name)}
             used |= {name for variant in self.launch_variants for name in variant.given}
         # One of two ways to say what the environment is.
         used |= {"env"} if "environment" in used else set()
         # It always stops there; the stop is told or not.
         used |= {"stop_on_entry"} if self.quirks.skip_first_stop else set()
         used |= {"host", "port"} if self.transport_of(request, inputs).kind == "connect" else set()
-        for name in INPUTS:
-            if inputs.get(name) and name not in used and name not in _HARMLESS:
-                raise ArgumentError(
-                    f"{self.id} has no use for `{name}` in a {request} request.",
-                    "Leave it out, or choose another type; see dap_adapters.",
-                )
+        return [
+            name
+            for name in INPUTS
+            if inputs.get(name) and name not in used and name not in _HARMLESS
+        ]
 
 
 def _folder(inputs: Inputs) -> Path:
     return Path(str(inputs.get("cwd") or "."))
-
-
-def _inside(inputs: Inputs, variants: Sequence[Variant]) -> dict[str, object]:
-    """Return the file that the fitting variants have looked for, the last one's first."""
-    program = Path(str(inputs.get("program")))
-    found = (above(program, each.inside) for each in reversed(variants) if each.inside)
-    return dict([("inside", str(file)) for file in found if file is not None][:1])
 
 
 def own_values() -> dict[str, object]:
@@ -350,7 +381,7 @@ def _definition(table: Table, path: Path) -> Definition:
 
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
-    for key in ("detect", "transport", "launch", "launch_variant", "attach", "tests"):
+    for key in ("detect", "transport", "launch", "launch_env", "launch_variant", "attach", "tests"):
         for place, name in placeholders(values.get(key), key):
             if name not in known:
                 raise DefinitionError(

@@ -21,6 +21,7 @@ from dapeer.adapters.owned import Owned, Processes
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.spawn import Spawned, spawn
 from dapeer.adapters.tamed import Tamed
+from dapeer.adapters.terminal import Terminal
 from dapeer.adapters.vocabulary import TransportTable
 from dapeer.adapters.wire import PromptStream, StdioStream, connect, connect_unix, free_port
 from dapeer.dap.transport import ContentLengthTransport, Transport
@@ -44,8 +45,11 @@ class Adapter:
         spawned: Spawned | None,
         processes: Processes,
         connect_again: Callable[[], Awaitable[ByteStream]] | None,
+        terminal: Terminal | None = None,
     ) -> None:
         self.transport = transport
+        self.terminal = terminal
+        """The one that the program runs in."""
         self.connect_again = connect_again
         """Connects once more to a server of ours, which has a session for each connection."""
         self.lost = ""
@@ -58,6 +62,12 @@ class Adapter:
     def pid(self) -> int | None:
         """The adapter's process; None when it is not ours."""
         return self._spawned.process.pid if self._spawned else None
+
+    def close(self) -> None:
+        """Let go of what is ours besides the process."""
+        self.unwatch()
+        if self.terminal is not None:
+            self.terminal.close()
 
     def stderr_tail(self) -> str:
         """Return the end of what the adapter has written to its stderr."""
@@ -111,26 +121,42 @@ async def open_adapter(
         stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
             spawned, stream = None, await _connect(inputs, definition.timeouts.start)
-            again, own = None, {}
+            again, own, terminal = None, {}, None
         else:
             tmpdir = TemporaryDirectory(prefix="dapeer-", ignore_cleanup_errors=True)
             own = _address(table, stack.enter_context(tmpdir))
+            terminal = _terminal(definition, request, inputs, stack)
+            own |= {} if terminal is None else {"tty": terminal.path}
             values = {**await _values(definition, inputs), **own}
-            spawned = await spawn(definition.title, table, values)
+            inside = terminal if table.stdin == "program" else None
+            spawned = await spawn(definition.title, table, values, inside)
             stack.push_async_callback(_end, spawned)
+            if inside is not None:
+                inside.let_go()
             processes.add(spawned.process.pid)
             again = _connector(table, values)
             stream = await _wire(spawned, again, definition.timeouts.start)
         transport = _transport(definition, stream, spawned, inputs, own)
         stack.push_async_callback(transport.aclose)
-        adapter = Adapter(transport, spawned, processes, again)
-        stack.callback(adapter.unwatch)
+        adapter = Adapter(transport, spawned, processes, again, terminal)
+        stack.callback(adapter.close)
         try:
             yield adapter
         except ChannelClosed as error:
             if spawned is None or stream.heard:
                 raise
             raise await spawned.died() from error
+
+
+def _terminal(
+    definition: Definition, request: RequestName, inputs: Inputs, stack: AsyncExitStack
+) -> Terminal | None:
+    """Open a terminal for the program, where one is asked for and the adapter opens none itself."""
+    if not (request == "launch" and inputs.get("terminal") and definition.needs_terminal):
+        return None
+    terminal = Terminal(definition.transport.hide)
+    stack.callback(terminal.close)
+    return terminal
 
 
 def _transport(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from types import MappingProxyType
@@ -101,3 +101,10 @@ def _first_bytes(path: str) -> bytes:
             return file.read(_ENOUGH)
     except OSError:
         return b""
+
+
+def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[str, object]:
+    """Return the file that the fitting variants have looked for, the last one's first."""
+    program = Path(str(inputs.get("program")))
+    found = (above(program, each.inside) for each in reversed(variants) if each.inside)
+    return dict([("inside", str(file)) for file in found if file is not None][:1])

@@ -15,6 +15,7 @@ from anyio.abc import Process
 from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.tail import LAG, Tail, Words
 from dapeer.adapters.template import UNSET, fill, fill_list
+from dapeer.adapters.terminal import Terminal, within
 from dapeer.adapters.vocabulary import TransportTable
 from dapeer.errors import AdapterFailed
 
@@ -104,27 +105,39 @@ class Pipes:
             tail.close()
 
 
-async def spawn(title: str, transport: TransportTable, values: Mapping[str, object]) -> Spawned:
+async def spawn(
+    title: str,
+    transport: TransportTable,
+    values: Mapping[str, object],
+    terminal: Terminal | None = None,
+) -> Spawned:
     """Start the adapter's process.
 
     Over stdio its stdin and stdout are the wire. On a server's stdin nothing comes; its stdout
-    belongs to its last words, or is the program's.
+    belongs to its last words, or is the program's. With a `terminal`, all of them are in there.
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
     """
-    command = [_text(part, value) for part, value in fill_list(transport.command, values)]
+    filled_command = fill_list(transport.command, values)
+    command = [_text(part, value) for part, value in filled_command if not _spare(part, value)]
     folder = fill(transport.cwd, values) if transport.cwd else UNSET
     filled = fill(transport.env, values)
     additions = cast("Mapping[str, object]", {} if filled is UNSET else filled)
     stdio = transport.kind == "stdio"
     ours = surroundings(Path(str(values.get("cwd") or ".")))
     with ExitStack() as descriptors:
-        pipes, stderr, stdout = await Pipes.open(transport, descriptors)
+        stdin = subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL
+        if terminal is None:
+            pipes, stderr, stdout = await Pipes.open(transport, descriptors)
+        else:
+            pipes = Pipes(terminal.tail, (terminal.tail,), {})
+            stdin = stdout = stderr = terminal.descriptor
+            command = within(command)
         try:
             process = await anyio.open_process(
                 command,
-                stdin=subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
                 cwd=None if folder is UNSET else str(folder),
@@ -140,6 +153,11 @@ async def spawn(title: str, transport: TransportTable, values: Mapping[str, obje
                 "`dapeer adapters` shows what is installed, and how to get what is not.",
             ) from error
     return Spawned(process, title, pipes, stdio=stdio)
+
+
+def _spare(template: str, value: object) -> bool:
+    """Whether a part of a command is left out: it names the terminal, and there is none."""
+    return value is UNSET and "${tty}" in template
 
 
 def _text(template: str, value: object) -> str:

@@ -130,8 +130,9 @@ class Tamer:
             reason = "pause"
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
         unwanted = bool(reason) and quirks.skip_first_stop == reason
-        if unwanted and not self._configured:
-            # It is told again when all breakpoints are set; who ran on now would run past them.
+        if quirks.skip_first_stop and not self._configured:
+            # It is told again when all breakpoints are set, maybe for another reason; who ran on
+            # now would run past them.
             return
         first, self._first = self._first, False
         if first and unwanted and not self._stop_on_entry:

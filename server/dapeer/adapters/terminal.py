@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
 import os
 import subprocess
@@ -13,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.adapters.own_environment import surroundings
+from dapeer.adapters.tail import Tail, Words
 from dapeer.errors import AdapterFailed, ArgumentError, NotStopped
 
 _LAUNCHER = Path(__file__).parent / "launchers" / "terminal.py"
@@ -31,14 +31,24 @@ class Terminal:
     what the program prints.
     """
 
-    def __init__(self, printed: Callable[[str], None]) -> None:
-        self._printed = printed
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    def __init__(self, hide: Sequence[str] = ()) -> None:
+        """`hide` are the beginnings of lines that the adapter prints there, too."""
+        self._words = Words(hide)
+        self.tail = Tail(self._words)
+        """The last words of the programs in it."""
         self._master, slave = os.openpty()
-        self._slave: int | None = slave
+        self.descriptor = slave
+        """The terminal's own end, for a process that is started `within` it; -1 once we hold it no more."""
         self._over = asyncio.Event()
+        self.path = os.ttyname(slave)
+        """The device that a program opens to be in it."""
         _quiet(slave)
         os.set_blocking(self._master, False)
+        asyncio.get_running_loop().add_reader(self._master, self._read)
+
+    def listen(self, printed: Callable[[str], None]) -> None:
+        """Have what is printed told, from the first on."""
+        self._words.listen(printed)
 
     def run(self, command: Sequence[str], cwd: str | None, env: Mapping[str, str | None]) -> int:
         """Start a program in it, and return its process.
@@ -48,16 +58,17 @@ class Terminal:
         Raises:
             AdapterFailed: The folder is not there, or the program cannot be started.
         """
-        slave, self._slave = self._slave, None
         environment = {**surroundings(Path(cwd or ".")), "TERM": "dumb", **env}
+        kept = {name: value for name, value in environment.items() if value is not None}
+        slave = self.descriptor
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(_LAUNCHER), *command],
+                within(command),
                 stdin=slave,
                 stdout=slave,
                 stderr=slave,
                 cwd=cwd or None,
-                env={name: value for name, value in environment.items() if value is not None},
+                env=kept,
                 start_new_session=True,
             )
         except OSError as error:
@@ -67,12 +78,16 @@ class Terminal:
                 "Check cwd and program.",
             ) from error
         finally:
-            if slave is not None:
-                os.close(slave)
-        asyncio.get_running_loop().add_reader(self._master, self._read)
+            self.let_go()
         # Somebody has to take note of its end, or its number stays taken.
         threading.Thread(target=process.wait, daemon=True).start()
         return process.pid
+
+    def let_go(self) -> None:
+        """Hold it open no more: it is over when the programs in it have left."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
 
     async def type(self, text: str) -> None:
         r"""Type; a line feed is the Enter key, `\x04` at the start of a line the end of input.
@@ -114,12 +129,14 @@ class Terminal:
 
     async def drained(self, seconds: float) -> None:
         """Wait until nothing is left to be read, because every process has left it."""
+        self.let_go()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._over.wait()
 
     def close(self) -> None:
         """Take it away; who is left in it is told by the system."""
+        self.let_go()
         if not self._over.is_set():
             self._over.set()
             asyncio.get_running_loop().remove_reader(self._master)
@@ -132,11 +149,16 @@ class Terminal:
             return
         except OSError:  # how Linux says that every process has left
             data = b""
-        text = self._decoder.decode(data, final=not data)
-        if text:
-            self._printed(text)
-        if not data:
+        if data:
+            self.tail.data_received(data)
+        else:
+            self.tail.connection_lost(None)
             self.close()
+
+
+def within(command: Sequence[str]) -> list[str]:
+    """Return the command that starts a program in the terminal that it gets as its stdin."""
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), *command]
 
 
 def _quiet(terminal: int) -> None:

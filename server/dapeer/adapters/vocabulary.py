@@ -119,8 +119,9 @@ class TransportTable:
     env: Mapping[str, Any] | str = field(default_factory=dict[str, Any])
     """Additions to the environment; a text is one placeholder that has them."""
     cwd: str | None = None
-    stdin: Literal["null", "open"] = "null"
-    """What a server reads: nothing, or a pipe that stays open; some end when it does."""
+    stdin: Literal["null", "open", "program"] = "null"
+    """What a server reads: nothing; a pipe that stays open, some end when it does; or nothing unless
+    the program is to run in a terminal, in which case the server runs there, too."""
     output: Literal["log", "program"] = "log"
     """Whose words a server's stdout and stderr are: its own, or those of the debuggee, too."""
     hide: tuple[str, ...] = ()
@@ -134,7 +135,10 @@ class TransportTable:
             table.texts("command"),
             table.text("env") if table.is_text("env") else table.table("env").free(),
             table.text("cwd") if "cwd" in table else None,
-            cast("Literal['null', 'open']", table.one_of("stdin", ("null", "open"), "null")),
+            cast(
+                "Literal['null', 'open', 'program']",
+                table.one_of("stdin", ("null", "open", "program"), "null"),
+            ),
             cast("Literal['log', 'program']", table.one_of("output", ("log", "program"), "log")),
             table.texts("hide"),
         )

@@ -231,8 +231,9 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
             named = Configuration(wish.name or wish.type, wish.type, request, NVIM, {})
             return _verbatim(there, wish, named, inputs)
     plan = await to_thread.run_sync(plan_of, debugger, wish, request, inputs, wish.config)
-    # nvim-dap maps no paths; where an adapter does not either, only we can.
-    where = "direct" if plan.mappings and where == "auto" else where
+    # nvim-dap maps no paths; where an adapter does not either, only we can. Nor does it open a terminal
+    # unless the adapter asks for one.
+    where = "direct" if (plan.mappings or plan.in_our_terminal) and where == "auto" else where
     there = await _neovim(call, where, plan.definition.names)
     return await _here(plan) if there is None else _translated(there, plan, wish)
 
@@ -288,6 +289,11 @@ def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
     if plan.mappings:
         raise ArgumentError(
             f"In Neovim nobody maps paths for {plan.definition.id}.",
+            "Start it with where='direct'.",
+        )
+    if plan.in_our_terminal:
+        raise ArgumentError(
+            f"In Neovim nobody opens a terminal for {plan.definition.id}.",
             "Start it with where='direct'.",
         )
     arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)

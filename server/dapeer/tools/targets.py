@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from dapeer.adapters.choice import choose
+from dapeer.adapters.choice import able, choose
 from dapeer.adapters.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import check_version, find_python
@@ -186,5 +186,8 @@ def plan_of(
         wish = replace(wish, name=wish.name or name)
     if request == "attach":
         _check_reach(debugger, definition, inputs)
+    for useless in definition.useless(request, inputs, config):
+        there = able(debugger.definitions, definition, useless, _is_ready)
+        raise definition.refusal(request, useless, there if request == "launch" else ())
     config, mappings = taken(definition, config, debugger.project)
     return Plan(definition, request, inputs, config, wish.name, wish.filters, mappings)
