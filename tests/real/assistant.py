@@ -49,13 +49,14 @@ async def assistant(project: Path) -> AsyncGenerator[Assistant]:
 
 
 def broken(original: Path, copy: Path, file: str, good: str, bad: str) -> Path:
-    """Copy software, and put one bug into one of its files; return that file."""
+    """Copy software, and make the first `good` of a file `bad`, which is new there; return the file."""
     shutil.copytree(original, copy, copy_function=_linked, dirs_exist_ok=True)
     path = copy / file
-    code = path.read_text(encoding="utf-8")
-    assert code.count(good) == 1, f"{file} holds {good!r} {code.count(good)} times"
+    code = path.read_text(encoding="utf-8", errors="surrogateescape")
+    assert good in code, f"{file} holds no {good!r}"
+    assert bad not in code, f"{file} holds {bad!r} already"
     path.unlink()
-    path.write_text(code.replace(good, bad), encoding="utf-8")
+    path.write_text(code.replace(good, bad, 1), encoding="utf-8", errors="surrogateescape")
     return path
 
 
@@ -70,7 +71,7 @@ def _linked(source: str, target: str) -> str:
 
 def line_of(path: Path, text: str) -> int:
     """Return the 1-based number of the only line that holds a text."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     found = [number for number, line in enumerate(lines, 1) if text in line]
     assert len(found) == 1, f"{path.name} holds {text!r} on lines {found}"
     return found[0]

@@ -149,7 +149,11 @@ async def test_django_a_failing_test_of_manage_py_stops_in_the_test(tmp_path: Pa
     (app / "tests.py").write_text(BLOG_TESTS, encoding="utf-8")
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
         stop = await a.run(
-            program="manage.py", args=["test", "blog"], python=str(environment("web"))
+            program="manage.py",
+            args=["test", "blog"],
+            python=str(environment("web")),
+            # pydevd looks for Django before the program's own folder is on sys.path.
+            env={"PYTHONPATH": str(tmp_path)},
         )
         assert f"blog/tests.py:{line_of(app / 'tests.py', 'assertEqual')}" in stop, stop
         assert "slug = 'Hello-World'" in stop

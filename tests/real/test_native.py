@@ -1,0 +1,211 @@
+"""Bugs in C++, Rust, Go and Java, found as an assistant would."""
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness import needs
+from tests.real.assistant import assistant, broken, line_of
+from tests.real.software import package, source
+
+SECONDS = 120
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.5)
+project(areas CXX)
+add_library(clipper STATIC clipper/clipper.cpp)
+add_executable(areas main.cpp)
+target_link_libraries(areas clipper)
+"""
+AREAS = """
+#include "clipper/clipper.hpp"
+#include <cstdio>
+
+using namespace ClipperLib;
+
+int main() {
+  Path square;
+  square << IntPoint(0, 0) << IntPoint(10, 0) << IntPoint(10, 20) << IntPoint(0, 20);
+  std::printf("%g\\n", Area(square));
+}
+"""
+
+
+def program(name: str) -> str:
+    """Return the path of a program; the test is skipped where it is missing."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"needs {name}: apt-get install {name}")
+    return found
+
+
+def run(folder: Path, *command: str) -> None:
+    """Run a step of a build."""
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def clipper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a CMake project whose library calculates areas wrongly."""
+    folder = tmp_path_factory.mktemp("areas")
+    broken(
+        source("pyclipper") / "src", folder / "clipper", "clipper.cpp",
+        "a += ((double)poly[j].X + poly[i].X) * ((double)poly[j].Y - poly[i].Y);",
+        "a += ((double)poly[j].X + poly[i].X) * ((double)poly[j].Y + poly[i].Y);",
+    )  # fmt: skip
+    (folder / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
+    (folder / "main.cpp").write_text(AREAS, encoding="utf-8")
+    run(folder, program("cmake"), "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug")
+    run(folder, program("cmake"), "--build", "build")
+    return folder
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "cdt-gdb"])
+async def test_a_cmake_project_shows_its_structs(clipper: Path, adapter: str) -> None:
+    needs(adapter)
+    line = line_of(clipper / "clipper" / "clipper.cpp", "(double)poly[j].Y + poly[i].Y")
+    async with asyncio.timeout(SECONDS), assistant(clipper) as a:
+        stop = await a.run(
+            program="build/areas", type=adapter,
+            breakpoints=[{"filename": "clipper/clipper.cpp", "line": line, "condition": "i == 2"}],
+        )  # fmt: skip
+        assert f"clipper/clipper.cpp:{line} in ClipperLib::Area" in stop.splitlines()[0], stop
+        assert "i = 2" in stop
+        assert "j = 1" in stop
+        assert "poly = " in stop
+        # Its points, whatever the adapter calls them.
+        assert "20" in stop.partition("poly = ")[2].partition("\n")[0], stop
+        assert a.calls == 1
+        assert "-" in await a.read("dap_evaluate", expression="a")
+        await a.read("dap_terminate")
+
+
+SEMVER = """
+[package]
+name = "semver"
+version = "1.0.14"
+edition = "2018"
+"""
+VERSIONS = """
+[package]
+name = "versions"
+version = "0.1.0"
+edition = "2021"
+
+[dependencies]
+semver = { path = "semver" }
+
+[profile.dev]
+opt-level = 0
+"""
+MAIN_RS = """
+use semver::{Version, VersionReq};
+
+fn main() {
+    let wanted = VersionReq::parse(">1.2.3").unwrap();
+    let names = vec![String::from("1.2.4"), String::from("1.3.0")];
+    for name in &names {
+        let version = Version::parse(name).unwrap();
+        println!("{} {}", name, wanted.matches(&version));
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a Rust crate whose dependency compares versions wrongly."""
+    folder = tmp_path_factory.mktemp("versions")
+    broken(
+        package("librust-semver-dev"), folder / "semver", "src/eval.rs",
+        "ver.patch > patch", "patch > ver.patch",
+    )  # fmt: skip
+    manifest = folder / "semver" / "Cargo.toml"
+    manifest.unlink()
+    manifest.write_text(SEMVER, encoding="utf-8")
+    (folder / "Cargo.toml").write_text(VERSIONS, encoding="utf-8")
+    (folder / "src").mkdir()
+    (folder / "src" / "main.rs").write_text(MAIN_RS, encoding="utf-8")
+    run(folder, program("cargo"), "build", "--offline", "--quiet")
+    return folder
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_a_rust_crate_shows_strings_and_vectors(versions: Path, adapter: str) -> None:
+    needs(adapter)
+    main, evaluated = versions / "src" / "main.rs", versions / "semver" / "src" / "eval.rs"
+    line, wrong = line_of(main, "println!"), line_of(evaluated, "patch > ver.patch")
+    async with asyncio.timeout(SECONDS), assistant(versions) as a:
+        stop = await a.run(
+            program="target/debug/versions", type=adapter,
+            breakpoints=[
+                {"filename": "src/main.rs", "line": line},
+                {"filename": "semver/src/eval.rs", "line": wrong},
+            ],
+        )  # fmt: skip
+        assert f"src/main.rs:{line}" in stop.splitlines()[0], stop
+        assert '"1.2.4"' in stop, stop
+        assert '"1.3.0"' in stop, stop
+        stop = await a.read("dap_continue")
+        assert f"semver/src/eval.rs:{wrong}" in stop.splitlines()[0], stop
+        assert "patch = 3" in stop
+        await a.read("dap_terminate")
+
+
+GROUP_GO = """
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"example.com/group/errgroup"
+)
+
+func main() {
+	var group errgroup.Group
+	for n := 0; n < 3; n++ {
+		n := n
+		group.Go(func() error {
+			if n == 1 {
+				return errors.New("no such shop")
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	prices := map[string]int{"tea": 4}
+	fmt.Println(err, prices)
+}
+"""
+
+
+async def test_a_go_module_shows_errors_maps_and_goroutines(tmp_path: Path) -> None:
+    needs("delve")
+    group = broken(
+        package("golang-golang-x-sync-dev") / "errgroup", tmp_path / "errgroup", "errgroup.go",
+        "g.err = err", "_, g.err = err, nil",
+    )  # fmt: skip
+    for example in group.parent.glob("*_test.go"):
+        example.unlink()
+    main = tmp_path / "main.go"
+    main.write_text(GROUP_GO, encoding="utf-8")
+    (tmp_path / "go.mod").write_text("module example.com/group\n\ngo 1.19\n", encoding="utf-8")
+    wrong, line = line_of(group, "_, g.err = err, nil"), line_of(main, "fmt.Println")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(
+            program=".",
+            breakpoints=[
+                {"filename": str(group), "line": wrong}, {"filename": "main.go", "line": line},
+            ],
+        )  # fmt: skip
+        assert f"errgroup/errgroup.go:{wrong}" in stop.splitlines()[0], stop
+        assert "no such shop" in stop, stop
+        stop = await a.read("dap_continue")
+        assert f"main.go:{line}" in stop.splitlines()[0], stop
+        assert "err = error nil" in stop or "err = nil" in stop, stop
+        assert '"tea": 4' in stop
+        await a.read("dap_terminate")
