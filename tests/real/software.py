@@ -42,9 +42,13 @@ MODULES = {
 
 PACKAGES = {
     "golang-golang-x-sync-dev": "/usr/share/gocode/src/golang.org/x/sync",
+    "googletest": "/usr/src/googletest",
+    "libc-bin": "/usr/bin/ldd",
     "libcommons-lang3-java": "/usr/share/java/commons-lang3.jar",
     "librust-semver-dev": "/usr/share/cargo/registry/semver-1.0.14",
+    "perl-modules-5.36": "/usr/share/perl/5.36",
     "ruby-addressable": "/usr/share/rubygems-integration/all/gems/addressable-2.8.1",
+    "ruby-rspec": "/usr/share/rubygems-integration/all/gems/rspec-3.12.0",
 }
 """Packages of Debian, which pins them, and a path that each one brings."""
 

@@ -209,3 +209,45 @@ async def test_a_go_module_shows_errors_maps_and_goroutines(tmp_path: Path) -> N
         assert "err = error nil" in stop or "err = nil" in stop, stop
         assert '"tea": 4' in stop
         await a.read("dap_terminate")
+
+
+MAIN_JAVA = """
+package shop;
+
+import org.apache.commons.lang3.StringUtils;
+
+public class Main {
+    static class Order {
+        String name;
+        Order(String name) { this.name = name; }
+        String title() {
+            String title = StringUtils.uncapitalize(name);
+            return title;
+        }
+    }
+
+    public static void main(String[] args) {
+        Order order = new Order("kettle");
+        System.out.println(order.title());
+    }
+}
+"""
+MANIFEST = "Main-Class: shop.Main\nClass-Path: {library}\n"
+
+
+async def test_a_java_jar_stops_in_a_nested_class(tmp_path: Path) -> None:
+    needs("jdi")
+    library = package("libcommons-lang3-java")
+    main = tmp_path / "src" / "shop" / "Main.java"
+    main.parent.mkdir(parents=True)
+    main.write_text(MAIN_JAVA, encoding="utf-8")
+    run(tmp_path, program("javac"), "-g", "-cp", str(library), "-d", "classes", str(main))
+    (tmp_path / "manifest").write_text(MANIFEST.format(library=library.as_uri()), encoding="utf-8")
+    run(tmp_path, program("jar"), "cfm", "shop.jar", "manifest", "-C", "classes", ".")
+    line = line_of(main, "return title")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(program="shop.jar", breakpoints=[{"filename": str(main), "line": line}])
+        assert f"src/shop/Main.java:{line}" in stop.splitlines()[0], stop
+        assert 'title = "kettle"' in stop
+        end = await a.read("dap_continue")
+        assert "kettle" in end
