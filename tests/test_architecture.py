@@ -26,7 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"inspection"}),
     frozenset({"snapshot", "sources", "waiters", "paths", "schemas"}),
     frozenset({"mirror"}),
-    frozenset({"history", "output", "placed", "loaded"}),
+    frozenset({"history", "output", "placed", "loaded", "failed"}),
     frozenset({"frames"}),
     frozenset({"dap"}),
     frozenset({"errors"}),
@@ -55,7 +55,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
+    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
     "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
 )  # fmt: skip
 """Modules without await and without a clock."""

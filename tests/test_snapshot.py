@@ -301,7 +301,7 @@ def test_the_end_tells_code_cause_and_last_output() -> None:
     told.event("output", category="stderr", output="bye\n")
     told.event("exited", exitCode=3)
     told.event("terminated")
-    view = snapshot.ended(1, told.mirror, 0, "killed by SIGKILL")
+    view = snapshot.ended(1, told.mirror, 0, "killed by SIGKILL", PROJECT)
     assert CHECK.validate_python(view, strict=True) == view
     assert view == {
         "session_id": 1,
@@ -318,9 +318,9 @@ def test_the_end_tells_code_cause_and_last_output() -> None:
 def test_an_exit_code_of_zero_is_told_and_an_unknown_one_is_called_so() -> None:
     told = Told()
     told.event("terminated")
-    unknown = snapshot.ended(1, told.mirror, 0, None)
+    unknown = snapshot.ended(1, told.mirror, 0, None, PROJECT)
     told.event("exited", exitCode=0)
-    known = snapshot.ended(1, told.mirror, 0, None)
+    known = snapshot.ended(1, told.mirror, 0, None, PROJECT)
     assert render.snapshot(unknown, PROJECT) == "Ended, exit code unknown [session 1]"
     assert render.snapshot(known, PROJECT) == "Ended, exit code 0 [session 1]"
 
@@ -329,7 +329,7 @@ def test_much_output_of_an_ended_program_is_cut_and_counted() -> None:
     told = Told()
     told.event("output", category="stdout", output="x" * 10_000)
     told.event("terminated")
-    view = snapshot.ended(1, told.mirror, 0, None)
+    view = snapshot.ended(1, told.mirror, 0, None, PROJECT)
     assert view.get("notes") == ["9400 more characters of output: dap_program_output since=0"]
 
 

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from dapeer import failed
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
@@ -39,8 +40,10 @@ class Mirror:
     clock. Readers may hold on to what it returns until the next `apply`.
     """
 
-    def __init__(self, output: OutputLog | None = None) -> None:
-        """`output` is the log of the program, which its other processes print to, too."""
+    def __init__(
+        self, output: OutputLog | None = None, failures: failed.Failures | None = None
+    ) -> None:
+        """`output` and `failures` are those of the program, which its other processes share."""
         self.capabilities: dict[str, Any] = {}
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
@@ -48,6 +51,8 @@ class Mirror:
         self.threads: dict[int, str] = {}
         """Names by thread id; empty for a thread that only an event has told of."""
         self.output = OutputLog() if output is None else output
+        self.failures = failed.Failures() if failures is None else failures
+        """Conditions and log messages that could not be evaluated."""
         self.placed = Placed()
         """The breakpoints that were sent, and what the adapter made of them."""
         self.loaded = Loaded()
@@ -76,6 +81,7 @@ class Mirror:
             "continued": self._continued,
             "thread": self._thread,
             "breakpoint": self.placed.changed,
+            failed.EVENT: self.failures.take,
             "capabilities": self._capabilities,
             "process": self._process,
             "memory": self._written,

@@ -33,7 +33,6 @@ from dapeer.errors import (
 from dapeer.frames import Frames
 from dapeer.inspection import Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
-from dapeer.output import OutputLog
 from dapeer.waiters import Waiters
 
 
@@ -98,7 +97,7 @@ class Session:
         self.project = project
         self.frames = frames or Frames(project=project)
         # The processes of a program print into one log; who waits for one waits for all of them.
-        self.mirror = Mirror(parent.mirror.output if parent else OutputLog())
+        self.mirror = Mirror(parent.mirror.output, parent.mirror.failures) if parent else Mirror()
         self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         """Looks at the stopped program: stack, scopes, variables."""
@@ -343,7 +342,7 @@ class Session:
         last = next(reversed(list(self.mirror.history)), None)
         since = max(last.output_start if last else 0, self.mirror.output.shown)
         if self.mirror.ended:
-            return look.ended(self.id, self.mirror, since, self.cause)
+            return look.ended(self.id, self.mirror, since, self.cause, self.project)
         return look.running(self.id, self.mirror, since)
 
     async def snapshot(self) -> look.Snapshot:
@@ -354,7 +353,9 @@ class Session:
             if stop is self.mirror.stop:
                 stop.output_shown = self.mirror.output.shown = self.mirror.output.end
                 break
-        return self.view()
+        view = self.view()
+        self.mirror.failures.told()
+        return view
 
     async def placed(self, seconds: float) -> None:
         """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""

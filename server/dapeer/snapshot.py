@@ -15,6 +15,7 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict
 
 from dapeer.dap.types import ExceptionDetails, StackFrame, Variable
+from dapeer.failed import Failure
 from dapeer.history import Stop, shortened
 from dapeer.mirror import Mirror
 
@@ -96,7 +97,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         locals=_locals(stop, notes),
         changed=_changed(changed, notes),
         output=new_output(mirror, stop.output_start, until, notes),
-        notes=notes,
+        notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
     )
     # What is empty is left out: a model reads every byte. That there are no locals is a fact.
     kept = {k: v for k, v in optional.items() if v not in _EMPTY or k in {"stack", "locals"}}
@@ -133,14 +134,27 @@ def running(session_id: int, mirror: Mirror, since: int) -> Snapshot:
     return _with_output(snapshot, mirror, since)
 
 
-def ended(session_id: int, mirror: Mirror, since: int, cause: str | None) -> Snapshot:
-    """Return how a session ended: exit code, why, what it printed since cursor `since`."""
+def ended(
+    session_id: int, mirror: Mirror, since: int, cause: str | None, project: Path
+) -> Snapshot:
+    """Return how a session ended: exit code, why, what it printed since cursor `since`, what failed."""
     snapshot = Snapshot(session_id=session_id, state="ended")
     if mirror.exit_code is not None:
         snapshot["exit_code"] = mirror.exit_code
     if cause:
         snapshot["cause"] = cause
-    return _with_output(snapshot, mirror, since)
+    _with_output(snapshot, mirror, since)
+    if failed := [_failure(failure, project) for failure in mirror.failures]:
+        snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
+    return snapshot
+
+
+def _failure(failure: Failure, project: Path) -> str:
+    """Return what could not be evaluated, how often, where and why, as one line."""
+    times = "" if failure.count == 1 else f" {failure.count} times"
+    place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
+    named = f" `{shortened(failure.expression, VALUE)}`" if failure.expression else ""
+    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE)}"
 
 
 def new_output(mirror: Mirror, since: int, until: int | None, notes: list[str]) -> str:

@@ -58,6 +58,21 @@ def spawn_beneath(debuggee: Any, folder: str) -> None:  # noqa: ANN401 - debugpy
     debuggee.spawn = spawn
 
 
+def improve() -> None:
+    """Improve what debugpy does beside the program, and in the Python processes that the program starts.
+
+    Raises:
+        AttributeError: debugpy is not the one we know.
+    """
+    sys.path.insert(0, str(Path(__file__).absolute().parent))
+    try:
+        in_debuggee: Any = importlib.import_module("in_debuggee.improving")
+    finally:
+        del sys.path[0]
+    in_debuggee.improve(prints=True)
+    in_debuggee.improve_children()
+
+
 def main() -> None:
     """Run what the arguments say."""
     if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -77,6 +92,9 @@ def main() -> None:
             spawn_beneath(debuggee, str(Path(str(debugpy.__file__)).parent))
         runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
     else:
+        with contextlib.suppress(ImportError, AttributeError):
+            importlib.import_module("debugpy._vendored.force_pydevd")
+            improve()
         # As debugpy's `__main__` does, with nothing more on the stack.
         importlib.import_module("debugpy.server.cli").main()
 

@@ -1,0 +1,69 @@
+"""What an evaluation prints in the debuggee is a part of its answer; pydevd sends it as the program's output."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import threading
+from collections.abc import Generator
+from typing import Any
+
+heard = threading.local()
+"""By thread, as `text`: what the evaluation that is under way has printed."""
+
+
+def taken() -> str:
+    """Return what was printed, once."""
+    text: Any = getattr(heard, "text", None)
+    if text is None:
+        return ""
+    printed = text.getvalue()
+    text.seek(0)
+    text.truncate()
+    return printed
+
+
+@contextlib.contextmanager
+def listening() -> Generator[None]:
+    """Hear what is printed."""
+    heard.text = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(heard.text), contextlib.redirect_stderr(heard.text):
+            yield
+    finally:
+        heard.text = None
+
+
+def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+    """Put what was printed before the result, or the error.
+
+    Raises:
+        AttributeError: pydevd is not the one we know, and is left as it was.
+    """
+    requests: Any = importlib.import_module("_pydevd_bundle.pydevd_comm")
+    answer = requests.pydevd_schema.EvaluateResponseBody
+    stock_init, stock_response = answer.__init__, requests._evaluate_response  # noqa: SLF001
+    commands: Any = importlib.import_module("_pydevd_bundle.pydevd_api")
+    evaluate = commands.internal_evaluate_expression_json
+
+    def init(self: Any, result: str, *rest: Any, **named: Any) -> None:  # noqa: ANN401
+        stock_init(self, taken() + result, *rest, **named)
+
+    def response(
+        debugger: Any,  # noqa: ANN401
+        request: Any,  # noqa: ANN401
+        result: str,
+        error_message: str = "",
+    ) -> None:
+        if error_message:
+            error_message = taken() + error_message
+        stock_response(debugger, request, result=result, error_message=error_message)
+
+    def evaluate_and_listen(debugger: Any, request: Any, thread_id: Any) -> None:  # noqa: ANN401
+        with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
+            evaluate(debugger, request, thread_id)
+
+    answer.__init__ = init
+    requests._evaluate_response = response  # noqa: SLF001
+    commands.internal_evaluate_expression_json = evaluate_and_listen

@@ -1,0 +1,58 @@
+"""Conditions and log messages of breakpoints that could not be evaluated. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dapeer.dap.messages import Body
+
+EVENT = "breakpointFailed"
+"""Tells of one: `kind`, `expression`, `path`, `line`, `error`, and `count`, how often so far.
+
+No adapter sends it: our launcher of debugpy does, and what others print is turned into it.
+"""
+
+
+@dataclass(slots=True)
+class Failure:
+    """What could not be evaluated, where, why, and how often."""
+
+    kind: str
+    """`condition`, `hit condition` or `log message`."""
+    expression: str
+    path: str
+    line: int
+    error: str
+    count: int = 0
+    told: int = 0
+    """The count that somebody was told last."""
+
+
+class Failures:
+    """All that failed in the processes of one program."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str, int, str], Failure] = {}
+
+    def __iter__(self) -> Iterator[Failure]:
+        """Yield them, the earliest first."""
+        return iter(self._known.values())
+
+    def take(self, body: Body) -> None:
+        """Take in what an event tells; without `count` it is one more."""
+        failure = Failure(
+            str(body.get("kind") or "condition"),
+            str(body.get("expression") or ""),
+            str(body.get("path") or ""),
+            int(body.get("line") or 0),
+            str(body.get("error") or ""),
+        )
+        key = (failure.kind, failure.expression, failure.path, failure.line, failure.error)
+        known = self._known.setdefault(key, failure)
+        known.count = int(body.get("count") or known.count + 1)
+
+    def told(self) -> None:
+        """Take note that somebody has been told of all."""
+        for failure in self:
+            failure.told = failure.count
