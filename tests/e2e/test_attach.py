@@ -190,8 +190,10 @@ async def test_a_go_process_is_attached_by_its_id_and_runs_on(tmp_path: Path) ->
         assert process.stdout is not None
         await process.stdout.readline()
         stop = await ask(
-            c, "dap_run", request="attach", type="go", pid=process.pid, breakpoints=[p.at("turn")]
+            c, "dap_run", request="attach", pid=process.pid, breakpoints=[p.at("turn")]
         )
+        (session,) = (await ask(c, "dap_status"))["sessions"]
+        assert session["type"] == "delve"
         assert (stop["reason"], stop["line"]) == ("breakpoint", p.line("turn"))
         turns = int(await evaluate(c, "turns"))
         assert "The program runs on." in await read(c, "dap_disconnect")

@@ -6,7 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, printed, read, refusal, text
+from tests.harness import (
+    FAKE_PROGRAM,
+    ask,
+    call,
+    client,
+    data,
+    evaluate,
+    fake,
+    needs,
+    printed,
+    read,
+    refusal,
+    text,
+)
 from tests.processes import LIMIT, process_gone
 from tests.programs import PROGRAMS, copied, program
 
@@ -360,3 +373,19 @@ async def test_three_python_sessions_start_at_once() -> None:
             ]
         assert {run.result()["line"] for run in runs} == {p.line("inner")}
         assert {run.result()["session_id"] for run in runs} == {1, 2, 3}
+
+
+async def test_a_cmake_script_is_run_by_itself_not_the_project_around_it(tmp_path: Path) -> None:
+    needs("cmake")
+    (tmp_path / "CMakeLists.txt").write_text('message(FATAL_ERROR "configured")\n')
+    script = tmp_path / "greet.cmake"
+    script.write_text('set(name ${CMAKE_ARGV3})\nmessage("Hello ${name}")\n')
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(
+            c, "dap_run", program=str(script), args=["Ada"],
+            breakpoints=[{"filename": str(script), "line": 2}],
+        )  # fmt: skip
+        assert stop["line"] == 2
+        assert await evaluate(c, "name") == "Ada"
+        end = await ask(c, "dap_continue")
+        assert (end["exit_code"], end["output"]) == (0, "Hello Ada\n")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.adapters.definition import Definition
-from dapeer.adapters.program import holds, is_binary, shebang
+from dapeer.adapters.program import has_section, holds, is_binary, shebang
 from dapeer.errors import AdapterUnknown, ArgumentError
 
 Definitions = Mapping[str, Definition]
@@ -96,7 +96,7 @@ def _fitting(known: list[Definition], program: str) -> list[Definition]:
     if path.is_dir():
         return [d for d in known if holds(program, d.folders)]
     if is_binary(program):
-        return [d for d in known if d.binaries]
+        return compiled(known, program)
     named = [d for d in known if d.is_named(path.name)]
     suffix = path.suffix.lower()
     interpreter = shebang(program)
@@ -105,6 +105,12 @@ def _fitting(known: list[Definition], program: str) -> list[Definition]:
         or [d for d in known if not d.binaries and suffix in d.extensions]
         or [d for d in known if interpreter in d.shebangs]
     )
+
+
+def compiled(known: Iterable[Definition], program: str) -> list[Definition]:
+    """Return the definitions for a compiled program, first those that know its compiler's mark."""
+    marked = [d for d in known if d.sections and has_section(program, d.sections)]
+    return marked + [d for d in known if d.binaries and d not in marked]
 
 
 def _ranked(definitions: Iterable[Definition]) -> list[Definition]:

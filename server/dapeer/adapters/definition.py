@@ -89,6 +89,8 @@ class Definition:
     """A folder with a file whose name fits one of these patterns is a program."""
     binaries: bool
     """It debugs compiled programs: `extensions` are of their sources."""
+    sections: tuple[str, ...]
+    """A compiled program with a section of such a name is rather for it than for the others."""
     rank: int
     """Where several adapters fit and are there, the one of the lowest rank is taken."""
     adapter_id: str
@@ -172,7 +174,10 @@ class Definition:
 
     def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
         """Return how messages travel for this request."""
-        way = self._way(inputs) if request == "attach" else None
+        if request == "launch":
+            own = [each.transport for each in self._variants(inputs, {}) if each.transport]
+            return own[-1] if own else self.transport
+        way = self._way(inputs)
         return (self.attach[way].transport if way else None) or self.transport
 
     def values(self, inputs: Inputs) -> dict[str, object]:
@@ -356,6 +361,7 @@ def _definition(table: Table, path: Path) -> Definition:
         files=table.texts("files"),
         folders=table.texts("folders"),
         binaries=table.get("binaries", bool, default=False),
+        sections=table.texts("sections"),
         rank=table.get("rank", int, 1),
         adapter_id=table.text("adapter_id"),
         detect=Detect.read(table.table("detect")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
 
@@ -32,6 +33,20 @@ def is_binary(path: str) -> bool:
     if first.startswith(_UNIVERSAL):
         return int.from_bytes(first[4:8], "big") < _LEAST_JAVA
     return first.startswith(_BINARY)
+
+
+def has_section(path: str, names: Iterable[str]) -> bool:
+    """Whether a compiled program has a section of one of these names, by which some compilers are known.
+
+    Only names are looked for, not tables read: it is a guess, and a good one.
+    """
+    sought = [b"\0%s\0" % name.encode() for name in names]
+    try:
+        # Linux and macOS keep these names near the end.
+        with Path(path).open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            return any(content.rfind(name) >= 0 for name in sought)
+    except (OSError, ValueError):  # it cannot be read, or is empty
+        return False
 
 
 def shebang(path: str) -> str | None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from dapeer.adapters.choice import compiled
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.vocabulary import Attach
 from dapeer.errors import AdapterUnknown, ArgumentError
@@ -50,8 +51,8 @@ def choose_for_process(
     interpreters = [each for each in ranked if name in each.shebangs]
     if interpreters:
         return _first(interpreters, ready, "pid")
-    compiled = [each for each in ranked if each.binaries and "pid" in each.attach]
-    return _first(compiled, ready, "pid")
+    able = compiled([each for each in ranked if "pid" in each.attach], f"/proc/{pid}/exe")
+    return _first(able, ready, "pid")
 
 
 def _first(able: list[Definition], ready: Ready, way: str) -> Definition:

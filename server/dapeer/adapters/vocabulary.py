@@ -167,10 +167,13 @@ class Variant:
     """Some folder above it has one of these files; `${inside}` is the first that is found."""
     without: tuple[str, ...] = ()
     """The caller's own configuration has none of these keys."""
+    transport: TransportTable | None = None
+    """Another way to start the adapter."""
 
     @classmethod
     def read(cls, table: Table) -> Variant:
         """Read one `[[launch_variant]]`."""
+        own = TransportTable.read(table.table("transport")) if "transport" in table else None
         when = table.table("when")
         variant = cls(
             when.get("binary", bool, default=False),
@@ -180,6 +183,7 @@ class Variant:
             table.free(),
             inside=when.texts("inside"),
             without=when.texts("without"),
+            transport=own,
         )
         when.done()
         return variant
