@@ -1,22 +1,28 @@
-"""Run debugpy's launcher, or the program under its server, without a description that nobody reads.
+"""Run debugpy's launcher, or the program under its server: as Python would run it, and sooner.
 
     python debugpy_launcher.py FOLDER_OF_DEBUGPY[/launcher] ARGUMENT...
 
 Whether it logs or not, debugpy describes its environment: it reads the metadata of every package that is installed,
 in the adapter, in the launcher, and twice beside the program, there with the debugger's tracing on. That is two fifths
-of a start, and more where much is installed. If debugpy's inside is not what this knows, it is left as it is.
+of a start, and more where much is installed. And it runs programs in a namespace of its own, so that some see
+what they would not see without it, and hide their faults. If debugpy's inside is not what this knows, it is left as it is.
 
 It runs in the program's own Python, and has the one name that debugpy hides from stacks.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
+import io
 import os
+import pkgutil
 import runpy
 import sys
+import types
 from collections.abc import Callable
+from importlib import machinery
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +79,105 @@ def improve() -> None:
     in_debuggee.improve_children()
 
 
+def take_over(cli: Any) -> list[Callable[[], None]]:  # noqa: ANN401 - debugpy's module
+    """Have debugpy's command line start the debugger only; return where it puts what runs the program then.
+
+    Raises:
+        AttributeError: The module is not the one we know, and is left as it was.
+    """
+    options, start, runpy_of_it = cli.options, cli.start_debugging, cli.runpy
+    known = (cli.run_file, cli.run_module, cli.run_code, runpy_of_it._run_module_as_main)  # noqa: SLF001 - are they there?
+    if not all(map(callable, known)):
+        raise AttributeError
+    left: list[Callable[[], None]] = []
+
+    def file() -> None:
+        start(options.target)
+        left.append(lambda: run_file(str(options.target), runpy_of_it))
+
+    def module() -> None:
+        start(options.target)
+        left.append(lambda: run_module(str(options.target), runpy_of_it))
+
+    def code() -> None:
+        start("-c")
+        left.append(lambda: run_code(str(options.target)))
+
+    cli.run_file, cli.run_module, cli.run_code = file, module, code
+    return left
+
+
+def run_file(path: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
+    """Do as `python PATH` does, with a script, a folder or an archive."""
+    namespace = fresh_main()
+    if pkgutil.get_importer(path) is not None:
+        sys.path.insert(0, path)
+        runpy_of_debugpy._run_module_as_main("__main__", False)  # noqa: FBT003, SLF001 - as Python has it
+        return
+    if not no_folders():
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # noqa: PTH120 - a text
+    with io.open_code(path) as stream:
+        code = pkgutil.read_code(stream)
+    compiled = code is not None
+    if code is None:
+        with io.open_code(path) as stream:
+            code = compile(stream.read(), path, "exec", dont_inherit=True)
+    loader = machinery.SourcelessFileLoader if compiled else machinery.SourceFileLoader
+    namespace.update(__loader__=loader("__main__", path), __file__=path, __cached__=None)
+    exec(code, namespace)  # noqa: S102 - what the user wants to debug
+
+
+def run_module(name: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
+    """Do as `python -m NAME` does."""
+    fresh_main()
+    if not no_folders():
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109 - a text
+    sys.argv[0] = "-m"
+    runpy_of_debugpy._run_module_as_main(name, True)  # noqa: FBT003, SLF001 - as Python has it
+
+
+def run_code(text: str) -> None:
+    """Do as `python -c TEXT` does."""
+    namespace = fresh_main()
+    if not no_folders():
+        sys.path.insert(0, "")
+    exec(compile(text, "<string>", "exec", dont_inherit=True), namespace)  # noqa: S102 - what the user wants to debug
+
+
+def fresh_main() -> dict[str, Any]:
+    """Make a `__main__` as Python does before it runs anything, and return its namespace."""
+    module = types.ModuleType("__main__")
+    namespace = vars(module)
+    namespace["__loader__"] = machinery.BuiltinImporter
+    if sys.version_info < (3, 14):
+        namespace["__annotations__"] = {}
+    namespace["__builtins__"] = builtins
+    sys.modules["__main__"] = module
+    return namespace
+
+
+def no_folders() -> bool:
+    """Whether Python is not to import from the folder of the program."""
+    return bool(sys.flags.isolated or getattr(sys.flags, "safe_path", False))
+
+
+def hide_ourselves(folder: str) -> None:
+    """Leave out of the traceback that is about to be printed how the program was started, as with plain Python."""
+    stock = sys.excepthook
+
+    def shortened(kind: Any, error: Any, trace: Any) -> None:  # noqa: ANN401 - as Python has it
+        while trace is not None and trace.tb_frame.f_code.co_filename.startswith(
+            (folder, __file__)
+        ):
+            trace = trace.tb_next
+        stock(kind, error.with_traceback(trace), trace)
+
+    sys.excepthook = shortened
+
+
 def main() -> None:
     """Run what the arguments say."""
-    if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    if not no_folders():
         # Python has put our own folder there.
         del sys.path[0]
     del sys.argv[0]
@@ -91,12 +193,22 @@ def main() -> None:
             debuggee = importlib.import_module("debugpy.launcher.debuggee")
             spawn_beneath(debuggee, str(Path(str(debugpy.__file__)).parent))
         runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
-    else:
-        with contextlib.suppress(ImportError, AttributeError):
-            importlib.import_module("debugpy._vendored.force_pydevd")
-            improve()
-        # As debugpy's `__main__` does, with nothing more on the stack.
-        importlib.import_module("debugpy.server.cli").main()
+        return
+    with contextlib.suppress(ImportError, AttributeError):
+        importlib.import_module("debugpy._vendored.force_pydevd")
+        improve()
+    # As debugpy's `__main__` does, with nothing more on the stack.
+    cli: Any = importlib.import_module("debugpy.server.cli")
+    left: list[Callable[[], None]] = []
+    with contextlib.suppress(AttributeError):
+        left = take_over(cli)
+    cli.main()
+    try:
+        for run in left:
+            run()
+    except BaseException:
+        hide_ourselves(os.path.dirname(str(debugpy.__file__)))  # noqa: PTH120 - a text
+        raise
 
 
 if __name__ == "__main__":
