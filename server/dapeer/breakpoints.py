@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.mirror import Mirror
 
@@ -84,19 +85,14 @@ class Breakpoints:
         return [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
 
 
-OPTIONS = (
-    ("condition", "supportsConditionalBreakpoints"),
-    ("hitCondition", "supportsHitConditionalBreakpoints"),
-    ("logMessage", "supportsLogPoints"),
-)
-"""What a breakpoint may have besides its line, and the capability that it needs."""
+OPTIONS = ("condition", "hitCondition", "logMessage")
+"""What a breakpoint may have besides its line."""
 
 
 def unsupported(mirror: Mirror, wanted: SourceBreakpoint) -> list[str]:
     """Return the options of a breakpoint that an adapter will not heed."""
-    known = mirror.capabilities
     return [
-        option for option, capability in OPTIONS if option in wanted and not known.get(capability)
+        option for option in OPTIONS if option in wanted and not can(mirror.capabilities, option)
     ]
 
 

@@ -15,7 +15,7 @@ import anyio
 from dapeer import snapshot as look
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, can
+from dapeer.dap.requests import CONTROL, OPTIONS, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import (
     FunctionBreakpoint,
@@ -298,13 +298,18 @@ class Session:
     # -- breakpoints
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file; what came of it is in the mirror."""
+        """Make `wanted` the breakpoints of a file, without options that the adapter lacks; what came of it is in the mirror."""
         arguments = {
             "source": {"path": path, "name": Path(path).name},
-            "breakpoints": list(wanted),
+            "breakpoints": [
+                {key: value for key, value in each.items() if self._heeds(key)} for each in wanted
+            ],
             "sourceModified": False,
         }
         await self.request("setBreakpoints", arguments)
+
+    def _heeds(self, option: str) -> bool:
+        return option not in OPTIONS or self.supports(option)
 
     async def set_function_breakpoints(self, names: Sequence[str]) -> None:
         """Make these the function breakpoints."""

@@ -9,9 +9,12 @@ from tests.harness import ask, client, evaluate, read, refusal
 from tests.languages import Language, program_of
 from tests.processes import LIMIT
 from tests.programs import Program
+from tests.shown import Shows
 
 
-async def test_the_whole_flow_works_under_every_adapter(language: Language, build: Path) -> None:
+async def test_the_whole_flow_works_under_every_adapter(
+    language: Language, build: Path, shows: Shows
+) -> None:
     p = program_of(language, build)
     async with asyncio.timeout(LIMIT), client() as c:
         value = await a_condition_decides_where_it_stops(c, language, p)
@@ -19,6 +22,24 @@ async def test_the_whole_flow_works_under_every_adapter(language: Language, buil
         value = await a_variable_is_set(c, language, value)
         await a_step_shows_the_next_line_and_what_it_has_done(c, language, p, value)
         await the_end_is_told_with_all_output(c, language)
+    shows(language.adapter, "breakpoint", "step", *(["condition"] * language.can("condition")))
+
+
+async def test_a_log_point_prints_and_does_not_stop(
+    language: Language, build: Path, shows: Shows
+) -> None:
+    p = program_of(language, build)
+    async with asyncio.timeout(LIMIT), client() as c:
+        logs = p.at("inner", log_message=f"seen {{{language.value}}}")
+        end = await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[logs])
+        if end["state"] == "ended":
+            printed = (await ask(c, "dap_program_output", since=0))["text"]
+            assert printed.count("seen ") == printed.count("round "), printed
+            assert "seen 4" in printed, printed
+            shows(language.adapter, "log point")
+        else:
+            # What an adapter cannot do is said, and it stops there instead.
+            assert "logMessage" in await read(c, "dap_breakpoints")
 
 
 async def a_condition_decides_where_it_stops(c: Client, language: Language, p: Program) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
-from dapeer.dap.requests import NEEDS
+from dapeer.dap.requests import NEEDS, OPTIONS
 
 ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
 EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal")
@@ -41,7 +41,7 @@ class Quirks:
     last_words_of_adapter: bool = False
     """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
     refuses: tuple[str, ...] = ()
-    """Requests that it advertises, but does not know."""
+    """Requests, and options of requests, that it advertises, but does not know."""
 
     @property
     def on_the_wire(self) -> bool:
@@ -80,7 +80,7 @@ class Quirks:
             own_words=table.pattern("own_words"),
             own_console=table.pattern("own_console"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
-            refuses=table.some_of("refuses", tuple(NEEDS)),
+            refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )

@@ -13,9 +13,11 @@ import anyio
 
 from dapeer.adapters.quirks import Quirks
 from dapeer.dap.messages import Event, Message, Request, Response
-from dapeer.dap.requests import NEEDS
+from dapeer.dap.requests import NEEDS, OPTIONS
 from dapeer.dap.transport import Transport
 
+CAPABILITIES = {**NEEDS, **OPTIONS}
+"""By request, or option of requests."""
 OURS = 1 << 30
 """Number of the one request that is sent from here; those of a session begin at 1."""
 
@@ -111,7 +113,7 @@ class Tamer:
             case Response(request_seq=request_seq) if request_seq == OURS:
                 return
             case Response(command="initialize", body=body):
-                lacking = {NEEDS[command] for command in self._quirks.refuses}
+                lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
                 known = {name: value for name, value in body.items() if name not in lacking}
                 yield replace(message, body=known)
             case Response(command="configurationDone"):

@@ -35,7 +35,10 @@ NEEDS: Mapping[str, str] = {
 """The capability that a request needs. One that is neither here nor in `EVERYWHERE` nobody has specified."""
 
 OPTIONS: Mapping[str, str] = {
+    "condition": "supportsConditionalBreakpoints",
     "granularity": "supportsSteppingGranularity",
+    "hitCondition": "supportsHitConditionalBreakpoints",
+    "logMessage": "supportsLogPoints",
     # No adapter's: told of a session whose program runs in a terminal that can be typed into.
     "terminal": "dapeerTerminal",
 }
