@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.processes import MARK, left_behind
+from tests.shown import pytest_addoption, pytest_configure, shows
+
+__all__ = ["pytest_addoption", "pytest_configure", "shows"]
 
 GRACE = 5
 """Seconds that a process may need to end after its test has."""

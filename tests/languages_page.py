@@ -1,0 +1,75 @@
+"""docs/languages.md, made from what tests have shown.
+
+`uv run python -m tests.languages_page FILE …` writes the page from the files of runs with `--shown FILE`; with `--check`
+it fails where the page says something else.
+"""
+
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.shown import COLUMNS, ROWS
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "languages.md"
+REASONS = Path(__file__).with_name("not_shown.toml")
+
+INTRODUCTION = """# Languages
+
+What works in which language, as the tests have shown it with the real adapters and with real software (`tests/real`). A
+number is a reason why something does not, below. This page is generated: `docs/architecture.md` says how.
+
+"""
+
+
+def page(shown: set[tuple[str, str]], reasons: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the page.
+
+    Raises:
+        ValueError: A cell is neither shown nor has a reason, or both.
+    """
+    notes: list[str] = []
+    lines = [
+        f"| language | adapter | {' | '.join(COLUMNS)} |",
+        f"|---|---|{'---|' * len(COLUMNS)}",
+    ]
+    problems: list[str] = []
+    for row, (language, adapter) in ROWS.items():
+        cells: list[str] = []
+        for column in COLUMNS:
+            reason = reasons.get(row, {}).get(column)
+            if ((row, column) in shown) is (reason is not None):
+                problems.append(
+                    f"{row}: {column} is {'shown all the same' if reason else 'not shown'}"
+                )
+            if reason is not None and reason not in notes:
+                notes.append(reason)
+            cells.append("yes" if reason is None else f"no <sup>{notes.index(reason) + 1}</sup>")
+        lines.append(f"| {language} | `{adapter}` | {' | '.join(cells)} |")
+    if problems:
+        raise ValueError("; ".join(problems))
+    told = [f"{number}. {reason}" for number, reason in enumerate(notes, 1)]
+    return INTRODUCTION + "\n".join([*lines, "", "Why not:", "", *told]) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page, or check it; return the exit code."""
+    files = [Path(argument) for argument in arguments if not argument.startswith("-")]
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    shown = {(row, column) for row, _, column in (line.partition(": ") for line in lines)}
+    try:
+        text = page(shown, tomllib.loads(REASONS.read_text("utf-8")))
+    except ValueError as error:
+        sys.stderr.write(f"tests/not_shown.toml: {error}\n")
+        return 1
+    if "--check" not in arguments:
+        PAGE.write_text(text, "utf-8")
+    elif PAGE.read_text("utf-8") != text:
+        sys.stderr.write("docs/languages.md says something else: make it anew, without --check\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

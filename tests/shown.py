@@ -1,0 +1,80 @@
+"""What tests show of each language: the cells of the table in docs/languages.md."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+COLUMNS = (
+    "breakpoint", "condition", "log point", "step", "exception", "crash frame", "values", "terminal",
+    "attach", "core", "test by id", "children",
+)  # fmt: skip
+ROWS = {
+    "python": ("Python", "debugpy"),
+    "javascript": ("JavaScript", "js-debug"),
+    "typescript": ("TypeScript", "js-debug"),
+    "c++/gdb": ("C, C++", "gdb"),
+    "c++/lldb-dap": ("C, C++", "lldb-dap"),
+    "c++/codelldb": ("C, C++", "codelldb"),
+    "c++/cdt-gdb": ("C, C++", "cdt-gdb"),
+    "rust/gdb": ("Rust", "gdb"),
+    "rust/lldb-dap": ("Rust", "lldb-dap"),
+    "rust/codelldb": ("Rust", "codelldb"),
+    "go": ("Go", "delve"),
+    "java": ("Java", "jdi"),
+    "ruby": ("Ruby", "rdbg"),
+    "perl": ("Perl", "perl"),
+    "bash": ("Bash", "bash-dap"),
+    "cmake": ("CMake", "cmake"),
+}
+"""Language and adapter of each row."""
+OF_ADAPTER = {
+    "debugpy": "python", "js-debug": "javascript", "delve": "go", "jdi": "java", "rdbg": "ruby",
+    "perl": "perl", "bash-dap": "bash", "cmake": "cmake",
+    **{name: f"c++/{name}" for name in ("gdb", "lldb-dap", "codelldb", "cdt-gdb")},
+}  # fmt: skip
+"""The row that is meant by an adapter's name alone."""
+
+Shows = Callable[..., None]
+"""Says, where a test has succeeded, which cells it shows: a row or an adapter, then columns."""
+
+FILE = "--shown"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(FILE, type=Path, help="write what the tests show of each language there")
+
+
+@pytest.fixture
+def shows(record_property: Callable[[str, object], None]) -> Shows:
+    """Return what a test calls at its end."""
+
+    def show(row: str, *columns: str) -> None:
+        row = OF_ADAPTER.get(row, row)
+        assert row in ROWS, row
+        assert set(columns) <= set(COLUMNS), columns
+        for column in columns:
+            record_property("shows", f"{row}: {column}")
+
+    return show
+
+
+class Record:
+    """Collects what the tests of a run show, whichever process runs them."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._cells: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self._cells |= {str(cell) for name, cell in report.user_properties if name == "shows"}
+
+    def pytest_sessionfinish(self) -> None:
+        self._file.write_text("".join(f"{cell}\n" for cell in sorted(self._cells)), "utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file: Path | None = config.getoption(FILE)
+    if file is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Record(file))
