@@ -38,7 +38,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "mcp": ("mcp/", "tools/"),
     "starlette": ("mcp/http.py",),
     "uvicorn": ("mcp/http.py",),
-    "tomllib": ("adapters/definition.py",),
+    "tomllib": ("adapters/table.py",),
     "pydantic": ("tools/", "mcp/"),
     "typing_extensions": ("snapshot.py", "tools/"),
     "anyio": ("",),

@@ -124,6 +124,7 @@ class Live:
             parent=parent.session if parent else None,
             answer=self._answer,
         )
+        self.session.functions = plan.functions
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
         children = plan.definition.children
@@ -227,7 +228,8 @@ class Live:
             return self._failed(f"did not answer {waiting} within {seconds:g} s")
         except (RequestFailed, ChannelClosed) as error:
             if session.mirror.exit_code is None:
-                return self._failed(f"could not {plan.request}: {_reason(error)}")
+                reason = getattr(error, "message", "it ended first")
+                return self._failed(f"could not {plan.request}: {reason}")
         except RequestTimeout as error:
             return self._failed(f"did not answer `{error.command}` in time")
         except DapeerError as error:
@@ -267,7 +269,8 @@ class Live:
             for path in wanted.by_path
             if self.accepts(path) and not session.delegates
         ]
-        if wanted.functions and session.supports("setFunctionBreakpoints"):
+        functions = wanted.functions or session.functions
+        if functions and session.supports("setFunctionBreakpoints"):
             sent.append(session.set_function_breakpoints(wanted.functions))
         filters = self._filters(wanted)
         if filters is not None:
@@ -325,6 +328,8 @@ class Live:
         await session.inspect.output_settled(LAST_OUTPUT)
         if self.adapter.terminal is not None:
             await self.adapter.terminal.drained(LAST_OUTPUT)
+        if self.plan.tests is not None and session.parent is None:
+            session.cause = session.cause or self.plan.tests.missing(mirror.output.read().text)
         if not session.over and not self._leaving:
             await self.leave(LAST_WORDS, terminate=self.launched)
             await self.gone()
@@ -393,7 +398,3 @@ class Live:
             await session.request("disconnect", {"terminateDebuggee": ending})
         await self.gone()
         return ending
-
-
-def _reason(error: RequestFailed | ChannelClosed) -> str:
-    return error.message if isinstance(error, RequestFailed) else "it ended first"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from dapeer.adapters.definition import Definition
+from dapeer.adapters.named_tests import Named
 from dapeer.dap.mapped import PathMapping
 
 
@@ -23,6 +24,10 @@ class Plan:
     """Adapter-specific keys, passed through untouched."""
     name: str = ""
     exception_filters: Sequence[str] | None = None
+    functions: Sequence[str] = ()
+    """Functions to stop in, besides those that everybody wants."""
+    tests: Named | None = None
+    """The tests that are debugged, where they have a name."""
     mappings: Sequence[PathMapping] = ()
     """Where the program's files are here, as far as the adapter does not know it."""
 

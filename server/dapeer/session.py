@@ -65,6 +65,9 @@ class Session:
     keyboard: Keyboard | None
     """Types into the terminal that the program runs in; the first session of a program has it."""
 
+    functions: Sequence[str] = ()
+    """Functions in which this program always stops, whatever others are wanted."""
+
     def __init__(
         self,
         number: int,
@@ -312,8 +315,9 @@ class Session:
         return option not in OPTIONS or self.supports(option)
 
     async def set_function_breakpoints(self, names: Sequence[str]) -> None:
-        """Make these the function breakpoints."""
-        wanted: list[FunctionBreakpoint] = [{"name": name} for name in names]
+        """Make these the function breakpoints, besides the program's own."""
+        every = dict.fromkeys([*names, *self.functions])
+        wanted: list[FunctionBreakpoint] = [{"name": name} for name in every]
         await self.request("setFunctionBreakpoints", {"breakpoints": wanted})
 
     async def set_exception_breakpoints(self, filters: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import os
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -15,7 +14,7 @@ from typing import Any, Literal, TypeAlias, cast
 from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import PARTS, fits, inside, parts, shebang
 from dapeer.adapters.quirks import Quirks
-from dapeer.adapters.table import Table
+from dapeer.adapters.table import Table, parsed
 from dapeer.adapters.template import UNSET, fill, placeholders
 from dapeer.adapters.vocabulary import (
     Attach,
@@ -337,12 +336,8 @@ def load(path: Path) -> Definition:
     Raises:
         DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
     """
-    try:
-        values = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise DefinitionError(f"{path}: {error}.", "Correct the definition file.") from error
-    table = Table(path, "", values)
-    definition = _definition(table, path)
+    values = parsed(path)
+    definition = _definition(Table(path, "", values), path)
     _check_placeholders(definition, values)
     return definition
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -160,3 +161,15 @@ class Table:
 
     def _not(self, key: str, wanted: str, value: object) -> DefinitionError:
         return self.wrong(f"key `{self.at(key)}` must be {wanted}, not {value!r}")
+
+
+def parsed(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says.
+
+    Raises:
+        DefinitionError: It cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DefinitionError(f"{path}: {error}.", "Correct the definition file.") from error

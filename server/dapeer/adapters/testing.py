@@ -20,7 +20,7 @@ def node_id(program: str) -> tuple[str, str]:
     ('cart.py', '')
     """
     file, mark, name = program.partition("::")
-    return (file, mark + name) if file.endswith(".py") and name else (program, "")
+    return file, mark + name
 
 
 def as_program(

@@ -42,6 +42,7 @@ from dapeer.tools.targets import (
     checked,
     folder_of,
     plan_of,
+    tests_of,
     wanted_breakpoints,
 )
 from dapeer.tools.tool import Call, Reply, tool
@@ -224,6 +225,7 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
     inputs = checked(wish.inputs, debugger.project, request)
     if request == "attach" and not wish.config:
         check_attach(inputs.get("pid"), inputs.get("port"))
+    wish, inputs = await tests_of(wish, request, inputs)
     if wish.type is not None and typed(debugger.definitions, wish.type) is None:
         # A type that only nvim-dap may know, whose keys are the usual ones.
         there = await _neovim(call, where, (wish.type,))

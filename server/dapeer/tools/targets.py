@@ -12,6 +12,7 @@ from dapeer.adapters.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import check_version, find_python
 from dapeer.adapters.mappings import taken
+from dapeer.adapters.named_tests import Named, launch_of
 from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import above
 from dapeer.adapters.running import check_port, check_process, choose_for_process
@@ -36,6 +37,9 @@ class Wish:
     inputs: Json
     config: Json
     filters: Sequence[str] | None
+    functions: Sequence[str] = ()
+    """Functions to stop in."""
+    tests: Named | None = None
 
     @property
     def opts(self) -> dict[str, Any]:
@@ -190,4 +194,28 @@ def plan_of(
         there = able(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
     config, mappings = taken(definition, config, debugger.project)
-    return Plan(definition, request, inputs, config, wish.name, wish.filters, mappings)
+    return Plan(
+        definition, request, inputs, config, wish.name, wish.filters, wish.functions, wish.tests,
+        mappings,
+    )  # fmt: skip
+
+
+async def tests_of(wish: Wish, request: RequestName, inputs: Json) -> tuple[Wish, Json]:
+    """Return what to start, and its arguments, in the words of a test runner if it is tests.
+
+    Raises:
+        DapeerError: No runner is known for them, they cannot be built, or there are none of the name.
+    """
+    launch = await launch_of(inputs) if request == "launch" else None
+    if launch is None:
+        return wish, inputs
+    told = replace(
+        wish,
+        type=wish.type or launch.type,
+        name=wish.name or launch.title,
+        config={**launch.config, **wish.config},
+        filters=launch.exceptions if wish.filters is None else wish.filters,
+        functions=launch.functions if wish.filters is None else (),
+        tests=launch.named,
+    )
+    return told, launch.inputs
