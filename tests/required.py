@@ -11,7 +11,10 @@ import sys
 from dapeer.adapters.definition import Definition, load_all, shipped
 from dapeer.adapters.detection import detect
 
-REQUIRED = ("debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap")
+REQUIRED = (
+    "debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap", "codelldb", "cdt-gdb",
+    "jdi", "perl", "rdbg",
+)  # fmt: skip
 SECONDS = 300
 
 
