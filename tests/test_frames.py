@@ -46,6 +46,9 @@ def owner(adapter: str, *described: str, project: Path = Path("/home/me/shop")) 
          "std::panicking::begin_panic_handler", "the Rust runtime"),
         ("gdb", "/home/me/shop/hash.hpp", "std::hash<Item>::operator()(Item const&) const", ""),
         ("gdb", "", "compress", "code without source"),
+        ("codelldb", "@7ffff7e6986a..7ffff7e698d5", "free_it", "code without source"),
+        ("gdb", "/home/me/shop/malloc.c", "__libc_free", "the C library"),
+        ("lldb-dap", "csu/libc-start.c", "__libc_start_main_impl", "the C library"),
         ("rdbg", "/usr/lib/ruby/vendor_ruby/minitest/assertions.rb", "assert", "Ruby's library"),
         ("rdbg", "/var/lib/gems/3.1.0/gems/rack-2.2.4/lib/rack.rb", "call", "gems"),
         ("perl", "/usr/share/perl/5.36/Carp.pm", "Carp::croak", "Perl's library"),
@@ -83,3 +86,20 @@ def test_the_foremost_frame_is_the_users_innermost() -> None:
     stack = [frame("", "abort"), frame("/home/me/a.c", "f"), frame("/home/me/a.c", "main")]
     assert Frames().foremost(stack) is stack[1]
     assert Frames().foremost(stack[:1]) is None
+
+
+def test_frames_of_others_lie_side_by_side_and_are_named() -> None:
+    frames = Frames(DEFINITIONS["gdb"].frames, Path("/home/me"))
+    stack = [
+        frame("./nptl/pthread_kill.c", "__pthread_kill_implementation"),
+        frame("", "???"),
+        frame("", "__cxa_throw"),
+        frame("/home/me/a.cpp", "pick"),
+        frame("/home/me/a.cpp", "main"),
+        frame("", "zip_close"),
+    ]
+    runs = list(frames.runs(stack))
+    assert [len(run.frames) for run in runs] == [3, 1, 1, 1]
+    assert runs[0].of() == "3 frames of the C library and the C++ library"
+    assert [run.owners for run in runs[1:3]] == [(), ()]
+    assert runs[3].of() == "1 frame of code without source"

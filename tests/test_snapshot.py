@@ -366,3 +366,69 @@ def test_an_earlier_stop_shows_its_own_output_only() -> None:
     stop(told)
     view = snapshot.stopped(1, told.mirror, first, PROJECT)
     assert view.get("output") == "one\n"
+
+
+# -- whose the frames are
+
+
+def crashed(told: Told, reason: str, *names: str) -> Stop:
+    """Let the program stop with these frames; those that begin with an underscore have no source."""
+    told.ask("continue", threadId=1)
+    stopped = told.stopped(reason=reason)
+    stack: list[dict[str, object]] = []
+    for number, name in enumerate(names):
+        made: dict[str, object] = {"id": number, "name": name, "line": 10 + number, "column": 1}
+        source = {} if name.startswith("_") else {"source": {"path": "/project/a.c"}}
+        stack.append({**made, **source})
+    told.tell("stackTrace", {"stackFrames": stack}, threadId=1, startFrame=0, levels=20)
+    if stopped.top is not None:
+        told.tell("scopes", {"scopes": []}, frameId=stopped.top["id"])
+    return stopped
+
+
+CRASH = ("_kill", "_raise", "_abort", "check", "main", "_call_main", "_start")
+
+
+def test_at_a_crash_the_users_frame_comes_first_and_others_are_counted() -> None:
+    told = Told()
+    stop = crashed(told, "signal", *CRASH)
+    view = shown(told)
+    assert (view.get("line"), view.get("function")) == (13, "check")
+    assert view.get("stack") == [
+        "3 frames of code without source: _kill …",
+        "check a.c:13",
+        "main a.c:14",
+        "2 frames of code without source",
+    ]
+    assert "notes" not in view
+    assert stop.top is stop.frames[1][3]
+
+
+def test_where_somebody_wanted_to_stop_the_innermost_frame_comes_first() -> None:
+    told = Told()
+    crashed(told, "step", *CRASH)
+    view = shown(told)
+    assert view.get("function") == "_kill"
+    assert view.get("stack") == ["_kill", "_raise", "_abort", "check a.c:13", "main a.c:14"]
+    assert notes(told) == ["2 more frames: dap_stacktrace start_frame=5"]
+
+
+def test_frames_that_are_counted_together_are_not_counted_again() -> None:
+    told = Told()
+    crashed(told, "pause", "_wait", "_read", "a", "_b", "_c", "d", "_e", "_f", "g", "_h", "_i")
+    assert shown(told).get("stack") == [
+        "2 frames of code without source: _wait …",
+        "a a.c:12",
+        "2 frames of code without source",
+        "d a.c:15",
+        "2 frames of code without source",
+    ]
+    assert notes(told) == ["3 more frames: dap_stacktrace start_frame=8"]
+
+
+def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
+    told = Told()
+    crashed(told, "signal", "_kill", "_raise", "_start")
+    view = shown(told)
+    assert view.get("function") == "_kill"
+    assert view.get("stack") == ["_kill", "_raise", "_start"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from dapeer.dap.types import StackFrame
 
@@ -25,14 +27,30 @@ class Foreign:
     path: re.Pattern[str] | None = None
     """Is found in the paths of their files."""
     function: re.Pattern[str] | None = None
-    """Is found in the names of those that have no file."""
+    """Is found in their names."""
 
     def has(self, path: str, function: str) -> bool:
         """Whether a frame of this file (empty: none is known) and function is one of them."""
-        pattern, text = (self.path, path) if path else (self.function, function)
-        return pattern is not None and pattern.search(text) is not None
+        if self.path is not None and self.path.search(path):
+            return True
+        return self.function is not None and self.function.search(function) is not None
 
 
+class Run(NamedTuple):
+    """Frames that lie side by side on a stack: one of the user's, or all up to the user's next."""
+
+    owners: tuple[str, ...]
+    """Whom they belong to; empty: the user."""
+    frames: Sequence[StackFrame]
+
+    def of(self) -> str:
+        """Return what they are, such as `3 frames of the Go runtime`."""
+        known = [each for each in self.owners if each != _WITHOUT_SOURCE] or list(self.owners)
+        whose = " and ".join(filter(None, (", ".join(known[:-1]), known[-1])))
+        return f"{len(self.frames)} frame{'' if len(self.frames) == 1 else 's'} of {whose}"
+
+
+@dataclass(frozen=True, slots=True)
 class Frames:
     """Tells the user's frames from others: by what the definition of an adapter says, and by the adapter's hints.
 
@@ -40,15 +58,14 @@ class Frames:
     have as a library.
     """
 
-    def __init__(self, foreign: Iterable[Foreign] = (), project: Path | None = None) -> None:
-        self._foreign = tuple(foreign)
-        self._project = f"{project}".rstrip(os.sep) + os.sep if project is not None else ""
+    foreign: tuple[Foreign, ...] = ()
+    project: Path | None = None
 
     def owner(self, frame: StackFrame) -> str:
         """Return whom a frame belongs to, such as `the Go runtime`; empty: the user."""
         source = frame.get("source", {})
         path = str(source.get("path") or source.get("name") or "")
-        for foreign in self._foreign:
+        for foreign in self.foreign:
             if foreign.has(self._inside(path), frame["name"]):
                 return foreign.of
         if not path and not source.get("sourceReference"):
@@ -58,8 +75,8 @@ class Frames:
 
     def _inside(self, path: str) -> str:
         """Return the path of a file of the project as if the project were all there is."""
-        known = self._project and path.startswith(self._project)
-        return path[len(self._project) - 1 :] if known else path
+        folder = f"{self.project or ''}".rstrip(os.sep)
+        return path[len(folder) :] if path.startswith(folder + os.sep) else path
 
     def is_users(self, frame: StackFrame) -> bool:
         """Whether a frame runs the user's own code."""
@@ -68,3 +85,12 @@ class Frames:
     def foremost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
         """Return the innermost frame of the user's own code, None where there is none."""
         return next(filter(self.is_users, frames), None)
+
+    def runs(self, frames: Iterable[StackFrame]) -> Iterator[Run]:
+        """Yield the frames of a stack, those of others together."""
+        for users, group in itertools.groupby(frames, self.is_users):
+            side_by_side = list(group)
+            if users:
+                yield from (Run((), [frame]) for frame in side_by_side)
+            else:
+                yield Run(tuple(dict.fromkeys(map(self.owner, side_by_side))), side_by_side)

@@ -29,6 +29,13 @@ _REWRITTEN = "@py_"
 """So begin the names that pytest gives to the parts of an assertion; nobody has written them."""
 
 
+_PLANNED = frozenset({
+    "breakpoint", "data breakpoint", "entry", "function breakpoint", "goto", "instruction breakpoint",
+    "step",
+})  # fmt: skip
+"""Reasons of stops that somebody wanted just there."""
+
+
 @dataclass(slots=True)
 class Stop:
     """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
@@ -49,6 +56,8 @@ class Stop:
     """Cursor up to which somebody has been shown that output."""
     frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
     """Frames by thread id, the innermost first."""
+    front: int | None = 0
+    """Number of the frame to look at first; None: the user's own is not among those that are known."""
     total_frames: dict[int, int] = field(default_factory=dict[int, int])
     """How many frames a thread has, where the adapter said."""
     scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])
@@ -56,7 +65,7 @@ class Stop:
     variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """Children by variablesReference."""
     set_aside: list[Variable] | None = None
-    """The locals of the innermost frame, where the adapter uses their reference for another frame now."""
+    """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
     exception: Body | None = None
@@ -79,10 +88,18 @@ class Stop:
         return bool(self.body.get("allThreadsStopped"))
 
     @property
+    def planned(self) -> bool:
+        """Whether somebody wanted the program to stop just where it is."""
+        return self.reason in _PLANNED
+
+    @property
     def top(self) -> StackFrame | None:
-        """The innermost frame of the thread that stopped."""
+        """The frame to look at first, of the thread that stopped.
+
+        That is the innermost; where nobody planned to stop, the innermost of the user's own code.
+        """
         frames = self.frames.get(self.thread_id)
-        return frames[0] if frames else None
+        return frames[self.front or 0] if frames else None
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
         """Return the scopes of a frame whose variables a person looks at first."""
@@ -108,7 +125,7 @@ class Stop:
         self.scopes[frame_id] = scopes
 
     def locals(self, frame_id: int | None = None) -> list[Variable]:
-        """Return the local variables and arguments of a frame, default the innermost, as far as fetched."""
+        """Return the local variables and arguments of a frame, default `top`, as far as fetched."""
         top = self.top
         if frame_id is None:
             if top is None:
@@ -161,7 +178,9 @@ class Stop:
         """Keep only what is worth remembering once the program has moved on."""
         self.settled = True
         self.frames = {
-            t: frames[:KEPT_FRAMES] for t, frames in self.frames.items() if t == self.thread_id
+            t: frames[: max(KEPT_FRAMES, (self.front or 0) + 1)]
+            for t, frames in self.frames.items()
+            if t == self.thread_id
         }
         top = self.top
         kept = self.local_scopes(top["id"]) if top else []
@@ -260,4 +279,5 @@ def _same_place(one: Stop, other: Stop) -> bool:
 def _function(stop: Stop) -> tuple[object, ...]:
     top = stop.top
     depth = stop.total_frames.get(stop.thread_id, len(stop.frames.get(stop.thread_id, ())))
+    depth -= stop.front or 0
     return (top["name"], top.get("source", {}).get("path"), depth) if top else ()

@@ -15,6 +15,8 @@ from dapeer.mirror import UNKNOWN, Mirror
 
 LEVELS = 20
 """Frames fetched at a stop."""
+FAR = 100
+"""Frames among which one of the user's own is looked for."""
 QUIET = 0.015
 """Seconds without output after which a stop's output counts as complete."""
 SETTLED = 0.3
@@ -85,14 +87,14 @@ class Inspection:
         await _together(self._locals(stop), *beside)
 
     async def _locals(self, stop: Stop) -> None:
-        frames = await self.stack_trace(stop.thread_id)
-        if not frames:
+        frame = await self.top(stop)
+        if frame is None:
             return
-        path = snapshot.frame_path(frames[0])
+        path = snapshot.frame_path(frame)
         if path:
-            stop.source = sources.window(path, frames[0]["line"], snapshot.SOURCE_AROUND)
-        await self.scopes(frames[0]["id"])
-        references = [scope["variablesReference"] for scope in stop.local_scopes(frames[0]["id"])]
+            stop.source = sources.window(path, frame["line"], snapshot.SOURCE_AROUND)
+        await self.scopes(frame["id"])
+        references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
         await _together(*map(self.variables, references))
 
     async def output_settled(self, quiet: float) -> None:
@@ -127,6 +129,12 @@ class Inspection:
             }
             await self._once("stackTrace", arguments)
         return stop.frames.get(thread_id, [])[start : start + levels]
+
+    async def top(self, stop: Stop) -> StackFrame | None:
+        """Return the frame to look at first, None when there is no stack."""
+        if await self.stack_trace(stop.thread_id) and stop.front is None:
+            await self.stack_trace(stop.thread_id, levels=FAR)
+        return stop.top
 
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
         """Return the scopes of a frame."""

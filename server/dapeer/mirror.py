@@ -11,6 +11,7 @@ from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
 from dapeer.errors import NotStopped
+from dapeer.frames import Frames
 from dapeer.history import History, Stop
 from dapeer.loaded import Loaded
 from dapeer.output import Category, OutputLog
@@ -40,18 +41,17 @@ class Mirror:
     clock. Readers may hold on to what it returns until the next `apply`.
     """
 
-    def __init__(
-        self, output: OutputLog | None = None, failures: failed.Failures | None = None
-    ) -> None:
-        """`output` and `failures` are those of the program, which its other processes share."""
+    def __init__(self, parent: Mirror | None = None, frames: Frames | None = None) -> None:
+        """What a program prints and fails at its processes share with `parent`; `frames` tells whose a stack frame is."""
+        self.frames = frames or Frames()
         self.capabilities: dict[str, Any] = {}
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         self.history = History()
         self.threads: dict[int, str] = {}
         """Names by thread id; empty for a thread that only an event has told of."""
-        self.output = OutputLog() if output is None else output
-        self.failures = failed.Failures() if failures is None else failures
+        self.output = parent.output if parent else OutputLog()
+        self.failures = parent.failures if parent else failed.Failures()
         """Conditions and log messages that could not be evaluated."""
         self.placed = Placed()
         """The breakpoints that were sent, and what the adapter made of them."""
@@ -337,6 +337,9 @@ class Mirror:
             stop.total_frames[asked["threadId"]] = total
         elif not levels or len(frames) < levels:
             stop.total_frames[asked["threadId"]] = len(known)
+        if asked["threadId"] == stop.thread_id and not stop.planned:
+            users = self.frames.foremost(known)
+            stop.front = known.index(users) if users else None
 
     def _scopes(self, asked: Body, body: Body) -> None:
         if self.stop is not None:

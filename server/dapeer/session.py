@@ -100,7 +100,7 @@ class Session:
         self.project = project
         self.frames = frames or Frames(project=project)
         # The processes of a program print into one log; who waits for one waits for all of them.
-        self.mirror = Mirror(parent.mirror.output, parent.mirror.failures) if parent else Mirror()
+        self.mirror = Mirror(parent.mirror if parent else None, self.frames)
         self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         """Looks at the stopped program: stack, scopes, variables."""

@@ -6,8 +6,9 @@ the other.
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NotRequired, cast
 
@@ -16,6 +17,7 @@ from typing_extensions import TypedDict
 
 from dapeer.dap.types import ExceptionDetails, StackFrame, Variable
 from dapeer.failed import Failure
+from dapeer.frames import Frames, Run
 from dapeer.history import Stop, shortened
 from dapeer.mirror import Mirror
 
@@ -93,7 +95,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         **_place(stop.top),
         exception=shortened(exception_text(stop), EXCEPTION),
         source=_source(stop),
-        stack=_stack(stop, project, notes),
+        stack=_stack(stop, mirror.frames, project, notes),
         locals=_locals(stop, notes),
         changed=_changed(changed, notes),
         output=new_output(mirror, stop.output_start, until, notes),
@@ -235,12 +237,29 @@ def _description(stop: Stop) -> str:
     return "" if known or "paused on" in description.lower() else description
 
 
-def _stack(stop: Stop, project: Path, notes: list[str]) -> list[str]:
+def _stack(stop: Stop, whose: Frames, project: Path, notes: list[str]) -> list[str]:
+    """Return the first lines of a stack: each tells a frame, or several that are not the user's."""
     frames = stop.frames.get(stop.thread_id, [])
+    lines: list[str] = []
+    shown = 0
+    for run in itertools.islice(_runs(stop, frames, whose), STACK):
+        line = frame_line(run.frames[0], project)
+        if len(run.frames) > 1:
+            line = run.of() if shown else f"{run.of()}: {line} …"
+        lines.append(line)
+        shown += len(run.frames)
     total = stop.total_frames.get(stop.thread_id, len(frames))
-    if total > STACK:
-        notes.append(f"{total - STACK} more frames: dap_stacktrace start_frame={STACK}")
-    return [frame_line(frame, project) for frame in frames[:STACK]]
+    if total > shown:
+        notes.append(f"{total - shown} more frames: dap_stacktrace start_frame={shown}")
+    return lines
+
+
+def _runs(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[Run]:
+    """Yield the frames of a stack, those together that are not the user's and that nobody has come to see."""
+    users = whose.foremost(frames)
+    first = len(frames) if users is None else 0 if stop.front else frames.index(users)
+    yield from (Run((), [frame]) for frame in frames[:first])
+    yield from whose.runs(frames[first:])
 
 
 def _locals(stop: Stop, notes: list[str]) -> dict[str, str]:

@@ -83,7 +83,7 @@ def thread_of(session: Session, thread_id: int | None) -> int:
 
 
 async def frame_of(session: Session, frame_id: int | None) -> int | None:
-    """Return the adapter's id of the frame that is meant, default the innermost; None without any.
+    """Return the adapter's id of the frame that is meant, default the one that was shown; None without any.
 
     Raises:
         StaleReference: The frame belongs to an earlier stop.
@@ -93,8 +93,8 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     stop = session.mirror.stopped()
     if frame_id is not None:
         return stop.resolve("frame_id", frame_id)
-    frames = await session.inspect.stack_trace(stop.thread_id)
-    return frames[0]["id"] if frames else None
+    frame = await session.inspect.top(stop)
+    return frame["id"] if frame else None
 
 
 def check_line(path: str, line: int) -> None:

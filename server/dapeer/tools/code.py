@@ -48,8 +48,8 @@ async def dap_source(
 
 async def _current_source(call: Call, session_id: int | None) -> Source:
     session = call.debugger.session(session_id)
-    frames = await session.inspect.stack_trace(session.mirror.stopped().thread_id)
-    return frames[0].get("source", Source()) if frames else Source()
+    frame = await session.inspect.top(session.mirror.stopped())
+    return frame.get("source", Source()) if frame else Source()
 
 
 async def _told(session: Session, reference: int) -> Sequence[str]:

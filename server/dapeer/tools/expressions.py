@@ -28,7 +28,7 @@ async def dap_evaluate(
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Evaluate an expression in a frame (default the innermost). Context repl runs statements, or debugger commands in gdb."""
+    """Evaluate an expression in a frame (default the one shown). Context repl runs statements, or debugger commands in gdb."""
     session = call.debugger.session(session_id)
     frame = await frame_of(session, frame_id)
     body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
@@ -90,7 +90,7 @@ async def dap_completions(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """List how the adapter would complete an expression, as after `order.`, in a frame (default the innermost)."""
+    """List how the adapter would complete an expression, as after `order.`, in a frame (default the one shown)."""
     session = call.debugger.session(session_id)
     session.require("completions")
     arguments: dict[str, Any] = {"text": text, "column": column or len(text) + 1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -45,10 +45,9 @@ async def dap_current_location(
     """Return file, line and function of the stop, with the source around it."""
     session = call.debugger.session(session_id)
     stop = session.mirror.stopped()
-    frames = await session.inspect.stack_trace(stop.thread_id)
-    if not frames:
+    frame = await session.inspect.top(stop)
+    if frame is None:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
-    frame = frames[0]
     path = views.frame_path(frame)
     around = window(path, frame["line"], context_lines)
     text = views.numbered(*around, frame["line"]) if around else ""
@@ -86,23 +85,34 @@ async def dap_stacktrace(
     frames = await session.inspect.stack_trace(thread, start_frame, levels)
     stop = session.mirror.stopped(thread)
     total = stop.total_frames.get(thread, start_frame + len(frames))
-    lines = [
-        _frame_text(call, stop, number, frame) for number, frame in enumerate(frames, start_frame)
-    ]
+    lines = list(_stack_lines(call, session, stop, start_frame, frames))
     left = total - start_frame - len(frames)
     if left > 0:
         lines.append(f"({left} more frames: start_frame={start_frame + len(frames)})")
-    data = [_frame_data(stop, frame) for frame in frames]
+    data = [_frame_data(session, stop, frame) for frame in frames]
     return Reply(
         "\n".join(lines) or "No frames.",
         {"thread_id": thread, "total_frames": total, "frames": data},
     )
 
 
+def _stack_lines(
+    call: Call, session: Session, stop: Stop, first: int, frames: Sequence[StackFrame]
+) -> Iterator[str]:
+    """Yield a line for each frame; above several that are not the user's, whose they are."""
+    for run in session.frames.runs(frames):
+        if len(run.frames) > 1 and len(run.frames) < len(frames):
+            yield f"{run.of()}:"
+        for number, frame in enumerate(run.frames, first):
+            yield _frame_text(call, stop, number, frame)
+        first += len(run.frames)
+
+
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
     handle = stop.handle("frame_id", frame["id"])
     reference = _reference(frame)
     more = f", source_reference {reference}" if reference else ""
+    more += ", default" if number and frame is stop.top else ""
     return f"#{number} {views.frame_line(frame, call.debugger.project)} [frame_id {handle}{more}]"
 
 
@@ -111,20 +121,22 @@ def _reference(frame: StackFrame) -> int:
     return frame.get("source", {}).get("sourceReference") or 0
 
 
-def _frame_data(stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
+def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
     reference = _reference(frame)
+    owner = session.frames.owner(frame)
     return {
         "frame_id": stop.handle("frame_id", frame["id"]),
         "function": frame["name"],
         "file": views.frame_path(frame),
         "line": frame["line"],
         **({"source_reference": reference} if reference else {}),
+        **({"of": owner} if owner else {}),
     }
 
 
 @tool("List scopes", read_only=True)
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
-    """List the scopes of a frame (default the innermost) with the variables_reference of each."""
+    """List the scopes of a frame (default the one shown) with the variables_reference of each."""
     session = call.debugger.session(session_id)
     frame = await frame_of(session, frame_id)
     stop = session.mirror.stopped()

@@ -1,0 +1,82 @@
+"""Where a program breaks down, the user's own frame comes first, in every language."""
+
+import asyncio
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness import ask, client, needs
+from tests.processes import LIMIT
+from tests.programs import PROGRAMS, compiled, program
+
+NATIVE = ["gdb", "lldb-dap", "codelldb", "cdt-gdb"]
+
+
+def folded(stop: dict[str, Any]) -> str:
+    """Return the line of a stack that stands for the innermost frames."""
+    assert re.match(r"\d+ frames of ", stop["stack"][0]), stop["stack"]
+    return stop["stack"][0]
+
+
+def java_built(name: str, folder: Path) -> str:
+    """Compile a Java program into a folder; return its class file."""
+    subprocess.run(["javac", "-g", "-d", folder, PROGRAMS / name], check=True)
+    return str((folder / name).with_suffix(".class"))
+
+
+# cdt-gdb cannot read the locals of a function that asserts: GCC adds one that it stumbles over.
+@pytest.mark.parametrize("adapter", NATIVE[:3])
+async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = compiled("abort.c", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter)
+        assert (stop["line"], stop["function"].partition("(")[0]) == (p.line("assert"), "half")
+        assert stop["locals"]["number"] == "7"
+        assert f"→ {p.line('assert')} " in stop["source"]
+        assert "the C library" in folded(stop)
+        # What is not told a frame for is what is evaluated in, too.
+        assert (await ask(c, "dap_evaluate", expression="number + 1"))["result"] == "8"
+        frames = (await ask(c, "dap_stacktrace"))["frames"]
+        users = [frame for frame in frames if "of" not in frame]
+        assert [frame["line"] for frame in users][:1] == [p.line("assert")]
+        assert frames[0]["of"] == "the C library"
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_a_double_free_shows_who_freed_twice(adapter: str, tmp_path: Path) -> None:
+    needs(adapter)
+    p = compiled("abort.c", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter, args=["free"])
+        assert (stop["line"], stop["function"].partition("(")[0]) == (p.line("free"), "twice")
+        assert (await ask(c, "dap_evaluate", expression="text != 0"))["result"] in {"1", "true"}
+        assert "the C library" in folded(stop)
+
+
+async def test_a_panic_of_go_shows_the_goroutines_own_code() -> None:
+    needs("delve")
+    p = program("panic.go")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), timeout_ms=LIMIT * 1000)
+        assert "nil pointer dereference" in stop["exception"]
+        assert stop["line"] == p.line("nil")
+        assert stop["locals"]["i"] == "1"
+        assert "the Go runtime" in folded(stop)
+        assert stop["stack"][2].endswith("frames of Go's library")
+
+
+async def test_an_exception_that_java_throws_shows_who_called_the_library(tmp_path: Path) -> None:
+    needs("jdi")
+    built = java_built("Uncaught.java", tmp_path)
+    async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
+        stop = await ask(c, "dap_run", program=built)
+        assert "IndexOutOfBounds" in stop["exception"]
+        assert stop["function"] == "Uncaught.pick"
+        assert stop["locals"]["index"] == "7"
+        assert "the Java library" in folded(stop)
