@@ -16,7 +16,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"mcp"}),
     frozenset({"tools"}),
-    frozenset({"peers"}),
+    frozenset({"peers", "focus"}),
     frozenset({"debugger", "doctor"}),
     frozenset({"joined", "lives"}),
     frozenset({"live"}),

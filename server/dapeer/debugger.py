@@ -20,7 +20,7 @@ from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession
-from dapeer.family import acting, alive, child_runs, family, root
+from dapeer.family import child_runs, family, root, runs
 from dapeer.live import Life
 from dapeer.lives import Lives
 from dapeer.plan import Plan
@@ -56,7 +56,7 @@ class Debugger:
         """By id, the oldest first; ended ones stay for a while."""
         self.breakpoints = Breakpoints()
         self.focused: Session | None = None
-        """What is meant when nobody names a session."""
+        """Of the program that somebody has started or joined last: what a client means that has used none."""
         self._restarts: dict[int, Restart] = {}
         self._live: dict[int, Life] = {}
         self._ids = itertools.count(1)
@@ -90,38 +90,23 @@ class Debugger:
 
     # -- who is there
 
-    def session(self, session_id: int | None = None) -> Session:
-        """Return the session to work on, by id; default the focused one, or what is stopped while that runs.
+    def session(self, session_id: int) -> Session:
+        """Return a session.
 
         Raises:
-            NoSession: There is none.
+            NoSession: There is none of this number.
         """
-        return acting(self._found(session_id), exactly=session_id is not None)
-
-    def whole(self, session_id: int | None = None) -> Session:
-        """Return the session to end, by id; default that of the whole program which has the focus.
-
-        Raises:
-            NoSession: There is none.
-        """
-        found = self._found(session_id)
-        return root(found) if session_id is None else found
-
-    def _found(self, session_id: int | None) -> Session:
-        if session_id is None:
-            if self.focused is None:
-                raise NoSession("There is no debug session.", "Start one with dap_run.")
-            return self.focused
         session = self.sessions.get(session_id)
         if session is None:
             known = ", ".join(map(str, self.sessions)) or "none"
             raise NoSession(f"There is no session {session_id}.", f"Sessions: {known}.")
         return session
 
-    def focus(self, session: Session) -> None:
-        """Mean this session of the program that has the focus from now on: it is what was shown."""
-        if self.focused is not None and root(self.focused) is root(session):
-            self.focused = session
+    @property
+    def programs(self) -> list[Session]:
+        """The first session of each program of which any process lives, the oldest first."""
+        first = dict.fromkeys(root(live.session) for live in self._live.values())
+        return [each for each in first if runs(each)]
 
     def supported(self, wanted: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
@@ -202,7 +187,7 @@ class Debugger:
         one has not asked for another.
         """
         held = self.focused
-        self._add(live, restart, focus=focus or held is None or held.id not in self._live)
+        self._add(live, restart, focus=focus or held is None or held.mirror.ended)
         try:
             yield
         finally:
@@ -235,11 +220,8 @@ class Debugger:
             del self._restarts[dropped.id]
             if dropped.parent is not None:
                 dropped.parent.children.remove(dropped)
-        if self.focused is session and (self._live or failed):
-            others = [live.session for live in self._live.values()]
-            # Of its own program rather than of another.
-            chosen = alive(session)[:1] or others or list(self.sessions.values())
-            self.focused = next(reversed(chosen), None)
+        if self.focused is session and failed:
+            self.focused = next(reversed(self.sessions.values()), None)
         self._tell("sessions", session)
 
     async def terminate(self, session: Session) -> None:

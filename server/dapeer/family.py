@@ -38,6 +38,11 @@ def alive(session: Session) -> list[Session]:
     return [each for each in family(session) if not each.over]
 
 
+def runs(session: Session) -> bool:
+    """Whether any process of the program has not ended; its adapter may still be there when none has."""
+    return any(not each.mirror.ended for each in family(session))
+
+
 def child_runs(session: Session) -> bool:
     """Whether one of a session's children has got as far as to run, or further."""
     return any(child.mirror.phase is not Phase.STARTING for child in session.children)

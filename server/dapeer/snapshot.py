@@ -98,7 +98,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         stack=_stack(stop, mirror.frames, project, notes),
         locals=_locals(stop, notes),
         changed=_changed(changed, notes),
-        output=new_output(mirror, stop.output_start, until, notes),
+        output=new_output(session_id, mirror, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
     )
     # What is empty is left out: a model reads every byte. That there are no locals is a fact.
@@ -159,7 +159,9 @@ def _failure(failure: Failure, project: Path) -> str:
     return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE)}"
 
 
-def new_output(mirror: Mirror, since: int, until: int | None, notes: list[str]) -> str:
+def new_output(
+    session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
+) -> str:
     """Return the last lines printed between two cursors (None: now), and note what is left out."""
     log = mirror.output
     end = log.end if until is None else until
@@ -169,7 +171,9 @@ def new_output(mirror: Mirror, since: int, until: int | None, notes: list[str]) 
     shown = "".join(text.splitlines(keepends=True)[-OUTPUT_LINES:])
     left = end - since - len(shown)
     if left > 0:
-        notes.append(f"{left} more characters of output: dap_program_output since={since}")
+        # There are others beside the first one.
+        whose = f" session_id={session_id}" if session_id > 1 else ""
+        notes.append(f"{left} more characters of output: dap_program_output since={since}{whose}")
     return shown
 
 
@@ -292,7 +296,7 @@ def _changed(
 
 def _with_output(snapshot: Snapshot, mirror: Mirror, since: int) -> Snapshot:
     notes: list[str] = []
-    printed = new_output(mirror, since, None, notes)
+    printed = new_output(snapshot["session_id"], mirror, since, None, notes)
     if printed:
         snapshot["output"] = printed
     if notes:

@@ -3,13 +3,16 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from mcp import Client
+from mcp.types import Implementation
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.mcp.server import make_server
 from dapeer.tools import TOOLS
-from tests.harness import ask, call, client, data, printed, read, refusal
+from tests.harness import ask, call, client, data, evaluate, printed, read, refusal
+from tests.mcp.small import LEGACY, MODERN, over_http, streamable
 from tests.processes import LIMIT
 from tests.programs import ROOT, compiled, program
 
@@ -111,3 +114,74 @@ async def test_a_client_that_leaves_in_the_middle_of_a_wait_harms_nobody() -> No
         waiting.cancel()
         await asyncio.wait({waiting})
         assert (await ask(stays, "dap_pause"))["state"] == "stopped"
+
+
+@pytest.mark.parametrize("era", [LEGACY, MODERN])
+async def test_each_client_of_a_shared_server_means_its_own_program(era: str) -> None:
+    """Finding 8: what has ended gave way to somebody else's program, which then was ended."""
+    p = program("loop.py")
+    async with (
+        asyncio.timeout(LIMIT),
+        over_http(TOOLS) as (_, url),
+        Client(
+            streamable(url), mode=era, client_info=Implementation(name="one", version="1")
+        ) as one,
+        Client(
+            streamable(url), mode=era, client_info=Implementation(name="two", version="1")
+        ) as two,
+    ):
+        await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        await ask(two, "dap_run", code="print('short')")
+        assert (await ask(two, "dap_program_output"))["text"] == "short\n"
+        assert (await ask(two, "dap_snapshot"))["session_id"] == 2
+        for tool in ("dap_terminate", "dap_step_over", "dap_continue", "dap_disconnect"):
+            said = await refusal(two, tool)
+            assert "Session 2 has ended. Still there: 1 (loop.py, stopped at " in said
+            assert said.endswith("Give session_id.")
+        assert "Still there: 1" in await refusal(two, "dap_evaluate", expression="value")
+        assert (await ask(two, "dap_status"))["focused"] == 2
+        assert (await ask(one, "dap_status"))["focused"] == 1
+        assert (await ask(one, "dap_step_over"))["session_id"] == 1
+        again = await ask(two, "dap_restart")
+        assert (again["state"], again["session_id"]) == ("ended", 3)
+
+
+async def test_the_session_that_was_named_last_is_meant_from_then_on() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        end = await ask(c, "dap_run", code="print('0123456789\\n' * 100)")
+        more = next(note for note in end["notes"] if "more characters" in note)
+        assert more.endswith("dap_program_output since=0 session_id=2")
+        assert "Still there: 1" in await refusal(c, "dap_continue")
+        assert await evaluate(c, "value", session_id=1) == "0"
+        assert (await ask(c, "dap_continue"))["session_id"] == 1
+
+
+async def test_who_has_used_none_means_the_only_program_and_guesses_none_of_two() -> None:
+    p = program("loop.py")
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(load_all(shipped(), user_folder()), ROOT) as debugger,
+        Client(make_server(debugger, TOOLS)) as one,
+        Client(make_server(debugger, TOOLS)) as two,
+    ):
+        await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        assert await evaluate(two, "value") == "0"
+        async with Client(make_server(debugger, TOOLS)) as three:
+            await ask(one, "dap_run", program=str(p))
+            said = await refusal(three, "dap_terminate")
+            assert "There are 1 (loop.py, stopped at" in said
+            assert "2 (loop.py, stopped at" in said
+            # Looking harms nobody.
+            assert (await ask(three, "dap_snapshot"))["session_id"] == 2
+
+
+async def test_the_status_lists_the_last_programs_that_have_ended_and_counts_the_others() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        for number in range(7):
+            await ask(c, "dap_run", code=f"print({number})")
+        status = await ask(c, "dap_status")
+        assert [row["session_id"] for row in status["sessions"]] == [3, 4, 5, 6, 7]
+        assert (status["older"], status["focused"]) == (2, 7)
+        assert "… and 2 that ended earlier" in await read(c, "dap_status")

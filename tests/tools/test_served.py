@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.focus import Focus
 from dapeer.peers import Peers
 from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 
@@ -55,7 +56,7 @@ def a_call() -> Call:
     ) -> None: ...
 
     debugger = Debugger({}, Path("/project"))
-    return Call(debugger, progress, Peers(debugger))
+    return Call(debugger, progress, Peers(debugger), Focus(debugger))
 
 
 def test_what_a_model_reads_of_the_debugging_tools_is_short() -> None:

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.focus import Focus
 from dapeer.peers import Peers
 from dapeer.tools.tool import Call, Needs, Reply, tool
 
@@ -86,7 +87,7 @@ def a_call() -> Call:
     ) -> None: ...
 
     debugger = Debugger({}, Path("/project"))
-    return Call(debugger, progress, Peers(debugger))
+    return Call(debugger, progress, Peers(debugger), Focus(debugger))
 
 
 # -- what is made of the function

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mcp.server import ServerRequestContext
+from mcp.server.connection import Connection
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from dapeer.debugger import Debugger
+from dapeer.focus import Focus
 
 OPENCODE: Final = "opencode"
 """What OpenCode calls itself."""
@@ -20,3 +25,28 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 def is_opencode(context: ServerRequestContext[Any, Any]) -> bool:
     """Return whether OpenCode asks: it need not be told of what it has itself."""
     return client_of(context).partition(" ")[0] == OPENCODE
+
+
+def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
+    """Return the client's connection; since 2026-07-28 each request has one of its own.
+
+    The SDK keeps it private (2.3), though its class and its `exit_stack` are public; a test on
+    every transport fails when that changes.
+    """
+    return context.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Focus:
+    """Return which session a client means.
+
+    Up to 2025-11-25 it is known by its connection, since then by what it was served on: stdio, a
+    bridge, or HTTP, where nothing but its name tells one from another.
+    """
+    state: dict[str, Any]
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        state = context.lifespan_context
+        key = f"dapeer.focus {client_of(context)}"
+    else:
+        state = connection_of(context).state
+        key = "dapeer.focus"
+    return state.setdefault(key, Focus(debugger))

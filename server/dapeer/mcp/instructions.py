@@ -25,6 +25,6 @@ dap_history shows earlier stops, also after the end.
 "Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where it is.
 "Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
-sessions pass session_id; the default is the last one used. Unsure: dap_status.
+sessions pass session_id; the default is the one you used last, also after its end. Unsure: dap_status.
 nvim_*: the person's Neovim: code, diagnostics, diffs.
 """

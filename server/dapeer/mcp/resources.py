@@ -9,9 +9,9 @@ from typing import Any
 from mcp import MCPError
 from mcp import types as t
 from mcp.server import ServerRequestContext
-from mcp.server.connection import Connection
 
 from dapeer.debugger import Debugger
+from dapeer.mcp.callers import connection_of
 from dapeer.mcp.hub import Hub
 from dapeer.mcp.skills import Skills
 from dapeer.mcp.uris import (
@@ -81,15 +81,6 @@ class Resources:
         """Answer `resources/unsubscribe`."""
         self._hub.attach(connection_of(context)).uris.discard(str(params.uri))
         return t.EmptyResult()
-
-
-def connection_of(context: Context) -> Connection:
-    """Return the client's connection, which outlives the request.
-
-    The SDK keeps it private (2.3), though its class and its `exit_stack` are public; a test on
-    every transport fails when that changes.
-    """
-    return context.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _of(session: Session) -> Iterator[t.Resource]:

@@ -18,10 +18,11 @@ from mcp.shared.subscriptions import (
 
 import dapeer
 from dapeer.debugger import Change, Debugger
+from dapeer.mcp.callers import connection_of
 from dapeer.mcp.hub import Hub
 from dapeer.mcp.instructions import INSTRUCTIONS
 from dapeer.mcp.prompts import Prompts
-from dapeer.mcp.resources import Resources, connection_of
+from dapeer.mcp.resources import Resources
 from dapeer.mcp.skills import Skills
 from dapeer.mcp.toolbox import Selection, Toolbox
 from dapeer.peers import Peers

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
-from dapeer.mcp.callers import client_of, is_opencode
+from dapeer.mcp.callers import client_of, focus_of, is_opencode
 from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress
 from dapeer.peers import Peers
@@ -148,6 +148,7 @@ class Toolbox:
                 self._debugger,
                 progress,
                 self._peers,
+                focus_of(context, self._debugger),
                 client_of(context),
                 self._of_neovim,
                 self._peers.opencode.current,

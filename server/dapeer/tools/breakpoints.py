@@ -116,7 +116,7 @@ async def dap_set_exception_breakpoints(
     """Choose at which kinds of exceptions to stop, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
     debugger = call.debugger
     live = [session for session in debugger.sessions.values() if not session.mirror.ended]
-    chosen = [debugger.session(session_id)] if session_id is not None else live
+    chosen = [call.focus.session(session_id)] if session_id is not None else live
     for session in chosen:
         session.check_filters(filters)
     for session in chosen:

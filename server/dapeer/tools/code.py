@@ -33,7 +33,7 @@ async def dap_source(
     # > If the value is > 0, the contents of the source must be retrieved through the request.
     if source_reference:
         name = f"source {source_reference}"
-        lines = await _told(call.debugger.session(session_id), source_reference)
+        lines = await _told(call.focus.session(session_id), source_reference)
     else:
         name = source_file(filename or "", call.debugger.project)
         lines = read_lines(name) or []
@@ -47,7 +47,7 @@ async def dap_source(
 
 
 async def _current_source(call: Call, session_id: int | None) -> Source:
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     frame = await session.inspect.top(session.mirror.stopped())
     return frame.get("source", Source()) if frame else Source()
 
@@ -72,7 +72,7 @@ async def dap_modules(
     session_id: SessionId = None,
 ) -> Reply:
     """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.mirror.require_live()
     only_sources = session.supports("loadedSources") and not session.supports("modules")
     kind = kind or ("sources" if only_sources else "modules")

@@ -121,7 +121,7 @@ def stepping(
     call: Call, session_id: int | None, thread_id: int | None, granularity: str | None = None
 ) -> tuple[Session, Body]:
     """Return the session to resume, and the arguments that every resuming request has."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.mirror.stopped()
     arguments: Body = {"threadId": thread_of(session, thread_id)}
     if granularity is not None:
@@ -140,7 +140,7 @@ async def dap_run_to(
     session_id: SessionId = None,
 ) -> Reply:
     """Continue until a line is reached, or anything stops the program earlier, and return the snapshot."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
@@ -157,7 +157,7 @@ async def dap_goto(
     session_id: SessionId = None,
 ) -> Reply:
     """Move execution to a line without running what lies between; default the current file."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)
     path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
@@ -179,7 +179,7 @@ async def dap_pause(
     session_id: SessionId = None,
 ) -> Reply:
     """Stop a running program where it is and return the snapshot."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, 0)
     epoch = session.mirror.epoch
@@ -192,7 +192,7 @@ async def dap_wait_until_paused(
     call: Call, timeout_ms: Milliseconds = 30_000, session_id: SessionId = None
 ) -> Reply:
     """Wait until the program is stopped or has ended and return the snapshot; at once when it is already."""
-    session = call.debugger.session(session_id)
+    session = call.focus.look(session_id)
     return await next_stop(call, session, -1, timeout_ms)
 
 

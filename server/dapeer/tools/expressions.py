@@ -29,7 +29,7 @@ async def dap_evaluate(
     session_id: SessionId = None,
 ) -> Reply:
     """Evaluate an expression in a frame (default the one shown). Context repl runs statements, or debugger commands in gdb."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     frame = await frame_of(session, frame_id)
     body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
     stop = session.mirror.stop
@@ -59,7 +59,7 @@ async def dap_set_variable(
     session_id: SessionId = None,
 ) -> Reply:
     """Give a variable (with some adapters any assignable expression) a value."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     assignable = session.supports("setExpression")
     if not assignable:
         session.require("setVariable")
@@ -91,7 +91,7 @@ async def dap_completions(
     session_id: SessionId = None,
 ) -> Reply:
     """List how the adapter would complete an expression, as after `order.`, in a frame (default the one shown)."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("completions")
     arguments: dict[str, Any] = {"text": text, "column": column or len(text) + 1}
     if (frame := await frame_of(session, frame_id)) is not None:

@@ -33,7 +33,7 @@ RESULT = 2000
 @tool("Look at everything", read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, what changed, new output; or how it ended."""
-    return await look(call, call.debugger.session(session_id))
+    return await look(call, call.focus.look(session_id))
 
 
 @tool("Where is it", read_only=True)
@@ -43,7 +43,7 @@ async def dap_current_location(
     session_id: SessionId = None,
 ) -> Reply:
     """Return file, line and function of the stop, with the source around it."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     frame = await session.inspect.top(stop)
     if frame is None:
@@ -58,7 +58,7 @@ async def dap_current_location(
 @tool("List threads", read_only=True)
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads, and which of them are stopped."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.mirror.require_live()
     threads = await session.inspect.threads()
     states = {t: "stopped" if session.mirror.stop_of(t) else "running" for t in threads}
@@ -80,7 +80,7 @@ async def dap_stacktrace(
     session_id: SessionId = None,
 ) -> Reply:
     """List the frames of a stopped thread, the innermost first, with their frame_id."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread, start_frame, levels)
     stop = session.mirror.stopped(thread)
@@ -137,7 +137,7 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
 @tool("List scopes", read_only=True)
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame (default the one shown) with the variables_reference of each."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     frame = await frame_of(session, frame_id)
     stop = session.mirror.stopped()
     scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
@@ -162,7 +162,7 @@ async def dap_variables(
     session_id: SessionId = None,
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     if variables_reference is not None:
         reference = stop.resolve("variables_reference", variables_reference)
@@ -243,7 +243,7 @@ async def dap_exception_info(
     call: Call, thread_id: ThreadId = None, session_id: SessionId = None
 ) -> Reply:
     """Return type, message and traceback of the exception that the program stopped at."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     thread = thread_of(session, thread_id)
     stop = session.mirror.stopped(thread)
     if stop.reason != "exception":

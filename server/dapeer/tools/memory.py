@@ -34,7 +34,7 @@ async def dap_read_memory(
     session_id: SessionId = None,
 ) -> Reply:
     """Return `count` bytes of the program's memory as a hex dump."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("readMemory")
     place = await place_of(session, address, await frame_of(session, frame_id))
     start, content = await _read(session, place, offset, count)
@@ -100,7 +100,7 @@ async def dap_write_memory(
     session_id: SessionId = None,
 ) -> Reply:
     """Write bytes into the program's memory."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("writeMemory")
     content = _bytes(data)
     place = await place_of(session, address, await frame_of(session, frame_id))
@@ -136,7 +136,7 @@ async def dap_disassemble(
     session_id: SessionId = None,
 ) -> Reply:
     """Return machine instructions with their source lines, `before` of them from before the address."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("disassemble")
     frame = await frame_of(session, frame_id)
     known = _frame(session, frame)

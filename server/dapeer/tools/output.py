@@ -38,7 +38,7 @@ async def dap_program_output(
 ) -> Reply:
     """Return what the program printed: the last lines, or the first ones after cursor `since`. Works after the end, too."""
     # Its processes print into one log, which is complete when all have ended.
-    session = root(call.debugger.session(session_id))
+    session = root(call.focus.look(session_id))
     log = session.mirror.output
     if since is not None and since > log.end:
         raise ArgumentError(
@@ -158,7 +158,7 @@ async def dap_history(
     session_id: SessionId = None,
 ) -> Reply:
     """List the stops so far with place, reason and changed variables, or show one in full. Works after the end, too."""
-    session = call.debugger.session(session_id)
+    session = call.focus.look(session_id)
     history = session.mirror.history
     if session.mirror.stop is not None:
         await session.inspect.complete(session.mirror.stop)

@@ -56,7 +56,7 @@ async def dap_request(
     session_id: SessionId = None,
 ) -> Reply:
     """Send a request of the Debug Adapter Protocol that no other tool sends, and return its answer. Ids are those of the other tools."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     if command in OWN:
         raise ArgumentError(
             f"`command`: dapeer keeps count of what `{command}` does.", f"Use {OWN[command]}."

@@ -36,7 +36,7 @@ async def dap_restart_frame(
     session_id: SessionId = None,
 ) -> Reply:
     """Begin a function call anew, with the arguments that it has now, and return the snapshot there."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("restartFrame")
     frame = await frame_of(session, frame_id)
     if frame is None:

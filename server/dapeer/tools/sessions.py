@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
@@ -16,7 +16,7 @@ from dapeer.adapters.definition import Definition
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.own_environment import surroundings
-from dapeer.family import alive
+from dapeer.family import alive, root
 from dapeer.session import Session
 from dapeer.snapshot import Summary
 from dapeer.tools import starting
@@ -28,6 +28,8 @@ from dapeer.tools.arguments import (
 from dapeer.tools.tool import Call, Needs, Reply, tool
 from dapeer.tools.waiting import next_stop
 
+LISTED_ENDED = 5
+"""Programs that have ended, of those that are listed."""
 PLACE = 0.3
 """Seconds for a stop that has just become known to tell its place."""
 
@@ -36,6 +38,7 @@ class Status(TypedDict):
     """The sessions, and which one is meant by default."""
 
     sessions: list[Summary]
+    older: NotRequired[int]
     focused: NotRequired[int]
     breakpoints: int
 
@@ -61,23 +64,36 @@ class Adapters(TypedDict):
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is meant by default."""
     debugger = call.debugger
-    for session in list(debugger.sessions.values()):
+    focused = call.focus.default
+    shown = _worth_listing(list(debugger.sessions.values()), focused)
+    for session in shown:
         await session.placed(PLACE)
     stale = await call.peers.stale()
     rows: list[Summary] = [
         {**session.summary(), "stale": stale[session.id]}
         if session.id in stale
         else session.summary()
-        for session in debugger.sessions.values()
+        for session in shown
     ]
-    focused = debugger.focused.id if debugger.focused else None
     count = sum(map(len, debugger.breakpoints.by_path.values()))
-    lines = [_status_line(row, focused, debugger.project) for row in rows]
+    default = focused.id if focused else None
+    lines = [_status_line(row, default, debugger.project) for row in rows]
+    older = len(debugger.sessions.keys() - {session.id for session in shown})
+    lines += [f"… and {older} that ended earlier"] * bool(older)
     text = "\n".join(lines) or "No debug sessions. Start one with dap_run."
     data: dict[str, Any] = {"sessions": rows, "breakpoints": count}
-    if focused is not None:
-        data["focused"] = focused
+    data |= {"older": older} if older else {}
+    if default is not None:
+        data["focused"] = default
     return Reply(f"{text}\nBreakpoints: {count}.", data)
+
+
+def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:
+    """Return those that live, the one that is meant, and the last programs that have ended."""
+    programs = dict.fromkeys(map(root, sessions))
+    ended = [each for each in programs if not alive(each)][-LISTED_ENDED:]
+    kept = {*ended, *filter(alive, programs), *([root(focused)] if focused else ())}
+    return [each for each in sessions if root(each) in kept]
 
 
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
@@ -139,7 +155,8 @@ async def dap_restart(
     session_id: SessionId = None,
 ) -> Reply:
     """End the program, start it again with the same arguments as a new session, and return its first stop."""
-    session = await call.debugger.restart(call.debugger.whole(session_id))
+    session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
+    call.focus.use(session)
     return await next_stop(call, session, 0, timeout_ms if wait_until_paused else 0)
 
 
@@ -156,8 +173,8 @@ async def dap_terminate(
 ) -> Reply:
     """End the program and its session; output and history stay readable."""
     if thread_ids is not None:
-        return await _terminate_threads(call.debugger.session(session_id), thread_ids)
-    session = call.debugger.whole(session_id)
+        return await _terminate_threads(call.focus.session(session_id), thread_ids)
+    session = call.focus.whole(session_id)
     already = not alive(session)
     await call.debugger.terminate(session)
     text = "had ended already" if already else "ended"
@@ -180,7 +197,7 @@ async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
     """End the session; a program that was attached to runs on, a launched one ends, unless `terminate_debuggee` says otherwise."""
-    session = call.debugger.whole(session_id)
+    session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."
     return Reply(f"Disconnected from session {session.id}. {text}", session.summary())

@@ -180,6 +180,7 @@ async def dap_run(
     start = await _start(call, wish, configuration, where)
     base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
     session = await _started(call.debugger, start, wanted_breakpoints(breakpoints, base, project))
+    call.focus.use(session)
     can_stop = start.launched or stop_on_entry or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
     return await next_stop(call, session, 0, limit if wait_until_paused else 0)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
+from dapeer.focus import Focus
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, ActionKind, Peers, Progress
 from dapeer.schemas import unpacked
@@ -29,6 +30,8 @@ class Call:
     """Tells the client the newest of what happens while it waits."""
     peers: Peers
     """The Neovims of the people who debug along."""
+    focus: Focus
+    """Which session the client means."""
     client: str = ""
     """Name and version of the program that calls, if it has told them."""
     of_neovim: Mapping[str, Served] = field(default_factory=dict[str, "Served"])

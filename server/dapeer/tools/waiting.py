@@ -36,7 +36,7 @@ async def next_stop(
     await until(call, session, lambda: news(session, epoch, old) is not None, patience)
     await until(call, session, lambda: news(session, epoch) is not None, timeout_ms - patience)
     told = news(session, epoch) or shown(session)
-    call.debugger.focus(told)
+    call.focus.follow(told)
     return await look(call, told)
 
 

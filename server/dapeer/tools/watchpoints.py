@@ -40,7 +40,7 @@ async def dap_set_data_breakpoint(
     session_id: SessionId = None,
 ) -> Reply:
     """Stop when a variable is written, or read. It lasts as long as the session."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("setDataBreakpoints")
     placed = [each for each, _ in session.mirror.placed.data]
     if remove:
@@ -109,7 +109,7 @@ async def dap_set_instruction_breakpoint(
     session_id: SessionId = None,
 ) -> Reply:
     """Stop at a machine instruction. It lasts as long as the session."""
-    session = call.debugger.session(session_id)
+    session = call.focus.session(session_id)
     session.require("setInstructionBreakpoints")
     place = tidy(await place_of(session, address, await frame_of(session, frame_id)))
     placed = [each for each, _ in session.mirror.placed.instructions]
