@@ -33,6 +33,7 @@ ASKING = {
     "rdbg": "ask.rb",
     "perl": "ask.pl",
     "bash-dap": "ask.sh",
+    "jdi": "Ask.java",
 }
 """A program that asks for a number, by the adapter that debugs it."""
 

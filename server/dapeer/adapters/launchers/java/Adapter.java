@@ -1,0 +1,340 @@
+import com.sun.jdi.ObjectReference;
+import com.sun.jdi.ThreadGroupReference;
+import com.sun.jdi.ThreadReference;
+import com.sun.jdi.VMDisconnectedException;
+import com.sun.jdi.Value;
+import com.sun.jdi.event.ExceptionEvent;
+import com.sun.jdi.request.StepRequest;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** A debug adapter for Java on stdin and stdout, by the Java Debug Interface of every JDK. */
+final class Adapter {
+    private final Wire wire;
+
+    /** Requests are answered and stops are decided one after another. */
+    private final ExecutorService worker = Executors.newSingleThreadExecutor(Adapter::daemon);
+
+    private final Path built;
+    private Debuggee debuggee;
+    private Breakpoints breakpoints;
+    private Evaluation evaluation;
+    private Values values;
+    private Frames frames;
+    private Stops stops;
+    private boolean stopOnEntry;
+    private volatile boolean leaving;
+
+    private Adapter(Wire wire, Path built) {
+        this.wire = wire;
+        this.built = built;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Wire wire = new Wire(System.in, new FileOutputStream(FileDescriptor.out));
+        // What some library prints must not get among the messages.
+        System.setOut(System.err);
+        new Adapter(wire, Path.of(arguments[0])).run();
+        System.exit(0);
+    }
+
+    private static Thread daemon(Runnable work) {
+        Thread thread = new Thread(work);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private void run() throws IOException {
+        for (Map<String, Object> each = wire.request(); each != null; each = wire.request()) {
+            Map<String, Object> request = each;
+            String command = Json.text(request.get("command"));
+            // The end must not wait for a method of the program's that never returns.
+            if (command.equals("disconnect") || command.equals("terminate")) {
+                answer(request, command);
+            } else {
+                worker.execute(() -> answer(request, command));
+            }
+            if (command.equals("disconnect")) {
+                return;
+            }
+        }
+        end(true);
+    }
+
+    private void answer(Map<String, Object> request, String command) {
+        try {
+            Map<String, Object> body = answer(command, Json.table(request.get("arguments")));
+            wire.respond(request, body);
+            after(command);
+        } catch (VMDisconnectedException gone) {
+            wire.refuse(request, "The program has ended.");
+        } catch (Throwable wrong) {
+            wire.refuse(request, wrong instanceof NullPointerException
+                    ? "There is no program to do this with."
+                    : Stops.why(wrong));
+        }
+    }
+
+    /** Do what must come after the response. */
+    private void after(String command) {
+        if (command.equals("launch") || command.equals("attach")) {
+            wire.event("initialized");
+        }
+        if (command.equals("configurationDone") && debuggee.launched()) {
+            stops.resume();
+        }
+    }
+
+    private Map<String, Object> answer(String command, Map<String, Object> wish) throws Exception {
+        switch (command) {
+            case "initialize":
+                return capabilities();
+            case "launch":
+                stopOnEntry = Boolean.TRUE.equals(wish.get("stopOnEntry"));
+                Program program = new Program(wish, built);
+                begin(Debuggee.launch(program, wish, wire), program.sources);
+                if (stopOnEntry) {
+                    breakpoints.setEntry(program.main);
+                }
+                return Map.of();
+            case "attach":
+                Program near = Program.near(wish);
+                String host = Json.text(wish.getOrDefault("host", "127.0.0.1"));
+                begin(Debuggee.attach(host, Json.number(wish.get("port"))), near.sources);
+                return Map.of();
+            case "setBreakpoints":
+                Path file = Path.of(Json.text(Json.table(wish.get("source")).get("path")));
+                return Json.of("breakpoints", breakpoints.set(file, Json.list(wish.get("breakpoints"))));
+            case "setFunctionBreakpoints":
+                return Json.of("breakpoints", breakpoints.setFunctions(Json.list(wish.get("breakpoints"))));
+            case "setExceptionBreakpoints":
+                stops.exceptions(filters(wish));
+                return Map.of();
+            case "configurationDone":
+                return Map.of();
+            case "threads":
+                return Json.of("threads", threads());
+            case "stackTrace":
+                return stack(wish);
+            case "scopes":
+                int locals = values.ofFrame(frames.get(Json.number(wish.get("frameId"))));
+                return Json.of(
+                        "scopes",
+                        List.of(
+                                Json.of(
+                                        "name", "Locals",
+                                        "presentationHint", "locals",
+                                        "variablesReference", locals,
+                                        "expensive", false)));
+            case "variables":
+                return Json.of(
+                        "variables",
+                        values.in(
+                                Json.number(wish.get("variablesReference")),
+                                Json.number(wish.get("start")),
+                                Json.number(wish.get("count"))));
+            case "setVariable":
+                return values.set(
+                        Json.number(wish.get("variablesReference")),
+                        Json.text(wish.get("name")),
+                        Json.text(wish.get("value")));
+            case "evaluate":
+                return evaluate(wish);
+            case "exceptionInfo":
+                return exceptionInfo(thread(wish));
+            case "continue":
+                runOn();
+                stops.resume();
+                return Json.of("allThreadsContinued", true);
+            case "next":
+                return step(wish, StepRequest.STEP_OVER);
+            case "stepIn":
+                return step(wish, StepRequest.STEP_INTO);
+            case "stepOut":
+                return step(wish, StepRequest.STEP_OUT);
+            case "pause":
+                stops.pause(thread(wish));
+                return Map.of();
+            case "terminate":
+                debuggee.askToEnd();
+                return Map.of();
+            case "disconnect":
+                Object wanted = wish.get("terminateDebuggee");
+                end(wanted == null ? debuggee != null && debuggee.launched() : Boolean.TRUE.equals(wanted));
+                return Map.of();
+            default:
+                throw new IllegalArgumentException("This adapter does not know `" + command + "`.");
+        }
+    }
+
+    private static Map<String, Object> capabilities() {
+        Map<String, Object> told = new LinkedHashMap<>();
+        for (String each :
+                List.of(
+                        "ConfigurationDoneRequest", "FunctionBreakpoints", "ConditionalBreakpoints",
+                        "HitConditionalBreakpoints", "LogPoints", "EvaluateForHovers", "SetVariable",
+                        "ExceptionInfoRequest", "ExceptionFilterOptions", "TerminateRequest")) {
+            told.put("supports" + each, true);
+        }
+        told.put("supportTerminateDebuggee", true);
+        told.put("exceptionBreakpointFilters", List.of(filter("caught", false), filter("uncaught", true)));
+        return told;
+    }
+
+    private static Map<String, Object> filter(String name, boolean on) {
+        return Json.of(
+                "filter", name,
+                "label", "Exceptions that are " + name,
+                "default", on,
+                "supportsCondition", true,
+                "conditionDescription", "Names of classes");
+    }
+
+    private void begin(Debuggee program, Set<Path> sources) {
+        debuggee = program;
+        breakpoints = new Breakpoints(program.vm, wire);
+        evaluation = new Evaluation(program.vm);
+        values = new Values(evaluation);
+        frames = new Frames(sources, breakpoints);
+        stops =
+                new Stops(
+                        program.vm, wire, breakpoints, evaluation, worker, program.launched(), this::over);
+    }
+
+    private void over() {
+        Integer code = debuggee.ended();
+        if (code != null) {
+            wire.event("exited", "exitCode", code);
+        }
+        if (!leaving) {
+            wire.event("terminated");
+        }
+    }
+
+    private void end(boolean kill) {
+        leaving = true;
+        if (debuggee == null) {
+            return;
+        }
+        try {
+            if (kill) {
+                debuggee.kill();
+            } else {
+                // Our breakpoints go with us, and what they have stopped runs on.
+                debuggee.vm.dispose();
+            }
+        } catch (VMDisconnectedException gone) {
+            // So nothing is left to do.
+        }
+    }
+
+    private static Map<String, String> filters(Map<String, Object> wish) {
+        Map<String, String> filters = new LinkedHashMap<>();
+        Json.list(wish.get("filters")).forEach(each -> filters.put(Json.text(each), ""));
+        for (Object each : Json.list(wish.get("filterOptions"))) {
+            Map<String, Object> option = Json.table(each);
+            filters.put(Json.text(option.get("filterId")), Json.text(option.get("condition")));
+        }
+        return filters;
+    }
+
+    private List<Object> threads() {
+        List<Object> told = new ArrayList<>();
+        for (ThreadReference each : debuggee.vm.allThreads()) {
+            ThreadGroupReference group = each.threadGroup();
+            String of = group == null ? "" : group.name();
+            // Those that Java itself keeps say nothing of the program.
+            if (!of.equals("system") && !of.equals("InnocuousThreadGroup")) {
+                told.add(Json.of("id", each.uniqueID(), "name", each.name()));
+            }
+        }
+        return told;
+    }
+
+    private ThreadReference thread(Map<String, Object> wish) {
+        Object id = wish.get("threadId");
+        ThreadReference found = null;
+        for (ThreadReference each : debuggee.vm.allThreads()) {
+            if (found == null && each.name().equals("main") || Long.valueOf(each.uniqueID()).equals(id)) {
+                found = each;
+            }
+        }
+        return found != null ? found : debuggee.vm.allThreads().get(0);
+    }
+
+    private Map<String, Object> stack(Map<String, Object> wish) throws Exception {
+        ThreadReference thread = thread(wish);
+        if (!thread.isSuspended()) {
+            throw new IllegalStateException("The thread is running.");
+        }
+        List<Object> told =
+                frames.stack(
+                        thread, Json.number(wish.get("startFrame")), Json.number(wish.get("levels")));
+        return Json.of("stackFrames", told, "totalFrames", thread.frameCount());
+    }
+
+    private Map<String, Object> evaluate(Map<String, Object> wish) throws Exception {
+        Frames.Frame frame =
+                wish.containsKey("frameId")
+                        ? frames.get(Json.number(wish.get("frameId")))
+                        : evaluation.frame(thread(wish));
+        Value value = evaluation.of(Json.text(wish.get("expression")), frame);
+        String type = value == null ? "null" : value.type().name();
+        Map<String, Object> told = values.variable("", type, value, frame.thread);
+        told.put("result", told.remove("value"));
+        return told;
+    }
+
+    private Map<String, Object> exceptionInfo(ThreadReference thread) {
+        ExceptionEvent event = stops.thrown(thread);
+        if (event == null) {
+            throw new IllegalStateException("This thread has not stopped at an exception.");
+        }
+        ObjectReference exception = event.exception();
+        String type = exception.referenceType().name();
+        String message = stops.message(exception, thread);
+        List<Object> inner = new ArrayList<>();
+        Value cause = exception.getValue(exception.referenceType().fieldByName("cause"));
+        if (cause != null && !cause.equals(exception)) {
+            ObjectReference other = (ObjectReference) cause;
+            inner.add(
+                    Json.of(
+                            "message", stops.message(other, thread),
+                            "fullTypeName", other.referenceType().name(),
+                            "typeName", other.referenceType().name()));
+        }
+        return Json.of(
+                "exceptionId", type,
+                "description", message,
+                "breakMode", event.catchLocation() == null ? "unhandled" : "always",
+                "details",
+                        Json.of(
+                                "message", message,
+                                "typeName", type.substring(type.lastIndexOf('.') + 1),
+                                "fullTypeName", type,
+                                "innerException", inner.isEmpty() ? null : inner));
+    }
+
+    private Map<String, Object> step(Map<String, Object> wish, int depth) {
+        runOn();
+        stops.step(thread(wish), depth);
+        return Map.of();
+    }
+
+    private void runOn() {
+        if (!stops.stopped()) {
+            throw new IllegalStateException("The program is running.");
+        }
+        values.clear();
+        frames.clear();
+    }
+}

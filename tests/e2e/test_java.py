@@ -1,0 +1,128 @@
+"""Java programs as people have them: in packages, in jars, in classes within classes."""
+
+import asyncio
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.running import free_port, started
+from tests.harness import ask, client, evaluate, needs, read, refusal
+from tests.processes import LIMIT
+from tests.programs import Program, program
+
+SHOP = "java/shop/Shop.java"
+
+
+@pytest.fixture(autouse=True)
+def java() -> None:
+    """Skip the tests where there is no JDK."""
+    needs("jdi")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with sources and compiled classes where Maven has them, and a jar."""
+    folder = tmp_path_factory.mktemp("java")
+    sources, classes = folder / "src/main/java", folder / "target/classes"
+    shutil.copytree(program(SHOP).source.parent, sources / "shop")
+    classes.mkdir(parents=True)
+    run("javac", "-g", "-d", classes, sources / "shop/Shop.java")
+    run("jar", "cfe", folder / "shop.jar", "shop.Shop", "-C", classes, ".")
+    return folder
+
+
+def run(command: str, *arguments: object) -> None:
+    subprocess.run([shutil.which(command) or command, *map(str, arguments)], check=True)
+
+
+def shop(project: Path) -> Program:
+    source = project / "src/main/java/shop/Shop.java"
+    return Program(source, source)
+
+
+async def test_breakpoints_bind_in_classes_of_all_kinds(project: Path) -> None:
+    p = shop(project)
+    places = ["sibling", "sibling", "anonymous", "lambda", "nested", "lambda", "nested", "inner"]
+    async with asyncio.timeout(LIMIT), client(project) as c:
+        breakpoints = [p.at(place) for place in dict.fromkeys(places)]
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=breakpoints)
+        for place in places:
+            assert (stop["reason"], stop["line"]) == ("breakpoint", p.line(place)), stop
+            assert stop["file"] == str(p.source)
+            if place != "inner":
+                stop = await ask(c, "dap_continue")
+        assert "pending" not in await read(c, "dap_breakpoints")
+        # What the class itself has not, but its outer one has; and methods, more than once.
+        assert await evaluate(c, "stock.get(item.name)") == "2"
+        assert await evaluate(c, "stock") == "LinkedHashMap (size 2) {tea=2, mug=1}"
+        assert (await ask(c, "dap_variables", path="item"))["value"].endswith(
+            '{name="tea", price=5}'
+        )
+        assert await evaluate(c, "items.size() + items.size()") == "4"
+
+
+@pytest.mark.parametrize("what", ["shop.jar", "target/classes/shop/Shop.class", "shop.Shop"])
+async def test_a_jar_a_class_file_and_a_class_run(project: Path, what: str) -> None:
+    p = shop(project)
+    how = {"module": what, "type": "java"} if what == "shop.Shop" else {"program": what}
+    async with asyncio.timeout(LIMIT), client(project) as c:
+        stop = await ask(c, "dap_run", **how, breakpoints=[p.at("inner")])
+        assert (stop["file"], stop["line"]) == (str(p.source), p.line("inner"))
+        await read(c, "dap_clear_breakpoints")
+        stop = await ask(c, "dap_continue")
+        assert (stop["reason"], stop["line"]) == ("exception", p.line("null"))
+        assert "nothing" in await read(c, "dap_exception_info")
+        assert (await ask(c, "dap_continue"))["exit_code"] == 1
+
+
+async def test_a_source_file_that_nobody_has_compiled_runs(tmp_path: Path) -> None:
+    source = tmp_path / "shop" / "Shop.java"
+    shutil.copytree(program(SHOP).source.parent, source.parent)
+    p = Program(source, source)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(source), breakpoints=[p.at("nested")])
+        assert (stop["file"], stop["line"]) == (str(source), p.line("nested"))
+
+
+async def test_a_class_that_is_loaded_already_takes_a_log_point(project: Path) -> None:
+    p = shop(project)
+    async with asyncio.timeout(LIMIT), client(project) as c:
+        stop = await ask(c, "dap_run", program=str(p), stop_on_entry=True)
+        assert (stop["reason"], stop["line"]) == ("entry", p.line("main") - 1)
+        await ask(c, "dap_set_breakpoint", **p.at("lambda", hit_condition="2"))
+        await ask(c, "dap_continue")
+        assert await evaluate(c, "item.name") == '"mug"'
+        # The nested class has run, the inner one has not been loaded.
+        await ask(c, "dap_set_breakpoint", **p.at("nested", log_message="label {item.name}"))
+        await ask(c, "dap_set_breakpoint", **p.at("inner", condition="item.price == 7"))
+        stop = await ask(c, "dap_continue")
+        assert "label mug" in stop["output"]
+        assert await evaluate(c, "sum") == "10"
+
+
+async def test_a_program_that_listens_is_attached_to_and_lives_on() -> None:
+    p = program("Endless.java")
+    port = free_port()
+    agent = f"-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:{port}"
+    async with (
+        asyncio.timeout(LIMIT),
+        client(p.source.parent) as c,
+        started(shutil.which("java") or "java", agent, str(p)) as process,
+    ):
+        assert process.stdout is not None
+        await process.stdout.readline()
+        stop = await ask(
+            c, "dap_run", request="attach", type="java", port=port, breakpoints=[p.at("turn")]
+        )
+        assert (stop["file"], stop["line"]) == (str(p.source), p.line("turn"))
+        await read(c, "dap_disconnect")
+        assert await process.stdout.readline()
+
+
+async def test_a_program_says_why_it_does_not_compile(tmp_path: Path) -> None:
+    source = tmp_path / "Wrong.java"
+    source.write_text("class Wrong { int x = ; }\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "Wrong.java:1" in await refusal(c, "dap_run", program=str(source))
