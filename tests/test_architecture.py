@@ -24,6 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json"}),
     frozenset({"inspection"}),
+    frozenset({"advice"}),
     frozenset({"snapshot", "sources", "waiters", "paths", "schemas"}),
     frozenset({"mirror"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
@@ -56,7 +57,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 
 PURE = (
     "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
-    "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
+    "advice.py", "adapters/hints.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
 )  # fmt: skip
 """Modules without await and without a clock."""
 

@@ -125,10 +125,10 @@ class Live:
             answer=self._answer,
         )
         self.session.functions = plan.functions
+        self.session.advice = parent.session.advice if parent else plan.advice
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
-        children = plan.definition.children
-        self.session.delegates = parent is None and children is not None and children.primary
+        self.session.delegates = parent is None and plan.delegates
 
     async def _answer(self, request: Request) -> Body:
         """Do what the adapter asks for.

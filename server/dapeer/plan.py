@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from dapeer.adapters.definition import Definition
+from dapeer.adapters.hints import advise
 from dapeer.adapters.named_tests import Named
+from dapeer.advice import Advice
 from dapeer.dap.mapped import PathMapping
 
 
@@ -53,6 +56,20 @@ class Plan:
         children = self.definition.children
         offered = {"follow_children": True} if children is not None and children.refuse else {}
         return self.definition.arguments(self.request, {**self.inputs, **offered}, self.config)
+
+    @property
+    def delegates(self) -> bool:
+        """Whether the program is debugged as the first child of its session."""
+        return self.definition.children is not None and self.definition.children.primary
+
+    @property
+    def advice(self) -> Advice:
+        """What to do about what is said while it runs."""
+        python = (
+            self.inputs.get("python") if self.launched and self.definition.uses("python") else None
+        )
+        hint = functools.partial(advise, self.definition.hints, self.inputs)
+        return Advice(hint, None if python is None else str(python))
 
     def title(self) -> str:
         """Name the session after what it debugs, unless it was given a name."""

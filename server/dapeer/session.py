@@ -13,6 +13,7 @@ from typing import Any, Protocol, cast
 import anyio
 
 from dapeer import snapshot as look
+from dapeer.advice import Advice
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requests import CONTROL, OPTIONS, can
@@ -65,6 +66,8 @@ class Session:
     keyboard: Keyboard | None
     """Types into the terminal that the program runs in; the first session of a program has it."""
 
+    advice = Advice()
+    """What to do about what the adapter and the program say."""
     functions: Sequence[str] = ()
     """Functions in which this program always stops, whatever others are wanted."""
 
@@ -139,6 +142,7 @@ class Session:
         self._waiters.wake()
 
     def _observe(self, message: Message) -> None:
+        message = self.advice.explained(message)
         self.mirror.apply(message, time.time())
         match message:
             case Event(event="initialized"):
@@ -282,7 +286,8 @@ class Session:
         if frame_id is not None:
             arguments["frameId"] = frame_id
         async with self._evaluating:
-            return await self.request("evaluate", arguments, seconds=seconds)
+            with self.advice.on_failure(context):
+                return await self.request("evaluate", arguments, seconds=seconds)
 
     async def set_expression(self, expression: str, value: str, frame_id: int | None) -> Body:
         """Assign to an expression that names a place."""
@@ -364,7 +369,7 @@ class Session:
                 break
         view = self.view()
         self.mirror.failures.told()
-        return view
+        return self.advice.noted(view)
 
     async def placed(self, seconds: float) -> None:
         """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
@@ -376,7 +381,7 @@ class Session:
 
     def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
-        facts = {"name": self.name, "type": self.adapter, **self.view()}
+        facts = {"name": self.name, "type": self.adapter, **self.advice.facts, **self.view()}
         if self.feed is not None:
             facts["feed"] = self.feed
         kept = look.Summary.__annotations__.keys() & facts.keys()

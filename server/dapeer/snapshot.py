@@ -74,6 +74,8 @@ class Summary(TypedDict):
     cause: NotRequired[str]
     feed: NotRequired[str]
     """It is a session of a Neovim: how it reaches us, `tap` or `listeners`."""
+    interpreter: NotRequired[str]
+    """What runs the program, where that is a choice."""
     parent: NotRequired[int]
     """The session that it is a child of."""
     stale: NotRequired[str]

@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
+from dapeer.adapters.hints import Hint
 from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import PARTS, fits, inside, parts, shebang
 from dapeer.adapters.quirks import Quirks
@@ -36,20 +37,12 @@ Inputs: TypeAlias = Mapping[str, object]
 
 TARGETS = ("program", "module", "code")
 INPUTS = (
-    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children", "pid",
-    "host", "port",
+    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children",
+    "just_my_code", "pid", "host", "port",
 )  # fmt: skip
 OWN = (
-    "environment",
-    "dapeer_python",
-    "launchers",
-    "socket",
-    "tmpdir",
-    "tty",
-    "project",
-    "inside",
-    *PARTS,
-)
+    "environment", "dapeer_python", "launchers", "socket", "tmpdir", "tty", "project", "inside", *PARTS,
+)  # fmt: skip
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
 user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
 is to listen at, a folder that is the session's own and gone after it, the terminal that the program
@@ -108,6 +101,7 @@ class Definition:
     """Whose stack frames are not the user's."""
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
+    hints: tuple[Hint, ...]
     timeouts: Timeouts
     quirks: Quirks
     path: Path
@@ -189,7 +183,7 @@ class Definition:
             **inputs,
             "host": inputs.get("host") or LOOPBACK,
             "env": environment or None,
-            "environment": {**surroundings(_folder(inputs)), **environment},
+            "environment": {**surroundings(Path(str(inputs.get("cwd") or "."))), **environment},
             **parts(inputs.get("program")),
             **late,
             **own_values(),
@@ -270,12 +264,11 @@ class Definition:
         return [
             name
             for name in INPUTS
-            if inputs.get(name) and name not in used and name not in _HARMLESS
+            # It is only given to say no.
+            if (inputs.get(name) or (name == "just_my_code" and name in inputs))
+            and name not in used
+            and name not in _HARMLESS
         ]
-
-
-def _folder(inputs: Inputs) -> Path:
-    return Path(str(inputs.get("cwd") or "."))
 
 
 def own_values() -> dict[str, object]:
@@ -371,6 +364,7 @@ def _definition(table: Table, path: Path) -> Definition:
         cannot=table.some_of("cannot", CANNOT),
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
         frames=tuple(map(foreign, table.tables("frames"))),
+        hints=tuple(map(Hint.read, table.tables("hint"))),
         timeouts=Timeouts.read(table.table("timeouts")),
         quirks=Quirks.read(table.table("quirks")),
         path=path,
@@ -382,7 +376,16 @@ def _definition(table: Table, path: Path) -> Definition:
 
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
-    for key in ("detect", "transport", "launch", "launch_env", "launch_variant", "attach", "tests"):
+    for key in (
+        "detect",
+        "transport",
+        "launch",
+        "launch_env",
+        "launch_variant",
+        "attach",
+        "tests",
+        "hint",
+    ):
         for place, name in placeholders(values.get(key), key):
             if name not in known:
                 raise DefinitionError(

@@ -18,7 +18,7 @@ from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.own_environment import surroundings
 from dapeer.family import alive, root
 from dapeer.session import Session
-from dapeer.snapshot import Summary
+from dapeer.snapshot import Summary, relative
 from dapeer.tools import starting
 from dapeer.tools.arguments import (
     Milliseconds,
@@ -104,6 +104,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
     where = f", in Neovim, by {row['feed']}" if "feed" in row else ""
+    where += f", {relative(row['interpreter'], project)}" if "interpreter" in row else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {row['state']}"
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"

@@ -160,6 +160,7 @@ async def dap_run(
     where: Annotated[Where, Field(description="in nvim-dap, or not")] = "auto",
     terminal: Annotated[bool, Field(description="for dap_send_input")] = False,
     follow_children: bool = True,
+    just_my_code: bool = True,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:
@@ -170,11 +171,9 @@ async def dap_run(
     project = call.debugger.project
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
     inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port}
-    inputs |= {
-        "stop_on_entry": stop_on_entry,
-        "terminal": terminal or None,
-        "follow_children": None if follow_children else False,
-    }
+    inputs |= {"stop_on_entry": stop_on_entry, "terminal": terminal or None}
+    wanted = {"follow_children": follow_children, "just_my_code": just_my_code}
+    inputs |= {name: False for name, value in wanted.items() if not value}
     given = {key: _plain(value) for key, value in inputs.items() if value is not None}
     wish = Wish(type, request, name or "", given, config or {}, exception_filters)
     start = await _start(call, wish, configuration, where)
@@ -318,7 +317,7 @@ def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs
     return InNeovim(peer, {"config": {**chosen.values, **keys, **named}, **wish.opts}, launched)
 
 
-_OURS = ("terminal", "follow_children")
+_OURS = ("terminal", "follow_children", "just_my_code")
 """Arguments that no adapter knows by these names."""
 
 

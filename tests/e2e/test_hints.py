@@ -1,0 +1,97 @@
+"""What went wrong is told with what to do about it, where it went wrong."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from dapeer.adapters.definition import load_all, shipped
+from tests.harness import ask, call, client, read, refusal, text
+from tests.processes import LIMIT
+from tests.programs import program
+
+HERE = {"python": sys.executable}
+LIBRARY = str(json.__file__)
+CALLS_LIBRARY = "import json\ntext = json.dumps({1: [2]}, sort_keys=True)\nprint(text)\n"
+
+
+def line_in_library() -> int:
+    """Return a line of `json.dumps` that is run when keys are sorted."""
+    lines = Path(LIBRARY).read_text().splitlines()
+    return max(n for n, line in enumerate(lines, 1) if line.strip() == "cls = JSONEncoder")
+
+
+@pytest.mark.parametrize("filters", [None, []], ids=["stopped", "ended"])
+async def test_a_missing_module_tells_which_interpreter_lacks_it_and_so_does_the_status(
+    filters: list[str] | None, tmp_path: Path
+) -> None:
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        asked = {"code": "import no_such_module", "exception_filters": filters}
+        said = await read(c, "dap_run", **HERE, **asked)
+        assert "No module named 'no_such_module'" in said
+        assert said.count(f"The interpreter is {sys.executable}; `python` chooses another.") == 1
+        status = await ask(c, "dap_status")
+        assert status["sessions"][0]["interpreter"] == sys.executable
+        assert sys.executable in await read(c, "dap_status")
+
+
+async def test_a_module_to_run_that_is_missing_tells_the_interpreter(tmp_path: Path) -> None:
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", module="no_such_module", **HERE)
+        assert "No module named no_such_module" in said
+        assert f"The interpreter is {sys.executable}" in said
+
+
+async def test_library_code_that_is_passed_by_tells_the_argument_that_enters_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(CALLS_LIBRARY)
+    wanted = [
+        {"filename": "main.py", "line": 2},
+        {"filename": LIBRARY, "line": line_in_library()},
+    ]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="main.py", breakpoints=wanted, **HERE)
+        refused = "library code, where nothing stops; dap_run with just_my_code=false"
+        assert refused in await read(c, "dap_breakpoints")
+        into = await read(c, "dap_step_into")
+        assert "dap_run with just_my_code=false goes into it" in into
+        assert "launch.json" not in into
+        await ask(c, "dap_terminate")
+        asked = {"program": "main.py", "just_my_code": False}
+        assert (await ask(c, "dap_run", **asked, **HERE))["line"] == 2
+        stop = await ask(c, "dap_continue")
+        assert (stop["file"], stop["line"]) == (LIBRARY, line_in_library())
+
+
+async def test_an_adapter_that_knows_no_libraries_refuses_the_argument() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        asked = {"program": str(program("hello.sh")), "just_my_code": False, "type": "bash-dap"}
+        assert "no use for `just_my_code`" in await refusal(c, "dap_run", **asked)
+
+
+def test_node_has_code_of_its_own_that_is_not_passed_by_then() -> None:
+    definition = load_all(shipped())["js-debug"]
+    asked: dict[str, object] = {"program": "/x.js", "project": "/"}
+    assert definition.arguments("launch", asked, {})["skipFiles"] != []
+    asked["just_my_code"] = False
+    assert definition.arguments("launch", asked, {})["skipFiles"] == []
+
+
+async def test_a_program_that_finds_no_input_tells_of_the_terminal(tmp_path: Path) -> None:
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", code="input('name? ')", **HERE)
+        assert "EOFError" in said
+        assert "with terminal=true it has a terminal" in said
+
+
+async def test_a_statement_tells_the_context_that_runs_it() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")], **HERE)
+        assert "context=repl" in await refusal(c, "dap_evaluate", expression="value = 3")
+        assert "context=repl" not in await refusal(c, "dap_evaluate", expression="nowhere")
+        wrong = await call(c, "dap_evaluate", expression="value = = 3", context="repl")
+        assert "context=repl" not in text(wrong)
