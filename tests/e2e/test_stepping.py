@@ -10,6 +10,7 @@ from tests.harness import (
     client,
     data,
     fake,
+    needs,
     printed,
     read,
     refusal,
@@ -267,3 +268,13 @@ async def test_events_that_are_no_stop_end_no_wait(settings: Path) -> None:
         stop = await ask(c, "dap_step_over")
         assert (stop["state"], stop["line"]) == ("stopped", 2)
         assert stop["output"].count("noise") == 3
+
+
+async def test_a_request_that_would_end_the_program_is_not_sent() -> None:
+    needs("perl")
+    p = program("loop.pl")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        assert "dap_run_to a line behind the call" in await refusal(c, "dap_step_out")
+        stop = await ask(c, "dap_run_to", filename=str(p), line=p.line("middle") + 1)
+        assert stop["function"] == "middle"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
@@ -43,6 +44,9 @@ class Quirks:
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
+    harmful: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Requests that it is never sent, as they end the program or worse; a sentence each: what to do instead."""
+
     @property
     def on_the_wire(self) -> bool:
         """Whether what the adapter sends differs from what others send."""
@@ -55,6 +59,7 @@ class Quirks:
             or self.own_console
             or self.last_words_of_adapter
             or self.refuses
+            or self.harmful
         )
 
     leaves_stopped: bool = False
@@ -65,6 +70,7 @@ class Quirks:
     @classmethod
     def read(cls, table: Table) -> Quirks:
         """Read the `[quirks]` table."""
+        harmful = table.table("harmful")
         quirks = cls(
             exit_code=cast("ExitCode", table.one_of("exit_code", EXIT_CODES, "plain")),
             exit_code_in_output=table.pattern("exit_code_in_output"),
@@ -81,6 +87,7 @@ class Quirks:
             own_console=table.pattern("own_console"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
+            harmful={command: harmful.text(command) for command in harmful},
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )

@@ -37,6 +37,7 @@ class Tamed:
         """`own` are placeholders that have values only since the adapter runs; `settle` waits, at the end, for what the program has printed."""
         self._inner = inner
         self._own = own
+        self._harmful = quirks.harmful
         self._settle = settle
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
@@ -48,7 +49,13 @@ class Tamed:
             self._messages.put_nowait(message)
 
     async def send(self, message: Message) -> None:
-        """Send one message."""
+        """Send one message, unless it does harm."""
+        if isinstance(message, Request) and message.command in self._harmful:
+            why = self._harmful[message.command]
+            self._messages.put_nowait(
+                Response(message.seq, message.command, success=False, message=why)
+            )
+            return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
         await self._inner.send(message)
