@@ -97,7 +97,7 @@ def adapter_table() -> str:
 def _adapter_row(definition: Definition) -> str:
     version = definition.detect.version
     oldest = f" {version.min}+" if version and version.min != "0" else ""
-    ways = {"pid": "pid", "tcp": "port"}
+    ways = {"pid": "pid", "tcp": "port", "core": "core"}
     attach = ", ".join(ways[way] for way in definition.attach) or "-"
     tried = "in CI" if definition.id in REQUIRED else "by hand"
     cannot = ", ".join(_CANNOT[what] for what in definition.cannot)

@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"launch_json"}),
     frozenset({"inspection"}),
     frozenset({"advice"}),
-    frozenset({"snapshot", "sources", "waiters", "paths", "schemas"}),
+    frozenset({"snapshot", "sources", "waiters", "paths", "schemas", "post_mortem"}),
     frozenset({"mirror"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
     frozenset({"frames"}),
@@ -56,7 +56,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
+    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
     "advice.py", "adapters/hints.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
 )  # fmt: skip
 """Modules without await and without a clock."""

@@ -14,7 +14,7 @@ from dapeer.adapters.quirks import deadly_signal
 from dapeer.adapters.terminal import Terminal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
-from dapeer.dap.mapped import MappedTransport
+from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
@@ -112,9 +112,7 @@ class Live:
             number,
             plan.title(),
             plan.definition.id,
-            MappedTransport(adapter.transport, plan.mappings)
-            if plan.mappings
-            else adapter.transport,
+            mapped(adapter.transport, plan.mappings),
             project=project,
             deadlines=Deadlines(timeouts.request, timeouts.control),
             kill=adapter.kill,
@@ -124,6 +122,7 @@ class Live:
             parent=parent.session if parent else None,
             answer=self._answer,
         )
+        self.session.post_mortem = plan.post_mortem
         self.session.functions = plan.functions
         self.session.advice = parent.session.advice if parent else plan.advice
         if adapter.terminal is not None:
@@ -243,7 +242,7 @@ class Live:
             handshake(
                 session.channel,
                 adapter_id=plan.definition.adapter_id,
-                request=plan.definition.request_of(plan.request),
+                request=plan.definition.request_of(plan.request, plan.inputs),
                 arguments=arguments,
                 initialized=session.initialized,
                 patience=plan.definition.timeouts.start if self.adapter.pid else GREETING,
@@ -273,7 +272,7 @@ class Live:
         if functions and session.supports("setFunctionBreakpoints"):
             sent.append(session.set_function_breakpoints(wanted.functions))
         filters = self._filters(wanted)
-        if filters is not None:
+        if filters is not None and session.supports("setExceptionBreakpoints"):
             sent.append(session.set_exception_breakpoints(filters))
         for answer in await asyncio.gather(*sent, return_exceptions=True):
             if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
@@ -342,7 +341,7 @@ class Live:
         await self.leave(seconds, terminate=self.launched)
 
     async def _let_go(self, *, ending: bool) -> None:
-        if not ending and self.plan.definition.quirks.leaves_stopped:
+        if not ending and self.plan.definition.quirks.leaves_stopped and self.plan.core is None:
             await self.session.run_on()
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
@@ -388,7 +387,8 @@ class Live:
         session = self.session
         ending = self.launched if terminate is None else terminate
         self.check_leave(terminate=ending)
-        session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
+        let_go = "closed" if self.plan.core else "detached; the program runs on"
+        session.cause = "ended by dap_disconnect" if ending else let_go
         if not ending:
             self.adapter.release(self._pid)
         await self._let_go(ending=ending)

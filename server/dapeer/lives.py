@@ -121,12 +121,16 @@ class Lives:
             plan,
             adapter,
             project=self._host.project,
-            accepts=functools.partial(self._host.accepts, plan.definition),
+            # Nothing runs to a breakpoint in a core dump.
+            accepts=functools.partial(self._accepts, plan),
             changed=self._host.observe,
             parent=parent,
             adopt=self._adopt,
             adopt_soon=self._adopt_soon,
         )
+
+    def _accepts(self, plan: Plan, path: str) -> bool:
+        return plan.core is None and self._host.accepts(plan.definition, path)
 
     async def _live_through(
         self, live: Live, arguments: Body, started: Callable[[], None]

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from dapeer.adapters.core_dump import CoreDump
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.hints import advise
 from dapeer.adapters.named_tests import Named
 from dapeer.advice import Advice
 from dapeer.dap.mapped import PathMapping
+from dapeer.post_mortem import PostMortem
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,13 @@ class Plan:
     """The tests that are debugged, where they have a name."""
     mappings: Sequence[PathMapping] = ()
     """Where the program's files are here, as far as the adapter does not know it."""
+    core: CoreDump | None = None
+    """The core dump that is looked at."""
+
+    @property
+    def post_mortem(self) -> PostMortem | None:
+        """What is different where a core dump is looked at."""
+        return PostMortem(self.core.cause) if self.core else None
 
     @property
     def launched(self) -> bool:
@@ -73,8 +82,10 @@ class Plan:
 
     def title(self) -> str:
         """Name the session after what it debugs, unless it was given a name."""
-        for key in ("program", "module", "code", "pid", "port"):
+        for key in ("core", "program", "module", "code", "pid", "port"):
             value = self.inputs.get(key)
             if value is not None and not self.name:
-                return Path(str(value)).name if key == "program" else f"{key} {value}"[:60]
+                return (
+                    Path(str(value)).name if key in {"core", "program"} else f"{key} {value}"[:60]
+                )
         return self.name or self.definition.id

@@ -34,6 +34,7 @@ from dapeer.errors import (
 from dapeer.frames import Frames
 from dapeer.inspection import Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
+from dapeer.post_mortem import PostMortem, no_process
 from dapeer.waiters import Waiters
 
 
@@ -65,6 +66,10 @@ class Session:
     """Tells the user's stack frames from those of runtimes and libraries."""
     keyboard: Keyboard | None
     """Types into the terminal that the program runs in; the first session of a program has it."""
+    post_mortem: PostMortem | None = None
+    """It looks at a core dump."""
+    delegates: bool = False
+    """Its program is its first child: it has no threads of its own."""
 
     advice = Advice()
     """What to do about what the adapter and the program say."""
@@ -98,8 +103,6 @@ class Session:
         """The session whose program has started this one's."""
         self.children: list[Session] = []
         self.keyboard = None
-        self.delegates = False
-        """Its program is its first child: it has no threads of its own."""
         self.project = project
         self.frames = frames or Frames(project=project)
         # The processes of a program print into one log; who waits for one waits for all of them.
@@ -142,7 +145,11 @@ class Session:
         self._waiters.wake()
 
     def _observe(self, message: Message) -> None:
-        message = self.advice.explained(message)
+        heard = self.post_mortem.heard(message) if self.post_mortem else message
+        if heard is not None:
+            self._take_in(self.advice.explained(heard))
+
+    def _take_in(self, message: Message) -> None:
         self.mirror.apply(message, time.time())
         match message:
             case Event(event="initialized"):
@@ -216,13 +223,16 @@ class Session:
 
     def supports(self, wanted: str) -> bool:
         """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
-        return can(self.mirror.capabilities, wanted)
+        allowed = self.post_mortem is None or self.post_mortem.allows(wanted)
+        return allowed and can(self.mirror.capabilities, wanted)
 
     def require(self, wanted: str) -> None:
         """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
 
         Some adapters crash on a request they do not know, some never answer anything again.
         """
+        if self.post_mortem is not None:
+            self.post_mortem.check(wanted)
         if not self.supports(wanted):
             raise Unsupported(
                 f"The adapter {self.adapter} does not support `{wanted}`.",
@@ -286,7 +296,7 @@ class Session:
         if frame_id is not None:
             arguments["frameId"] = frame_id
         async with self._evaluating:
-            with self.advice.on_failure(context):
+            with self.advice.on_failure(context), no_process(self.post_mortem):
                 return await self.request("evaluate", arguments, seconds=seconds)
 
     async def set_expression(self, expression: str, value: str, frame_id: int | None) -> Body:

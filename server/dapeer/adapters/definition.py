@@ -29,6 +29,7 @@ from dapeer.adapters.vocabulary import (
     Variant,
     foreign,
 )
+from dapeer.adapters.ways import WAYS, check_way, way_of
 from dapeer.errors import ArgumentError, DefinitionError
 from dapeer.frames import Foreign
 
@@ -38,7 +39,7 @@ Inputs: TypeAlias = Mapping[str, object]
 TARGETS = ("program", "module", "code")
 INPUTS = (
     *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children",
-    "just_my_code", "pid", "host", "port",
+    "just_my_code", "pid", "host", "port", "core",
 )  # fmt: skip
 OWN = (
     "environment", "dapeer_python", "launchers", "socket", "tmpdir", "tty", "project", "inside", *PARTS,
@@ -93,7 +94,7 @@ class Definition:
     launch_variants: tuple[Variant, ...]
     launch_env: Mapping[str, str]
     attach: Mapping[str, Attach]
-    """By way: `pid`, `tcp`."""
+    """By way: `pid`, `tcp`, `core`."""
     interpreter: Interpreter
     children: Children | None
     tests: Tests | None
@@ -138,9 +139,12 @@ class Definition:
             f"{self.id} has no use for `{name}` in a {request} request.", f"Leave it out{instead}."
         )
 
-    def request_of(self, request: RequestName) -> str:
+    def request_of(self, request: RequestName, inputs: Inputs) -> str:
         """Return the request to send: some adapters only know `attach`, to the program they start."""
-        return self.quirks.launch_request if request == "launch" else request
+        if request == "launch":
+            return self.quirks.launch_request
+        way = self._way(inputs)
+        return self.attach[way].sent_as if way else request
 
     def uses(self, name: str) -> bool:
         """Whether an input can be told at a launch."""
@@ -208,18 +212,7 @@ class Definition:
 
     def _way(self, inputs: Inputs) -> str | None:
         """Return which of `[attach.*]` is meant; None: only the user's config says it."""
-        ways = {"pid": inputs.get("pid"), "tcp": inputs.get("port") or inputs.get("host")}
-        given = [way for way, value in ways.items() if value is not None]
-        if len(given) > 1:
-            raise ArgumentError("Both `pid` and `port` are given.", "Attach by one of them.")
-        if given == ["tcp"] and inputs.get("port") is None:
-            raise ArgumentError("`host` is given without `port`.", "Give the port to attach to.")
-        if given and given[0] not in self.attach:
-            offered = ", ".join(self.attach) or "none"
-            raise ArgumentError(
-                f"{self.id} cannot attach by {given[0]}.", f"Ways that it knows: {offered}."
-            )
-        return given[0] if given else None
+        return check_way(way_of(inputs), self.id, self.attach)
 
     def _variants(self, inputs: Inputs, config: Mapping[str, object]) -> Sequence[Variant]:
         return [each for each in self.launch_variants if fits(each, inputs, config)]
@@ -358,7 +351,7 @@ def _definition(table: Table, path: Path) -> Definition:
         launch=table.table("launch").free(),
         launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
         launch_env={name: launch_env.text(name) for name in launch_env},
-        attach={way: Attach.read(attach.table(way)) for way in ("pid", "tcp") if way in attach},
+        attach={way: Attach.read(attach.table(way)) for way in WAYS if way in attach},
         interpreter=Interpreter.read(table.table("interpreter")),
         children=Children.read(table.table("children")) if "children" in table else None,
         cannot=table.some_of("cannot", CANNOT),

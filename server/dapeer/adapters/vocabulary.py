@@ -287,6 +287,8 @@ class Attach:
     """Where such programs listen when nobody says where."""
     listen: str
     """The command by which a process begins to listen there."""
+    sent_as: Literal["launch", "attach"]
+    """The request that is sent."""
 
     @classmethod
     def read(cls, table: Table) -> Attach:
@@ -301,6 +303,10 @@ class Attach:
             table.get("knock", bool, default=False),
             tuple(map(int, table.get("usual_ports", list, []))),
             table.get("listen", str, ""),
+            cast(
+                "Literal['launch', 'attach']",
+                table.one_of("sent_as", ("launch", "attach"), "attach"),
+            ),
         )
         return cls(table.free(), own, *before)
 

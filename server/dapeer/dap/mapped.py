@@ -40,6 +40,11 @@ class PathMapping:
         return _moved(path, self.remote, self.local)
 
 
+def mapped(transport: Transport, mappings: Sequence[PathMapping]) -> Transport:
+    """Return a transport that translates these paths; itself where there are none."""
+    return MappedTransport(transport, mappings) if mappings else transport
+
+
 class MappedTransport:
     """Translates the paths of sources in whatever passes another transport."""
 

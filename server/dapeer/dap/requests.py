@@ -88,5 +88,21 @@ CONTROL = RESUMES | {
 }
 """Requests that a healthy adapter answers at once, whatever the program does."""
 
+NEED_PROCESS = RESUMES | {
+    "pause",
+    "restart",
+    "setBreakpoints",
+    "setDataBreakpoints",
+    "setExceptionBreakpoints",
+    "setExpression",
+    "setFunctionBreakpoints",
+    "setInstructionBreakpoints",
+    "setVariable",
+    "terminate",
+    "terminateThreads",
+    "writeMemory",
+}
+"""Requests that have no sense where no program runs: in a core dump."""
+
 INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
 """Requests whose answers are true of one stop only."""

@@ -41,6 +41,7 @@ from dapeer.tools.targets import (
     check_interpreter,
     checked,
     folder_of,
+    plain,
     plan_of,
     tests_of,
     wanted_breakpoints,
@@ -148,6 +149,7 @@ async def dap_run(
     pid: Annotated[int | None, Field(ge=1)] = None,
     host: str | None = None,
     port: Annotated[int | None, Field(ge=1, le=65535)] = None,
+    core: Annotated[str | None, Field(description="a core dump")] = None,
     name: str | None = None,
     args: Sequence[str] | None = None,
     cwd: str | None = None,
@@ -170,30 +172,19 @@ async def dap_run(
     """
     project = call.debugger.project
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
-    inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port}
+    inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port, "core": core}
     inputs |= {"stop_on_entry": stop_on_entry, "terminal": terminal or None}
     wanted = {"follow_children": follow_children, "just_my_code": just_my_code}
     inputs |= {name: False for name, value in wanted.items() if not value}
-    given = {key: _plain(value) for key, value in inputs.items() if value is not None}
+    given = {key: plain(value) for key, value in inputs.items() if value is not None}
     wish = Wish(type, request, name or "", given, config or {}, exception_filters)
     start = await _start(call, wish, configuration, where)
     base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
     session = await _started(call.debugger, start, wanted_breakpoints(breakpoints, base, project))
     call.focus.use(session)
-    can_stop = start.launched or stop_on_entry or call.debugger.breakpoints.by_path
+    can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
     return await next_stop(call, session, 0, limit if wait_until_paused else 0)
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON has it."""
-    match value:
-        case Mapping():
-            return dict(cast("Json", value))
-        case list() | tuple():
-            return list(cast("Sequence[object]", value))
-        case _:
-            return value
 
 
 # -- what to start, and where
@@ -221,9 +212,9 @@ async def _start(
 
 async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim:
     debugger = call.debugger
-    request = wish.request or "launch"
+    request = "attach" if "core" in wish.inputs else wish.request or "launch"
     inputs = checked(wish.inputs, debugger.project, request)
-    if request == "attach" and not wish.config:
+    if request == "attach" and not wish.config and "core" not in inputs:
         check_attach(inputs.get("pid"), inputs.get("port"))
     wish, inputs = await tests_of(wish, request, inputs)
     if wish.type is not None and typed(debugger.definitions, wish.type) is None:
@@ -235,7 +226,11 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
     plan = await to_thread.run_sync(plan_of, debugger, wish, request, inputs, wish.config)
     # nvim-dap maps no paths; where an adapter does not either, only we can. Nor does it open a terminal
     # unless the adapter asks for one.
-    where = "direct" if (plan.mappings or plan.in_our_terminal) and where == "auto" else where
+    where = (
+        "direct"
+        if (plan.mappings or plan.in_our_terminal or plan.core) and where == "auto"
+        else where
+    )
     there = await _neovim(call, where, plan.definition.names)
     return await _here(plan) if there is None else _translated(there, plan, wish)
 
@@ -368,6 +363,10 @@ async def _started(
     debugger: Debugger, start: Plan | InNeovim, wanted: Sequence[tuple[str, SourceBreakpoint]]
 ) -> Session:
     if isinstance(start, Plan):
+        if start.core and wanted:
+            raise ArgumentError(
+                "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
+            )
         return await debugger.start(start, wanted)
     # nvim-dap sends what is a sign when its session begins.
     with _wanting(debugger, wanted):

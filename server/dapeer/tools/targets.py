@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from dapeer.adapters.choice import able, choose
+from dapeer.adapters.core_dump import read_core
 from dapeer.adapters.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import check_version, find_python
@@ -47,10 +48,23 @@ class Wish:
         return {} if self.filters is None else {"exception_filters": list(self.filters)}
 
 
+def plain(value: object) -> object:
+    """Return a value as JSON has it."""
+    match value:
+        case Mapping():
+            return dict(cast("Json", value))
+        case list() | tuple():
+            return list(cast("Sequence[object]", value))
+        case _:
+            return value
+
+
 def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
     """Return the arguments with absolute paths that exist."""
     where = folder_of(inputs.get("cwd"), project)
     checked = {**inputs, "cwd": str(where)}
+    if "core" in inputs:
+        return {**checked, **_with_core(inputs, where, project)}
     if request == "launch" and inputs.get("program") is not None:
         checked["program"] = _program(str(inputs["program"]), where, project)
     return checked
@@ -87,6 +101,19 @@ def check_attach(pid: int | None, port: int | None) -> None:
     """Refuse to attach to nothing."""
     if pid is None and port is None:
         raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
+
+
+def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
+    """Return the absolute paths of a core dump and of the program that it is of.
+
+    Raises:
+        ArgumentError: It is no core dump, or does not tell its program and nobody has.
+    """
+    path = str(where / Path(str(inputs["core"])).expanduser())
+    program = inputs.get("program") or read_core(path).program
+    if not program:
+        raise ArgumentError(f"`core`: {path} does not tell its program.", "Give `program`, too.")
+    return {"core": path, "program": _program(str(program), where, project)}
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
@@ -194,9 +221,10 @@ def plan_of(
         there = able(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
     config, mappings = taken(definition, config, debugger.project)
+    core = read_core(inputs["core"]) if "core" in inputs else None
     return Plan(
         definition, request, inputs, config, wish.name, wish.filters, wish.functions, wish.tests,
-        mappings,
+        mappings, core,
     )  # fmt: skip
 
 

@@ -1,0 +1,65 @@
+"""Sessions that look at what a program has left, a core dump: nothing runs in them. Pure."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+
+from dapeer.dap.messages import Event, Message
+from dapeer.dap.requests import NEED_PROCESS
+from dapeer.errors import RequestFailed, Unsupported
+
+REASON = "core dump"
+LOOK = "Look at it: dap_stacktrace, dap_threads, dap_variables, dap_evaluate."
+
+
+class PostMortem:
+    """What is different in such a session."""
+
+    def __init__(self, cause: str) -> None:
+        """`cause` is what killed the program: `SIGSEGV at address 0x0`; empty where nobody knows."""
+        self._cause = cause
+        self._told = False
+
+    def heard(self, message: Message) -> Message | None:
+        """Return what a message of the adapter means here; None: nothing.
+
+        Some adapters tell a stop for each thread, the one that died first, and an exit at the end.
+        """
+        match message:
+            case Event(event="stopped", body=body):
+                if self._told:
+                    return None
+                self._told = True
+                known = {key: body[key] for key in ("threadId", "allThreadsStopped") if key in body}
+                why = {"reason": REASON, "description": self._cause, "allThreadsStopped": True}
+                return Event("stopped", {**known, **why})
+            case Event(event="exited" | "continued"):
+                return None
+            case _:
+                return message
+
+    def check(self, command: str) -> None:
+        """Refuse a request that needs a process.
+
+        Raises:
+            Unsupported: It does.
+        """
+        if not self.allows(command):
+            raise Unsupported(f"This is a core dump: nothing runs in it for `{command}`.", LOOK)
+
+    def allows(self, command: str) -> bool:
+        """Whether a request has sense here."""
+        return command not in NEED_PROCESS
+
+
+@contextlib.contextmanager
+def no_process(post_mortem: PostMortem | None) -> Generator[None]:
+    """Say with what the body fails that nothing can be called where it looks at a core dump."""
+    try:
+        yield
+    except RequestFailed as error:
+        if post_mortem is None:
+            raise
+        hint = "This is a core dump: no function can be called in it."
+        raise RequestFailed(error.command, error.message, hint) from error
