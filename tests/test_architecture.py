@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"snapshot", "sources", "waiters", "paths", "schemas", "post_mortem"}),
     frozenset({"mirror"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
-    frozenset({"frames"}),
+    frozenset({"frames", "fitting"}),
     frozenset({"dap"}),
     frozenset({"errors"}),
 )
@@ -58,6 +58,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
     "advice.py", "adapters/hints.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
+    "fitting.py",
 )  # fmt: skip
 """Modules without await and without a clock."""
 

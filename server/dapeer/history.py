@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Literal
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError, StaleReference
+from dapeer.fitting import fitted
 
 KEPT_STOPS = 100
 KEPT_FRAMES = 20
@@ -137,6 +137,21 @@ class Stop:
         known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
         return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
 
+    def arguments(self) -> set[str]:
+        """Return the names of the innermost frame's arguments, as far as the adapter tells them apart."""
+        top = self.top
+        scopes = self.local_scopes(top["id"]) if top else []
+        of_scopes = {
+            variable["name"]
+            for scope in scopes
+            if scope.get("presentationHint") == "arguments" or scope["name"].startswith("Arg")
+            for variable in self.variables.get(scope["variablesReference"], ())
+        }
+        hinted = (
+            v for v in self.locals() if v.get("presentationHint", {}).get("kind") == "argument"
+        )
+        return of_scopes | {variable["name"] for variable in hinted}
+
     def handle(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
         """Return the number by which a caller names a frame or a container of variables, such as a scope of a frame."""
         key = (kind, adapters_id, frame_id)
@@ -194,26 +209,9 @@ class Stop:
 
 def _settled(variables: Sequence[Variable]) -> list[Variable]:
     return [
-        Variable(name=v["name"], value=shortened(v["value"], KEPT_VALUE), variablesReference=0)
+        Variable(name=v["name"], value=fitted(v["value"], KEPT_VALUE), variablesReference=0)
         for v in variables[:KEPT_VARIABLES]
     ]
-
-
-def shortened(text: str, limit: int) -> str:
-    """Cut a value to `limit` characters, and say how many there were before anybody cut it.
-
-    >>> shortened("x" * 20, 10)
-    'xxxxxxxxxx… (20 chars)'
-    >>> shortened(shortened("x" * 2000, 100), 10)
-    'xxxxxxxxxx… (2000 chars)'
-    """
-    if len(text) <= limit:
-        return text
-    cut = _CUT.search(text)
-    return f"{text[:limit]}… ({cut[1] if cut else len(text)} chars)"
-
-
-_CUT = re.compile(r"… \((\d+) chars\)\Z")
 
 
 class History:

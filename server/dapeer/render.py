@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.history import shortened
+from dapeer.fitting import fitted
 from dapeer.snapshot import Snapshot, relative
 
 
@@ -133,4 +133,4 @@ def value(text: str, limit: int, hint: str) -> str:
     >>> value("abc", 10, "ask again")
     'abc'
     """
-    return text if len(text) <= limit else f"{shortened(text, limit)}\n({hint})"
+    return text if len(text) <= limit else f"{fitted(text, limit)}\n({hint})"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NotRequired, cast
 
@@ -17,8 +19,9 @@ from typing_extensions import TypedDict
 
 from dapeer.dap.types import ExceptionDetails, StackFrame, Variable
 from dapeer.failed import Failure
+from dapeer.fitting import fitted, shortened
 from dapeer.frames import Frames, Run
-from dapeer.history import Stop, shortened
+from dapeer.history import Stop
 from dapeer.mirror import Mirror
 
 STACK = 5
@@ -98,7 +101,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         exception=shortened(exception_text(stop), EXCEPTION),
         source=_source(stop),
         stack=_stack(stop, mirror.frames, project, notes),
-        locals=_locals(stop, notes),
+        locals=_locals(stop, changed, notes),
         changed=_changed(changed, notes),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
@@ -225,14 +228,23 @@ def exception_text(stop: Stop) -> str:
 
 
 def listed(variables: Sequence[Variable]) -> dict[str, str]:
-    """Return names and shortened values; a name that hides another of its kind keeps both."""
+    """Return names and fitted values; a name that hides another of its kind keeps both."""
     values: dict[str, str] = {}
     for variable in variables:
         name = variable["name"]
         while name in values:
             name += "'"
-        values[name] = shortened(variable["value"], VALUE)
+        values[name] = one_line(variable["value"])
     return values
+
+
+def one_line(value: str) -> str:
+    r"""Return a value as one short line; the line ends of a string are escaped, others only lay it out.
+
+    >>> one_line("(2,) a int64\n0  1\n1  2")
+    '(2,) a int64 0 1 1 2'
+    """
+    return fitted(" ".join(value.split()) if "\n" in value else value, VALUE)
 
 
 def _description(stop: Stop) -> str:
@@ -268,13 +280,62 @@ def _runs(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[R
     yield from whose.runs(frames[first:])
 
 
-def _locals(stop: Stop, notes: list[str]) -> dict[str, str]:
-    variables = stop.locals()
+def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
+    on_line = set(_NAME.findall(_line(stop)))
+    everything = by_use(stop.locals(), on_line, stop.arguments(), changed)
+    variables = [v for v in everything if v["name"] in on_line or not definition(v)]
     if stop.top is not None and not _arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if len(variables) > LOCALS:
         notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")
+    if len(variables) < len(everything):
+        left_out = Counter(definition(v) for v in everything if v["name"] not in on_line)
+        told = [_counted(left_out[kind], kind) for kind in DEFINITIONS if left_out[kind]]
+        notes.append(f"also {', '.join(told)}: dap_variables")
     return listed(variables[:LOCALS])
+
+
+_NAME = re.compile(r"[^\W\d][\w$]*")
+DEFINITIONS = ("module", "class", "function")
+"""What is among the variables of a module, but seldom what somebody looks for."""
+
+
+def definition(variable: Variable) -> str:
+    """Return which of the definitions of its module a variable is, as the adapter hints; empty: it is data."""
+    kind = str(variable.get("presentationHint", {}).get("kind") or "")
+    return kind if kind in DEFINITIONS else ""
+
+
+def _counted(number: int, what: str) -> str:
+    plural = "es" if what.endswith("s") else "s"
+    return f"{number} {what}{plural if number > 1 else ''}"
+
+
+def _line(stop: Stop) -> str:
+    """Return the line of source where the program is."""
+    if stop.source is None or stop.top is None:
+        return ""
+    first, lines = stop.source
+    number = stop.top["line"] - first
+    return lines[number] if 0 <= number < len(lines) else ""
+
+
+def by_use(
+    variables: Sequence[Variable],
+    on_line: Collection[str],
+    arguments: Collection[str],
+    changed: Collection[str],
+) -> list[Variable]:
+    """Return variables in the order in which they are likely to matter: what was returned and what the line names first."""
+
+    def rank(variable: Variable) -> int:
+        name = variable["name"]
+        groups = (name.startswith("("), name in on_line, name in arguments, name in changed)
+        if any(groups):
+            return groups.index(True)
+        return len(groups) + bool(definition(variable))
+
+    return sorted(variables, key=rank)
 
 
 def _arrived(stop: Stop, frame_id: int) -> bool:
@@ -291,7 +352,7 @@ def _changed(
     if len(changed) > CHANGES:
         notes.append(f"{len(changed) - CHANGES} more changed: dap_variables")
     return {
-        name: [None if old is None else shortened(old, VALUE), shortened(new, VALUE)]
+        name: [None if old is None else one_line(old), one_line(new)]
         for name, (old, new) in list(changed.items())[:CHANGES]
     }
 

@@ -49,8 +49,8 @@ async def test_a_condition_that_raises_is_told_at_the_next_stop_and_at_the_end()
         assert stop["line"] == p.line("last")
         place = f"fixtures/programs/counts.py:{p.line('half')}"
         said = f"condition `nope > 3` failed 57 times at {place}: {NAME}"
-        assert stop["notes"] == [said]
-        assert "notes" not in await ask(c, "dap_snapshot"), "it is told once"
+        assert said in stop["notes"]
+        assert said not in (await ask(c, "dap_snapshot"))["notes"], "it is told once"
         assert (await ask(c, "dap_continue"))["notes"] == [said]
 
 

@@ -40,6 +40,15 @@ class Scope(TypedDict):
     presentationHint: NotRequired[str]
 
 
+class VariablePresentationHint(TypedDict):
+    """What a variable is, beside its value."""
+
+    kind: NotRequired[str]
+    attributes: NotRequired[list[str]]
+    lazy: NotRequired[bool]
+    """Its value is computed by code of the program, once somebody asks."""
+
+
 class Variable(TypedDict):
     """A name and the adapter's rendering of its value."""
 
@@ -50,6 +59,7 @@ class Variable(TypedDict):
     namedVariables: NotRequired[int]
     indexedVariables: NotRequired[int]
     evaluateName: NotRequired[str]
+    presentationHint: NotRequired[VariablePresentationHint]
     memoryReference: NotRequired[str]
 
 

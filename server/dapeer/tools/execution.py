@@ -10,7 +10,7 @@ from pydantic import Field
 from dapeer.dap.messages import Body
 from dapeer.dap.types import StepInTarget
 from dapeer.errors import ArgumentError
-from dapeer.history import shortened
+from dapeer.fitting import shortened
 from dapeer.session import Session
 from dapeer.tools.arguments import (
     Filename,

@@ -9,7 +9,7 @@ from pydantic import Field
 from dapeer import paths, render
 from dapeer.dap.types import CompletionItem
 from dapeer.errors import ArgumentError
-from dapeer.history import shortened
+from dapeer.fitting import fitted, shortened
 from dapeer.tools.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.tools.lookup import known
@@ -34,7 +34,7 @@ async def dap_evaluate(
     body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
     stop = session.mirror.stop
     result = str(body.get("result") or "")
-    data: dict[str, Any] = {"result": shortened(result, RESULT)}
+    data: dict[str, Any] = {"result": fitted(result, RESULT)}
     if body.get("type"):
         data["type"] = body["type"]
     if body.get("variablesReference") and stop is not None:
@@ -44,9 +44,7 @@ async def dap_evaluate(
         if "variables_reference" in data
         else ""
     )
-    text = render.value(
-        result, RESULT, "the adapter may have cut it, too: ask for its length or for a slice"
-    )
+    text = render.value(result, RESULT, "ask for a part of it")
     return Reply(f"{text}{more}" or "(no value)", data)
 
 

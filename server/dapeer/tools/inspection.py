@@ -10,7 +10,8 @@ from pydantic import Field
 from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError
-from dapeer.history import Stop, shortened
+from dapeer.fitting import fitted, is_nested
+from dapeer.history import Stop
 from dapeer.session import Session
 from dapeer.sources import window
 from dapeer.tools.arguments import (
@@ -175,7 +176,9 @@ async def dap_variables(
             session, stop, await frame_of(session, frame_id), start, count
         )
     found = await find(session, path, await frame_of(session, frame_id))
-    whole = _variable_text(stop, found, RESULT), _variable_data(stop, found, RESULT)
+    # What is written as what it consists of is listed below.
+    limit = views.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
+    whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
     if not found["variablesReference"]:
         return Reply(*whole)
     inside = await _children(session, stop, found["variablesReference"], filter, start, count)
@@ -190,7 +193,11 @@ async def _frame_variables(
     await session.inspect.scopes(frame)
     for scope in stop.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
-    return _listed(stop, stop.locals(frame), start, count)
+    return _listed(stop, sorted(stop.locals(frame), key=_is_definition), start, count)
+
+
+def _is_definition(variable: Variable) -> bool:
+    return bool(views.definition(variable))
 
 
 async def _children(
@@ -224,11 +231,11 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
         if reference
         else ""
     )
-    return f"{variable['name']}{kind} = {shortened(variable['value'], limit)}{more}"
+    return f"{variable['name']}{kind} = {fitted(variable['value'], limit)}{more}"
 
 
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": variable["name"], "value": shortened(variable["value"], limit)}
+    data: dict[str, Any] = {"name": variable["name"], "value": fitted(variable["value"], limit)}
     if variable.get("type"):
         data["type"] = variable.get("type")
     if variable["variablesReference"]:

@@ -64,7 +64,8 @@ async def walk(
                 if container
                 else None
             )
-            if found is None:
+            # What is only computed when it is asked for, is evaluated.
+            if found is None or found.get("presentationHint", {}).get("lazy"):
                 return None, 0
         return found, container
     return None, 0

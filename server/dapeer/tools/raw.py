@@ -9,7 +9,8 @@ from pydantic import Field
 
 from dapeer.dap.requests import RESUMES
 from dapeer.errors import ArgumentError, Unsupported
-from dapeer.history import Kind, shortened
+from dapeer.fitting import shortened
+from dapeer.history import Kind
 from dapeer.tools.answers import compact
 from dapeer.tools.arguments import Milliseconds, SessionId
 from dapeer.tools.tool import Call, Reply, tool
