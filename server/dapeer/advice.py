@@ -23,8 +23,15 @@ def no_hint(at: str, text: str) -> str | None:  # noqa: ARG001 - as all hints ha
 class Advice:
     """The hints for one program."""
 
-    def __init__(self, hint: Hint = no_hint, interpreter: str | None = None) -> None:
+    def __init__(
+        self,
+        hint: Hint = no_hint,
+        interpreter: str | None = None,
+        missing: Callable[[str], str | None] | None = None,
+    ) -> None:
+        """`missing` returns why a program has done nothing, if what it has printed says that it has not."""
         self._hint = hint
+        self._missing = missing
         self._told: set[str] = set()
         self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
         """What runs the program, where that is a choice."""
@@ -58,6 +65,9 @@ class Advice:
 
     def noted(self, view: Snapshot) -> Snapshot:
         """Return a look at the program with a hint on the exception that it has stopped at, or ended with; once."""
+        if self._missing and view["state"] == "ended" and "cause" not in view:
+            why = self._missing(view.get("output", ""))
+            view = view if why is None else {**view, "cause": why}
         printed = view.get("output", "") if view.get("exit_code") else ""
         hint = self._hint("exception", view.get("exception", "") or printed)
         if hint is None or hint in self._told:

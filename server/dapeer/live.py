@@ -123,7 +123,7 @@ class Live:
             answer=self._answer,
         )
         self.session.post_mortem = plan.post_mortem
-        self.session.functions = plan.functions
+        self.session.functions, self.session.conditions = plan.functions, plan.conditions
         self.session.advice = parent.session.advice if parent else plan.advice
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
@@ -327,8 +327,6 @@ class Live:
         await session.inspect.output_settled(LAST_OUTPUT)
         if self.adapter.terminal is not None:
             await self.adapter.terminal.drained(LAST_OUTPUT)
-        if self.plan.tests is not None and session.parent is None:
-            session.cause = session.cause or self.plan.tests.missing(mirror.output.read().text)
         if not session.over and not self._leaving:
             await self.leave(LAST_WORDS, terminate=self.launched)
             await self.gone()

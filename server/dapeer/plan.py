@@ -31,6 +31,8 @@ class Plan:
     exception_filters: Sequence[str] | None = None
     functions: Sequence[str] = ()
     """Functions to stop in, besides those that everybody wants."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By exception filter: when it stops."""
     tests: Named | None = None
     """The tests that are debugged, where they have a name."""
     mappings: Sequence[PathMapping] = ()
@@ -78,7 +80,8 @@ class Plan:
             self.inputs.get("python") if self.launched and self.definition.uses("python") else None
         )
         hint = functools.partial(advise, self.definition.hints, self.inputs)
-        return Advice(hint, None if python is None else str(python))
+        missing = self.tests.missing if self.tests else None
+        return Advice(hint, None if python is None else str(python), missing)
 
     def title(self) -> str:
         """Name the session after what it debugs, unless it was given a name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -16,7 +16,7 @@ from dapeer import snapshot as look
 from dapeer.advice import Advice
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, OPTIONS, can
+from dapeer.dap.requests import CONTROL, OPTIONS, can, exception_arguments
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import (
     FunctionBreakpoint,
@@ -70,11 +70,12 @@ class Session:
     """It looks at a core dump."""
     delegates: bool = False
     """Its program is its first child: it has no threads of its own."""
-
     advice = Advice()
     """What to do about what the adapter and the program say."""
     functions: Sequence[str] = ()
     """Functions in which this program always stops, whatever others are wanted."""
+    conditions: Mapping[str, str] | None = None
+    """By exception filter: when it stops, as far as the adapter can tell."""
 
     def __init__(
         self,
@@ -331,13 +332,14 @@ class Session:
 
     async def set_function_breakpoints(self, names: Sequence[str]) -> None:
         """Make these the function breakpoints, besides the program's own."""
-        every = dict.fromkeys([*names, *self.functions])
-        wanted: list[FunctionBreakpoint] = [{"name": name} for name in every]
+        every = dict.fromkeys((*names, *self.functions))
+        wanted = [FunctionBreakpoint(name=name) for name in every]
         await self.request("setFunctionBreakpoints", {"breakpoints": wanted})
 
     async def set_exception_breakpoints(self, filters: Sequence[str]) -> None:
         """Stop at these kinds of exceptions, and at no others."""
-        await self.request("setExceptionBreakpoints", {"filters": list(filters)})
+        heeded = (self.supports("exceptionFilterOptions") and self.conditions) or {}
+        await self.request("setExceptionBreakpoints", exception_arguments(filters, heeded))
 
     def check_filters(self, filters: Sequence[str]) -> None:
         """Raise `ArgumentError` when the adapter does not offer one of these filters."""

@@ -1,13 +1,15 @@
 """A test of any language is debugged by its name, and stops where it fails."""
 
 import asyncio
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
-from tests.programs import Program, copied
+from tests.programs import PROGRAMS, Program, copied
 
 NODE = "runners/cart.test.cjs"
 
@@ -69,3 +71,110 @@ async def test_a_runner_that_is_not_installed_is_named_with_its_command(tmp_path
         told = await refusal(c, "dap_run", program="sum.test.js::adds")
         assert "node_modules/jest/bin/jest.js" in told
         assert "npm install --save-dev jest" in told
+
+
+def project(name: str, folder: Path) -> Path:
+    """Copy a project with tests."""
+    return Path(shutil.copytree(PROGRAMS / "runners" / name, folder / name))
+
+
+def configured(folder: Path) -> Path:
+    """Have CMake prepare a project's build."""
+    made = ["cmake", "-S", str(folder), "-B", str(folder / "build")]
+    subprocess.run(made, check=True, capture_output=True)
+    return folder
+
+
+def marked(path: Path) -> Program:
+    return Program(path, path)
+
+
+def needs_program(name: str, package: str) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"needs {name}: apt-get install {package}")
+
+
+def needs_gem(name: str) -> None:
+    needs("rdbg")
+    found = subprocess.run(["ruby", "-e", f"gem '{name}'"], capture_output=True, check=False)
+    if found.returncode:
+        pytest.skip(f"needs {name}: apt-get install ruby-{name}")
+
+
+@pytest.mark.parametrize(
+    ("gem", "file", "test", "marker", "error"),
+    [
+        ("minitest", "cart_test.rb", "CartTest::test_adds", "assert", "Expected: 6"),
+        ("minitest", "cart_test.rb", "cart::is complete", "error", "NoMethodError"),
+        ("rspec", "cart_spec.rb", "cart::#total::adds", "assert", "expected: 6"),
+    ],
+)
+async def test_a_test_of_ruby_stops_where_it_fails(
+    tmp_path: Path, gem: str, file: str, test: str, marker: str, error: str
+) -> None:
+    needs_gem(gem)
+    cart = copied(f"runners/{file}", tmp_path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=f"{file}::{test}")
+        assert (stop["file"], stop["line"]) == (str(cart.path), cart.line(marker))
+        assert error in stop["exception"]
+        assert "prices" in stop["locals"]
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_what_tests_of_ruby_skip_or_wait_for_stops_nobody(tmp_path: Path) -> None:
+    needs_gem("minitest")
+    copied("runners/cart_test.rb", tmp_path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        for test in ("test_raises", "test_skips"):
+            end = await ask(c, "dap_run", program=f"cart_test.rb::CartTest::{test}")
+            assert end["state"] == "ended"
+            assert "1 runs" in end["output"]
+        told = await read(c, "dap_run", program="cart_test.rb::test_ads")
+        assert "no test of cart_test.rb is called `test_ads`; there is `test_adds`" in told
+
+
+async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path) -> None:
+    needs("delve")
+    folder = project("go", tmp_path)
+    cart = marked(folder / "cart_test.go")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="go/cart_test.go::TestTotal::of two")
+        assert any(f"cart_test.go:{cart.line('assert')}" in frame for frame in stop["stack"])
+        assert (await ask(c, "dap_continue"))["exit_code"] == 1
+        end = await ask(c, "dap_run", program="go/cart_test.go::TestEmpty")
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        told = await read(c, "dap_run", program="go/cart_test.go::TestTotl")
+        assert "no test of cart_test.go is called `TestTotl`; there is `TestTotal`" in told
+
+
+async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) -> None:
+    needs("gdb")
+    needs_program("cargo", "cargo")
+    folder = project("rust", tmp_path)
+    async with asyncio.timeout(LIMIT), client(folder) as c:
+        end = await ask(c, "dap_run", program="tests/whole.rs::adds")
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        told = await refusal(c, "dap_run", program="src/lib.rs::ads")
+        assert "No test of lib.rs is called `ads`; there is `tests::adds`" in told
+        lib = folder / "src" / "lib.rs"
+        lib.write_text(lib.read_text("utf-8").replace("[2, 3]", "[2, three]"), encoding="utf-8")
+        told = await refusal(c, "dap_run", program="src/lib.rs::adds")
+        assert "`cargo test" in told
+        assert "cannot find value `three`" in told
+
+
+async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(tmp_path: Path) -> None:
+    needs("gdb")
+    needs_program("gcc", "gcc")
+    folder = configured(project("ctest", tmp_path))
+    cart = marked(folder / "cart_test.c")
+    async with asyncio.timeout(LIMIT), client(folder) as c:
+        stop = await ask(c, "dap_run", program="cart_test.c::two")
+        assert (stop["file"], stop["line"]) == (str(cart.path), cart.line("assert"))
+        assert stop["locals"]["sum"] == "5"
+        await ask(c, "dap_terminate")
+        end = await ask(c, "dap_run", program="build::empty")
+        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        told = await refusal(c, "dap_run", program="cart_test.c::three")
+        assert "No test of cart_test.c is called `three`; there is" in told

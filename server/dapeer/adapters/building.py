@@ -65,15 +65,19 @@ async def _tests(
     return [found[1] for found in lookup.listed.finditer(text)]
 
 
+def made_from(found: Sequence[Found], file: Path) -> Sequence[Found]:
+    """Return the programs that are made from a file; all, where none is known to be."""
+    return [each for each in found if each.values.get("source") == str(file)] or found
+
+
 def meant(found: Sequence[Found], file: Path, parts: Sequence[str], naming: Naming) -> list[Found]:
     """Return the programs with the tests of a name, and only these tests.
 
     A test is meant whose name has the parts in it, one after the other. Of several those are taken
-    that are in the file, or in what is called like it.
+    that are in what is called like the file.
     """
-    own = [each for each in found if each.values.get("source") == str(file)]
     wanted = naming.of(parts).split(naming.join) if parts else []
-    hits = _kept(own or found, naming.join, wanted)
+    hits = _kept(found, naming.join, wanted)
     return _kept(hits, naming.join, [file.stem]) or hits
 
 

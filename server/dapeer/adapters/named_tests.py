@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from dapeer.adapters.building import Found, build, look_up, meant
+from dapeer.adapters.building import Found, build, look_up, made_from, meant
 from dapeer.adapters.definition import own_values, shipped, user_folder
 from dapeer.adapters.recognition import Recognised, folder_of, located, program_of, recognise
 from dapeer.adapters.runner import Naming, Runner, load_runners
@@ -53,7 +53,7 @@ class Launch:
     title: str
     inputs: Json
     config: Json
-    exceptions: Sequence[str] | None
+    exceptions: Mapping[str, str] | None
     functions: Sequence[str]
     named: Named
 
@@ -145,7 +145,7 @@ async def _built(
         printed = await build(runner.build, values, known.root, env)
     if runner.lookup is None:
         return {}
-    found = await look_up(runner.lookup, printed, values, known.root, env)
+    found = made_from(await look_up(runner.lookup, printed, values, known.root, env), file)
     hits = meant(found, file, parts, runner.naming)
     if len(hits) != 1:
         raise _not_one(hits or found, file, parts, some=bool(hits))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -63,17 +66,24 @@ def program_of(recognised: Recognised) -> str | None:
         ArgumentError: It is not installed in the project.
     """
     runner = recognised.runner
-    if not runner.program:
+    if not runner.programs:
         return None
-    for folder in _above(recognised.root):
-        found = next(iter(sorted(folder.glob(runner.program))), None)
-        if found is not None:
-            return str(found)
-    raise ArgumentError(
-        f"{runner.title} runs the tests of {recognised.root}, and is not installed there: "
-        f"there is no {runner.program}.",
-        f"Install it: {runner.install}" if runner.install else "Install it.",
+    here = (
+        str(found)
+        for folder in _above(recognised.root)
+        for name in runner.programs
+        if os.sep in name
+        for found in sorted(folder.glob(name))
     )
+    path = (shutil.which(name) for name in runner.programs if os.sep not in name)
+    found = next(filter(None, itertools.chain(here, path)), None)
+    if found is None:
+        raise ArgumentError(
+            f"{runner.title} runs the tests of {recognised.root}, and is not installed there: "
+            f"there is no {' or '.join(runner.programs)}.",
+            f"Install it: {runner.install}" if runner.install else "Install it.",
+        )
+    return found
 
 
 def folder_of(file: Path) -> Path:

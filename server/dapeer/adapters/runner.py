@@ -141,8 +141,8 @@ class Runner:
     """Is found in a file of its tests: then no sign is needed."""
     signs: Sequence[Sign]
     rank: int
-    program: str
-    """Is looked for in the project's folder and those above it."""
+    programs: Sequence[str]
+    """What it is called: in the project's folder or one above it, or a name on PATH."""
     install: str
     """The command that gets it."""
     naming: Naming
@@ -152,8 +152,8 @@ class Runner:
     """Inputs of `dap_run`."""
     config: Mapping[str, Any]
     """Keys of the adapter's."""
-    exceptions: Sequence[str] | None
-    """The filters that have a failing test stop."""
+    exceptions: Mapping[str, str] | None
+    """The filters that have a failing test stop, and the condition of each, if it has one."""
     functions: Sequence[str]
     """The functions whose call is a failure."""
     path: Path
@@ -162,6 +162,7 @@ class Runner:
     def read(cls, table: Table, path: Path) -> Runner:
         """Read a whole file."""
         stops = table.table("stops")
+        filters = stops.table("exceptions")
         runner = cls(
             id=table.text("id"),
             title=table.get("title", str, table.text("id")),
@@ -170,14 +171,14 @@ class Runner:
             holds=_pattern(table, "holds"),
             signs=tuple(map(Sign.read, table.tables("signs"))),
             rank=table.get("rank", int, 1),
-            program=table.get("program", str, ""),
+            programs=table.texts("program"),
             install=table.get("install", str, ""),
             naming=Naming.read(table.table("name")),
             build=Build.read(table.table("build")) if "build" in table else None,
             lookup=Lookup.read(table.table("lookup")) if "lookup" in table else None,
             launch=table.table("launch").free(),
             config=table.table("config").free(),
-            exceptions=stops.texts("exceptions") if "exceptions" in stops else None,
+            exceptions={each: filters.text(each) for each in filters} or None,
             functions=stops.texts("functions"),
             path=path,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 NEEDS: Mapping[str, str] = {
     "breakpointLocations": "supportsBreakpointLocationsRequest",
@@ -36,6 +37,7 @@ NEEDS: Mapping[str, str] = {
 
 OPTIONS: Mapping[str, str] = {
     "condition": "supportsConditionalBreakpoints",
+    "exceptionFilterOptions": "supportsExceptionFilterOptions",
     "granularity": "supportsSteppingGranularity",
     "hitCondition": "supportsHitConditionalBreakpoints",
     "logMessage": "supportsLogPoints",
@@ -106,3 +108,14 @@ NEED_PROCESS = RESUMES | {
 
 INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
 """Requests whose answers are true of one stop only."""
+
+
+def exception_arguments(filters: Sequence[str], conditions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of `setExceptionBreakpoints` for some filters, and the conditions of some.
+
+    >>> exception_arguments(["all", "uncaught"], {"uncaught": "x > 1"})
+    {'filters': ['all'], 'filterOptions': [{'filterId': 'uncaught', 'condition': 'x > 1'}]}
+    """
+    options = [{"filterId": f, "condition": conditions[f]} for f in filters if f in conditions]
+    plain = [name for name in filters if name not in conditions]
+    return {"filters": plain, **({"filterOptions": options} if options else {})}

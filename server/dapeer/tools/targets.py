@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -13,7 +13,7 @@ from dapeer.adapters.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import check_version, find_python
 from dapeer.adapters.mappings import taken
-from dapeer.adapters.named_tests import Named, launch_of
+from dapeer.adapters.named_tests import Launch, Named, launch_of
 from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import above
 from dapeer.adapters.running import check_port, check_process, choose_for_process
@@ -40,6 +40,8 @@ class Wish:
     filters: Sequence[str] | None
     functions: Sequence[str] = ()
     """Functions to stop in."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the filters."""
     tests: Named | None = None
 
     @property
@@ -223,9 +225,16 @@ def plan_of(
     config, mappings = taken(definition, config, debugger.project)
     core = read_core(inputs["core"]) if "core" in inputs else None
     return Plan(
-        definition, request, inputs, config, wish.name, wish.filters, wish.functions, wish.tests,
-        mappings, core,
+        definition, request, inputs, config, wish.name, wish.filters, wish.functions, wish.conditions,
+        wish.tests, mappings, core,
     )  # fmt: skip
+
+
+def _stops(launch: Launch) -> dict[str, Any]:
+    """Return where failing tests stop, unless somebody has said where to."""
+    conditions = {name: text for name, text in (launch.exceptions or {}).items() if text}
+    filters = None if launch.exceptions is None else tuple(launch.exceptions)
+    return {"filters": filters, "functions": launch.functions, "conditions": conditions}
 
 
 async def tests_of(wish: Wish, request: RequestName, inputs: Json) -> tuple[Wish, Json]:
@@ -242,8 +251,7 @@ async def tests_of(wish: Wish, request: RequestName, inputs: Json) -> tuple[Wish
         type=wish.type or launch.type,
         name=wish.name or launch.title,
         config={**launch.config, **wish.config},
-        filters=launch.exceptions if wish.filters is None else wish.filters,
-        functions=launch.functions if wish.filters is None else (),
+        **(_stops(launch) if wish.filters is None else {}),
         tests=launch.named,
     )
     return told, launch.inputs
