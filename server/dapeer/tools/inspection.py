@@ -260,7 +260,7 @@ async def dap_exception_info(
         )
     info = await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
-    trace = str(details.get("stackTrace") or "").strip()
+    trace = str(details.get("stackTrace") or "").rstrip().lstrip("\n")
     data = {
         "exception": views.exception_text(stop),
         "break_mode": info.get("breakMode"),

@@ -32,9 +32,9 @@ class Failures:
         self._counts: dict[tuple[str, int, str, str, str], int] = {}
         self._told: dict[tuple[str, int, str, str, str], int] = {}
 
-    def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException) -> None:
+    def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
         """Count a failure of a `kind` of expression."""
-        key = (*place, kind, text, described(error))
+        key = (*place, kind, text, error if isinstance(error, str) else described(error))
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + 1
         if count & (count - 1) == 0:

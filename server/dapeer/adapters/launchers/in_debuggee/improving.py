@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-PARTS = ("dapeer_breaking", "dapeer_evaluating", "dapeer_values")
+PARTS = ("dapeer_breaking", "dapeer_evaluating", "dapeer_values", "dapeer_errors")
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
 
 

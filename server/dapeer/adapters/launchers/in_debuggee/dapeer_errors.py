@@ -1,0 +1,267 @@
+"""What an exception tells in the debuggee: the members of a group, the worker it comes from, one order of frames.
+
+Where the recursion limit is reached, Python switches off whatever traces the program, pydevd too; such an error is shown
+to it when it has left the program. What asyncio catches is told, since nothing stops at it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import linecache
+import os
+import re
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+MEMBERS = 8
+"""Members of a group that are told."""
+FRAMES = 50
+"""Frames of one traceback."""
+STOPS_THERE = 'exception_filters=["userUnhandled"] stops there'
+REMOTE = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+"""A frame in a traceback that a worker process has sent as text."""
+LIBRARIES = (
+    str(Path(__file__).absolute().parent.parent) + os.sep,
+    *(path + os.sep for name, path in sysconfig.get_paths().items() if name.endswith("lib")),
+)
+"""Where no code of the user's is: our launchers, and what Python finds modules in."""
+CHAINED = {
+    True: "\nThe above exception was the direct cause of the following exception:\n\n",
+    False: "\nDuring handling of the above exception, another exception occurred:\n\n",
+}
+
+
+def named(error: BaseException) -> str:
+    """Return type and message of an exception."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the program's own code
+        text = ""
+    name = type(error).__qualname__
+    return f"{name}: {text}" if text else name
+
+
+def is_users(path: str) -> bool:
+    """Whether a file is neither Python's nor a library's."""
+    return not path.startswith(("<", *LIBRARIES)) and "site-packages" not in path
+
+
+def relative(path: str) -> str:
+    """Return a path as seen from the working directory, if it is below it."""
+    here = os.getcwd() + os.sep  # noqa: PTH109
+    return path.removeprefix(here)
+
+
+def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
+    """Return file, line and function of the frames of a traceback, the outermost first; the user's, if there are any."""
+    frames: list[tuple[str, int, str]] = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append((code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return [frame for frame in frames if is_users(frame[0])] or frames
+
+
+def place(frames: list[tuple[str, int, str]]) -> str:
+    """Return where the innermost frame is."""
+    if not frames:
+        return ""
+    path, line, function = frames[-1]
+    return f" at {relative(path)}:{line} in {function}"
+
+
+def written(frames: list[tuple[str, int, str]]) -> str:
+    """Return frames as Python writes them."""
+    lines: list[str] = []
+    for path, line, function in frames[-FRAMES:]:
+        lines.append(f'  File "{path}", line {line}, in {function}\n')
+        text = linecache.getline(path, line).strip()
+        lines += [f"    {text}\n"] if text else []
+    return "".join(lines)
+
+
+def group_of(error: BaseException) -> tuple[BaseException, ...]:
+    """Return the exceptions that a group holds; nothing of one that is no group."""
+    inside: Any = getattr(error, "exceptions", ())
+    return inside if isinstance(inside, tuple) and hasattr(error, "derive") else ()  # pyright: ignore[reportUnknownVariableType]
+
+
+def members(error: BaseException, depth: int = 1) -> Iterator[str]:
+    """Yield the exceptions of a group, each with its place, and those of groups in it."""
+    inside = group_of(error)
+    for member in inside[:MEMBERS]:
+        yield "  " * depth + named(member) + place(frames_of(member.__traceback__))
+        yield from members(member, depth + 1)
+    if len(inside) > MEMBERS:
+        yield "  " * depth + f"and {len(inside) - MEMBERS} more"
+
+
+def remote_of(error: BaseException) -> str:
+    """Return the traceback that a worker process has sent with an exception; empty: it comes from no worker."""
+    cause = error.__cause__
+    return str(cause).strip('"\n ') if type(cause).__name__.endswith("RemoteTraceback") else ""
+
+
+def worker(error: BaseException) -> str:
+    """Return where in a worker process an exception was raised; empty: it comes from none."""
+    found = [(path, int(line), name) for path, line, name in REMOTE.findall(remote_of(error))]
+    users = [frame for frame in found if is_users(frame[0])]
+    return f"  raised in a worker process{place(users or found)}; {STOPS_THERE}" if found else ""
+
+
+def message(error: BaseException, known: str) -> str:
+    """Return an exception's message with what belongs to it: the members of a group, the worker."""
+    more = [*members(error), worker(error)]
+    return "\n".join([known, *filter(None, more)])
+
+
+def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
+    """Return the tracebacks of an exception and of those that led to it, as Python orders them: the latest last."""
+    seen |= {id(error)}
+    text = written(frames_of(error.__traceback__)) + named(error) + "\n"
+    remote = remote_of(error)
+    if remote:
+        return remote + "\n" + CHAINED[True] + text
+    for member in group_of(error)[:MEMBERS]:
+        text += "\nIn the group:\n" + trace(member, seen)
+    cause = error.__cause__
+    before = cause or (None if error.__suppress_context__ else error.__context__)
+    if before is None or id(before) in seen:
+        return text
+    return trace(before, seen) + CHAINED[cause is not None] + text
+
+
+# -- pydevd
+
+
+def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+    """Tell exceptions so.
+
+    Raises:
+        AttributeError: pydevd is not the one we know.
+    """
+    lists: Any = importlib.import_module("_pydevd_bundle.pydevd_frame_utils")
+    requests: Any = importlib.import_module("_pydevd_bundle.pydevd_comm")
+    answers: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command_factory_json")
+    inform(requests, answers)
+    innermost_first(lists)
+    # By this pydevd mixes its own words with types and functions.
+    lists.FramesList.current_frame = property(lambda _: None, lambda _, __: None)
+    show_untraced(importlib.import_module("pydevd").PyDB)
+    sys.meta_path.insert(0, Asyncio())
+
+
+def inform(requests: Any, answers: Any) -> None:  # noqa: ANN401 - pydevd's modules
+    """Have `exceptionInfo` tell all that belongs to an exception."""
+    stock = requests.build_exception_info_response
+
+    def build(debugger: Any, thread_id: Any, *rest: Any, **more: Any) -> Any:  # noqa: ANN401
+        response = stock(debugger, thread_id, *rest, **more)
+        frames: Any = debugger.suspended_frames_manager.get_frames_list(thread_id)
+        error = getattr(frames, "exc_desc", None)
+        if isinstance(error, BaseException):
+            try:
+                body = response.body
+                body.description = body.details.message = message(error, body.description)
+                body.details.stackTrace = trace(error)
+            except Exception:  # noqa: BLE001 - the program's own classes
+                return response
+        return response
+
+    requests.build_exception_info_response = answers.build_exception_info_response = build
+
+
+def innermost_first(lists: Any) -> None:  # noqa: ANN401 - pydevd's module
+    """Have the frames of what led to an exception in the order of all others."""
+    stock = lists.create_frames_list_from_exception_cause
+
+    def create(*arguments: Any) -> Any:  # noqa: ANN401
+        frames = stock(*arguments)
+        if frames is not None:
+            frames._frames.reverse()  # noqa: SLF001
+        return frames
+
+    lists.create_frames_list_from_exception_cause = create
+
+
+def show_untraced(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
+    """Show what leaves the program while nobody traces it any more: after the recursion limit was reached."""
+    stock = debugger.do_stop_on_unhandled_exception
+    last: list[int] = []
+
+    def stop(self: Any, thread: Any, frame: Any, frames: Any, error: Any) -> Any:  # noqa: ANN401
+        last[:] = [id(error[1])]
+        return stock(self, thread, frame, frames, error)
+
+    def shown(error: Any) -> None:  # noqa: ANN401
+        if isinstance(error[1], RecursionError) and id(error[1]) not in last:
+            show(error)
+
+    def of_thread(told: Any) -> None:  # noqa: ANN401
+        shown(tuple(told)[:3])
+
+    debugger.do_stop_on_unhandled_exception = stop
+    sys.excepthook = before(sys.excepthook, lambda *error: shown(error))
+    threading.excepthook = before(threading.excepthook, of_thread)
+
+
+def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
+    """Return a hook that does something before another does its work."""
+
+    def both(*arguments: Any) -> Any:  # noqa: ANN401
+        first(*arguments)
+        return hook(*arguments)
+
+    return both
+
+
+def show(error: Any) -> None:  # noqa: ANN401 - type, exception, traceback
+    """Stop as at an uncaught exception, if the debugger is to stop at such."""
+    pydevd: Any = sys.modules["pydevd"]
+    debugger = pydevd.get_global_debugger()
+    if debugger is None:
+        return
+    breakpoints: Any = importlib.import_module("_pydevd_bundle.pydevd_breakpoints")
+    thread = threading.current_thread()
+    information = debugger.set_additional_thread_info(thread)
+    information.is_tracing += 1
+    try:
+        breakpoints.stop_on_unhandled_exception(debugger, thread, information, tuple(error))
+    finally:
+        information.is_tracing -= 1
+
+
+class Asyncio(importlib.abc.MetaPathFinder):
+    """Has asyncio, once the program imports it, tell of what it catches."""
+
+    def find_spec(self, *_: object) -> None:
+        """Find nothing; but the module that is being imported now will be there when the next is."""
+        module: Any = sys.modules.get("asyncio.base_events")
+        loop = getattr(module, "BaseEventLoop", None)
+        if loop is None or not hasattr(loop, "call_exception_handler"):
+            return
+        sys.meta_path.remove(self)
+        loop.call_exception_handler = tell_caught(loop.call_exception_handler)
+
+
+def tell_caught(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop's handler of exceptions that tells of each besides."""
+    told: Any = importlib.import_module("in_debuggee.dapeer_breaking")
+
+    def call_exception_handler(self: Any, context: Any) -> Any:  # noqa: ANN401
+        error = context.get("exception")
+        if isinstance(error, Exception):
+            frames = frames_of(error.__traceback__)
+            if frames and is_users(frames[-1][0]):
+                kind = "task" if {"future", "task"} & set(context) else "callback"
+                hint = f"{told.described(error)}; {STOPS_THERE}"
+                told.failures.add(frames[-1][:2], f"asyncio {kind}", "", hint)
+        return stock(self, context)
+
+    return call_exception_handler
