@@ -121,7 +121,7 @@ async def test_typescript_stops_at_its_own_lines_whatever_has_built_it(built: Pa
     async with asyncio.timeout(SECONDS), assistant(project) as a:
         stop = await a.run(
             program=str(built),
-            breakpoints=[{"filename": "src/shop.ts", "line": line, "condition": "sum > 0"}],
+            breakpoints=[{"filename": "src/shop.ts", "line": line, "hit_condition": "2"}],
         )
         assert f"src/shop.ts:{line}" in stop.splitlines()[0], stop
         assert "'pot'" in stop
