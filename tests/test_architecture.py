@@ -56,7 +56,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py",
+    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "frames.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
     "advice.py", "adapters/hints.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
     "fitting.py",
 )  # fmt: skip

@@ -11,6 +11,7 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   └── DefinitionError    a definition file is wrong: which file, which key
     ├── ChannelError
     │   ├── ChannelClosed      the adapter is gone
+    │   ├── ProtocolError      what it sends is no message any more
     │   ├── RequestFailed      the adapter answered `success: false`
     │   └── RequestTimeout     the adapter did not answer in time
     ├── NeovimError
@@ -76,6 +77,10 @@ class ChannelError(DapeerError):
 
 class ChannelClosed(ChannelError):
     """The adapter's end of the wire is gone."""
+
+
+class ProtocolError(ChannelError):
+    """What an adapter sends is no message, and after it no beginning of another can be found."""
 
 
 class RequestFailed(ChannelError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dapeer.dap.messages import Body
 
@@ -29,11 +29,13 @@ class Failure:
     """The count that somebody was told last."""
 
 
+@dataclass(slots=True)
 class Failures:
     """All that failed in the processes of one program."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str, int, str], Failure] = {}
+    _known: dict[tuple[str, str, str, int, str], Failure] = field(
+        default_factory=dict[tuple[str, str, str, int, str], Failure]
+    )
 
     def __iter__(self) -> Iterator[Failure]:
         """Yield them, the earliest first."""

@@ -144,9 +144,18 @@ class Lives:
                 failure = await live.bring_up(self._host.breakpoints, arguments)
                 if failure is None:
                     started()
-                    await live.last()
+                    await _followed(live)
             finally:
                 live.session.finish()
                 self._host.ended(live, failed=failure is not None)
                 tasks.cancel_scope.cancel()
         return failure
+
+
+async def _followed(live: Live) -> None:
+    """Follow a session to its end; a fault of ours ends this one, and no other."""
+    try:
+        await live.last()
+    except Exception:
+        log.exception("session %s", live.session.id)
+        live.session.cause = live.session.cause or "dapeer has lost track of it; its log says how"

@@ -141,7 +141,7 @@ class Session:
             return
         self.over = True
         if not self.mirror.ended:
-            self.cause = self.cause or self._why_over()
+            self.cause = self.cause or self.channel.breach or self._why_over()
             self._observe(Event("terminated"))
         self._waiters.wake()
 
@@ -394,7 +394,6 @@ class Session:
     def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
         facts = {"name": self.name, "type": self.adapter, **self.advice.facts, **self.view()}
-        if self.feed is not None:
-            facts["feed"] = self.feed
-        kept = look.Summary.__annotations__.keys() & facts.keys()
+        facts |= {"problem": self.channel.fault, "feed": self.feed}
+        kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
         return cast("look.Summary", {key: facts[key] for key in facts if key in kept})

@@ -83,6 +83,8 @@ class Summary(TypedDict):
     """The session that it is a child of."""
     stale: NotRequired[str]
     """Why what is told may be old."""
+    problem: NotRequired[str]
+    """What of the adapter's messages could not be taken in."""
 
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:

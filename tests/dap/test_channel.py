@@ -45,7 +45,13 @@ async def refuse(request: Request) -> Body:
 async def wire() -> AsyncGenerator[Wire]:
     seen: list[Message] = []
     ours, adapter = transport_pair()
-    channel = Channel(ours, seen.append, refuse)
+
+    def observe(message: Message) -> None:
+        if message == Event("odd"):
+            raise KeyError
+        seen.append(message)
+
+    channel = Channel(ours, observe, refuse)
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(channel.run())
         yield Wire(channel, adapter, seen)
@@ -116,13 +122,36 @@ async def test_a_response_without_a_command_gets_that_of_its_request() -> None:
         assert seen.command == "threads"
 
 
-async def test_a_response_that_nobody_asked_for_is_observed_only() -> None:
+async def test_the_answer_to_another_clients_request_is_observed_only() -> None:
     async with wire() as w, asyncio.TaskGroup() as tasks:
-        await w.adapter.send(Response(99, "next", success=True))
+        await w.adapter.send(Response(0, "next", success=True))
         asking = tasks.create_task(w.channel.request("threads"))
         await w.answer(await w.asked())
         await asking
-        assert Response(99, "next", success=True) in w.seen
+        assert Response(0, "next", success=True) in w.seen
+
+
+async def test_a_second_answer_and_one_that_nobody_asked_for_are_dropped() -> None:
+    async with wire() as w, asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(w.channel.request("threads"))
+        request = await w.asked()
+        await w.answer(request)
+        await w.answer(request)
+        await w.adapter.send(Response(99, "next", success=True))
+        await asking
+        again = tasks.create_task(w.channel.request("scopes"))
+        await w.answer(await w.asked())
+        await again
+        assert [type(message) for message in w.seen] == [Request, Response, Request, Response]
+
+
+async def test_a_message_that_the_observer_cannot_take_in_costs_that_message_only() -> None:
+    async with wire() as w, asyncio.TaskGroup() as tasks:
+        await w.adapter.send(Event("odd"))
+        asking = tasks.create_task(w.channel.request("threads"))
+        await w.answer(await w.asked())
+        await asking
+        assert w.channel.fault == "dapeer could not take in its event odd"
 
 
 async def test_a_failed_response_raises_with_the_words_of_the_adapter() -> None:

@@ -9,7 +9,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 import debugpy  # noqa: T100 - for its data, not to stop here
 import pytest
 
-from dapeer.dap import types
+from dapeer.dap import bodies, types
 
 Json = Mapping[str, Any]
 
@@ -23,7 +23,13 @@ def read_definitions() -> Json:
 
 
 DEFINITIONS = read_definitions()
-TYPES = [value for _, value in inspect.getmembers(types, is_typeddict)]
+TYPES = list(
+    {
+        name: value
+        for module in (types, bodies)
+        for name, value in inspect.getmembers(module, is_typeddict)
+    }.values()
+)
 
 
 def definition_of(name: str) -> Json:

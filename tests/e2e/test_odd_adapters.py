@@ -272,3 +272,37 @@ async def test_output_of_every_odd_shape_is_kept(settings: Path) -> None:
         for word in ("no category", "null category", "important", "lone"):
             assert word in output
         assert "secret" not in output
+
+
+NESTED = "[" * 2000 + "]" * 2000
+DEEP = f'{{"type":"event","event":"output","body":{{"output":{NESTED}}}}}'
+ATTACKS: dict[str, object] = {
+    "thread": {"event": ["continued", {"threadId": []}]},
+    "breakpoint": {"event": ["breakpoint", {"reason": "new", "breakpoint": [1]}]},
+    "module": {"event": ["module", {"module": "m"}]},
+    "depth": {"raw": f"Content-Length: {len(DEEP)}\r\n\r\n{DEEP}"},
+    "headers": {"raw": "Content-Length: x\r\n\r\n" * 3000},
+    "digits": {"raw": f"Content-Length: {'9' * 5000}\r\n\r\n"},
+    "size": {"raw": "Content-Length: 1073741824\r\n\r\n"},
+    "endless": {"raw": "Content-Length: 1" + " " * 20_000},
+    "folder": {"request": ["runInTerminal", {"args": ["true"], "cwd": 5}]},
+    "environment": {"request": ["runInTerminal", {"args": ["true"], "cwd": "", "env": []}]},
+    "nul": {"request": ["runInTerminal", {"args": ["a\0b"], "cwd": ""}]},
+    "child": {"request": ["startDebugging", {"configuration": [], "request": "launch"}]},
+    "port": {"request": ["startDebugging", {"configuration": {"connect": {"port": "x"}}}]},
+    "twice": {"respond": {}},
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+async def test_an_odd_message_ends_at_most_its_own_session(settings: Path, attack: str) -> None:
+    fake(settings, name="calm")
+    fake(settings, {"threads": ["default", ATTACKS[attack]]})
+    async with asyncio.timeout(LIMIT), client() as c:
+        calm = await ask(c, "dap_run", program=FAKE_PROGRAM, type="calm")
+        odd = await call(c, "dap_run", program=FAKE_PROGRAM, type="fake", timeout_ms=5000)
+        assert "Internal error" not in text(odd)
+        await call(c, "dap_threads")
+        step = await ask(c, "dap_step_over", session_id=calm["session_id"])
+        assert step["line"] == 2
+        assert "Internal error" not in await read(c, "dap_status")

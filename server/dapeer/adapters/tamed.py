@@ -15,6 +15,7 @@ from dapeer.adapters.quirks import Quirks
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import NEEDS, OPTIONS
 from dapeer.dap.transport import Transport
+from dapeer.errors import ProtocolError
 
 CAPABILITIES = {**NEEDS, **OPTIONS}
 """By request, or option of requests."""
@@ -40,6 +41,7 @@ class Tamed:
         self._harmful = quirks.harmful
         self._settle = settle
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._breach: ProtocolError | None = None
         self._tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
         self._pump = asyncio.create_task(self._receive())
 
@@ -65,7 +67,7 @@ class Tamed:
         message = await self._messages.get()
         if message is None:
             self._messages.put_nowait(None)
-            raise anyio.EndOfStream
+            raise self._breach or anyio.EndOfStream
         return message
 
     async def send_eof(self) -> None:
@@ -89,6 +91,8 @@ class Tamed:
                         self._messages.put_nowait(message)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._settle()
+        except ProtocolError as error:
+            self._breach = error
         finally:
             self._messages.put_nowait(None)
 

@@ -8,13 +8,21 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import cast
 
 import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.dap.messages import Body, Message, Request, Response, describe
+from dapeer.dap.shapes import shaped
 from dapeer.dap.transport import Transport
-from dapeer.errors import ChannelClosed, DapeerError, RequestFailed, RequestTimeout
+from dapeer.errors import (
+    ChannelClosed,
+    DapeerError,
+    ProtocolError,
+    RequestFailed,
+    RequestTimeout,
+)
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +46,10 @@ class Channel:
         self._seq = itertools.count(1)
         self._pending: dict[int, tuple[Request, asyncio.Future[Response]]] = {}
         self.closed = anyio.Event()
+        self.fault: str | None = None
+        """What of the adapter's messages could not be taken in first, None: nothing."""
+        self.breach: str | None = None
+        """Why nothing more is received, where the adapter has broken the protocol."""
 
     async def run(self) -> None:
         """Receive until the other end is gone."""
@@ -109,21 +121,35 @@ class Channel:
                 message = await self._transport.receive()
             except (anyio.EndOfStream, anyio.ClosedResourceError):
                 return
+            except ProtocolError as error:
+                self.breach = str(error)
+                return
             match message:
                 case Response():
                     self._respond(message)
                 case Request():
-                    self._observe(message)
+                    message = cast("Request", shaped(message))
+                    self._see(message)
                     # Another client's requests, which we only watch, have negative numbers.
                     if message.seq >= 0:
                         tasks.start_soon(self._reverse, message)
                 case _:
                     _log("<-", message)
-                    self._observe(message)
+                    self._see(shaped(message))
+
+    def _see(self, message: Message) -> None:
+        """Show a message to the observer; one that it cannot take in costs that message only."""
+        try:
+            self._observe(message)
+        except Exception:
+            log.exception("the adapter has sent what nobody understands: %s", describe(message))
+            self.fault = self.fault or f"dapeer could not take in its {describe(message)}"
 
     def _respond(self, response: Response) -> None:
         # Only the number counts: some adapters leave `command` empty in error responses.
         request, future = self._pending.pop(response.request_seq, (None, None))
+        if request is None and response.request_seq > 0:
+            return  # answered before, or never asked
         if request is not None:
             response = Response(
                 response.request_seq,
@@ -134,8 +160,9 @@ class Channel:
                 request.arguments,
                 response.seq,
             )
+        response = cast("Response", shaped(response))
         _log("<-", response)
-        self._observe(response)
+        self._see(response)
         if future is not None and not future.done():
             future.set_result(response)
 
@@ -146,7 +173,10 @@ class Channel:
             response = replace(response, body=await self._answer(request))
         except RequestFailed as error:
             response = replace(response, success=False, message=error.message)
-        self._observe(response)
+        except Exception as error:
+            log.exception("cannot do what the adapter asks: %s", describe(request))
+            response = replace(response, success=False, message=f"dapeer cannot do it: {error}")
+        self._see(response)
         try:
             await self._transport.send(response)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -107,14 +107,15 @@ def decode(data: bytes) -> Message | None:
 
     Adapters send more than the specification allows: bodies that are lists or strings, a null
     `message`, bytes that are not UTF-8, and lone surrogates for a program's raw bytes. All of it is
-    made harmless here, so that no other module has to think of it.
+    made harmless here, so that no other module has to think of it. What is nested deeper than Python
+    reads is no message, either.
     """
     try:
         value = json.loads(data.decode("utf-8", "replace"))
-    except ValueError:
+        if b"\\u" in data:
+            value = without_surrogates(value)
+    except (ValueError, RecursionError):
         return None
-    if b"\\u" in data:
-        value = without_surrogates(value)
     return from_json(value)
 
 
@@ -133,7 +134,7 @@ def from_json(value: object) -> Message | None:
                 command=str(fields.get("command") or ""),
                 success=bool(fields.get("success")),
                 body=_mapping(fields.get("body")),
-                message=fields.get("message"),
+                message=_text(fields.get("message")),
                 seq=seq,
             )
         case "request":
@@ -144,6 +145,10 @@ def from_json(value: object) -> Message | None:
 
 def _integer(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _mapping(value: object) -> Body:

@@ -11,9 +11,12 @@ import anyio
 from anyio.abc import ByteStream, ObjectReceiveStream, ObjectSendStream
 
 from dapeer.dap.messages import Message, decode, encode
+from dapeer.errors import ProtocolError
 
 CHUNK = 1 << 16
 LONGEST_HEADER = 1 << 14
+LONGEST_BODY = 1 << 28
+"""Bytes of one message; no adapter has a reason to send more."""
 
 
 class Transport(Protocol):
@@ -34,6 +37,7 @@ class Transport(Protocol):
         Raises:
             anyio.EndOfStream: The other end is gone.
             anyio.ClosedResourceError: `aclose` was called.
+            ProtocolError: What comes is no protocol any more.
         """
         ...
 
@@ -64,12 +68,16 @@ class Framing:
         self._length: int | None = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take the next bytes of the stream and yield each body that is now complete."""
+        """Take the next bytes of the stream and yield each body that is now complete.
+
+        Raises:
+            ProtocolError: What comes is longer than any message.
+        """
         self._buffer += data
-        while True:
-            if self._length is None and not self._header():
-                return
-            if self._length is None or len(self._buffer) < self._length:
+        while self._length is not None or self._header():
+            if self._length is None:
+                continue
+            if len(self._buffer) < self._length:
                 return
             body = bytes(self._buffer[: self._length])
             del self._buffer[: self._length]
@@ -77,19 +85,29 @@ class Framing:
             yield body
 
     def _header(self) -> bool:
-        """Consume the lines up to the blank one that ends a header; False when more are needed."""
+        """Consume the lines up to the blank one that ends a header, and learn the length, if it says one.
+
+        False when more bytes are needed.
+        """
         start = self._buffer.find(b"Content-Length:")
         if start < 0:
             # Noise without a line end cannot grow for ever.
             del self._buffer[:-LONGEST_HEADER]
             return False
         end = self._buffer.find(b"\r\n\r\n", start)
-        if end < 0:
+        if end < 0 and len(self._buffer) - start <= LONGEST_HEADER:
             return False
+        if end < 0:
+            raise ProtocolError("It sent a header without an end.", "Its own log may say why.")
         number = self._buffer[start + len(b"Content-Length:") : end].split(b"\r\n")[0].strip()
         del self._buffer[: end + 4]
-        self._length = int(number) if number.isdigit() else None
-        return self._length is not None or self._header()
+        if number.isdigit():
+            digits = number.lstrip(b"0") or b"0"
+            if len(digits) > len(str(LONGEST_BODY)) or int(digits) > LONGEST_BODY:
+                size = f"more than {LONGEST_BODY >> 20} MB"
+                raise ProtocolError(f"It began a message of {size}.", "Its own log may say why.")
+            self._length = int(digits)
+        return True
 
 
 class ContentLengthTransport:

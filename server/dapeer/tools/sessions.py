@@ -102,6 +102,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     code = f", exit code {row['exit_code']}" if "exit_code" in row else ""
     cause = f": {row['cause']}" if "cause" in row else ""
     stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
+    stale += f" ({row['problem']})" if "problem" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
     where = f", in Neovim, by {row['feed']}" if "feed" in row else ""
     where += f", {relative(row['interpreter'], project)}" if "interpreter" in row else ""

@@ -1,0 +1,179 @@
+"""Bodies of messages as the specification has them, whatever an adapter has sent. Pure.
+
+What is checked here nobody else has to be careful with: a field that `bodies` or `types` name has the type that they
+say, or is absent. Fields that they do not name pass as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, NotRequired, cast, get_args, get_origin, get_type_hints, is_typeddict
+
+from dapeer.dap.bodies import EVENTS, REQUESTS, RESPONSES
+from dapeer.dap.messages import Body, Event, Message, Request, Response
+
+Check = Callable[[object], Any]
+"""Returns a value as it should be, the same one where it is so already, or `ABSENT`."""
+
+ABSENT = object()
+LARGEST = 2**63 - 1
+IDENTITIES = frozenset({"id", "threadId"})
+"""Without one of these nobody knows what an object is about, so all of it is absent."""
+
+
+def shaped(message: Message) -> Message:
+    """Return a message whose body has the specification's shape.
+
+    A response must carry its command, and a failed one keeps its body: that is an error's.
+    """
+    match message:
+        case Event(event=name, body=body):
+            fitting = _fitting(EVENTS, name, body)
+            return message if fitting is body else replace(message, body=fitting)
+        case Response(command=command, success=True, body=body):
+            fitting = _fitting(RESPONSES, command, body)
+            return message if fitting is body else replace(message, body=fitting)
+        case Request(command=command, arguments=arguments):
+            fitting = _fitting(REQUESTS, command, arguments)
+            return message if fitting is arguments else replace(message, arguments=fitting)
+        case _:
+            return message
+
+
+def _fitting(kinds: Mapping[str, type], name: str, body: Body) -> Body:
+    kind = kinds.get(name)
+    if kind is None:
+        return body
+    fitting = _body(kind)(body)
+    return {} if fitting is ABSENT else fitting
+
+
+@cache
+def _body(kind: type) -> Check:
+    """Return the check of a whole body: who reads it asks for its fields, so none is made up."""
+    return _object(kind, complete=False)
+
+
+@cache
+def _check(hint: Any) -> Check:  # noqa: ANN401 - any annotation of `bodies` and `types`
+    if is_typeddict(hint):
+        return _object(hint, complete=True)
+    match get_origin(hint), get_args(hint):
+        case None, _:
+            return _SCALARS[hint]
+        case origin, (item,) if origin is list:
+            return _list(_check(item))
+        case _:
+            return _mapping
+
+
+def _object(kind: type, *, complete: bool) -> Check:
+    """Return the check of an object; a `complete` one has all texts and numbers that are required."""
+    hints = get_type_hints(kind, include_extras=True)
+    # A body may hold itself, so what checks a field is made when it is first needed.
+    fields = {name: _bare(hint) for name, hint in hints.items()}
+    required = frozenset(
+        name for name, hint in hints.items() if get_origin(hint) is not NotRequired
+    )
+    identities = required & IDENTITIES
+    # What is not said to be true is not true.
+    defaults: Mapping[str, object] = {
+        name: _default(fields[name])
+        for name in required - identities
+        if complete and fields[name] is not bool
+    }
+
+    expected = identities | defaults.keys()
+
+    def check(value: object) -> Any:  # noqa: ANN401 - JSON
+        if not isinstance(value, dict) and expected:
+            return ABSENT
+        given = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        odd: dict[str, Any] = {}
+        for name, hint in fields.items():
+            item = given.get(name, ABSENT)
+            fitting = ABSENT if item is ABSENT else _check(hint)(item)
+            if fitting is not item or (item is ABSENT and name in expected):
+                odd[name] = fitting
+        if any(odd.get(name) is ABSENT for name in identities):
+            return ABSENT
+        if not odd and given is value:
+            return given
+        kept = {name: item for name, item in {**given, **odd}.items() if item is not ABSENT}
+        return {**{name: _copy(default) for name, default in defaults.items()}, **kept}
+
+    return check
+
+
+def _bare(hint: Any) -> Any:  # noqa: ANN401 - an annotation
+    return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+
+
+def _default(hint: Any) -> object:  # noqa: ANN401 - an annotation
+    if hint in _DEFAULTS:
+        return _DEFAULTS[hint]
+    return [] if get_origin(hint) is list else {}
+
+
+def _copy(default: object) -> object:
+    return default if isinstance(default, str | int) else type(default)()
+
+
+def _list(check: Check) -> Check:
+    def checked(value: object) -> Any:  # noqa: ANN401 - JSON
+        if not isinstance(value, list):
+            return ABSENT
+        items = cast("list[object]", value)
+        fitting = [check(item) for item in items]
+        if all(new is old for new, old in zip(fitting, items, strict=True)):
+            return items
+        return [item for item in fitting if item is not ABSENT]
+
+    return checked
+
+
+def _mapping(value: object) -> Any:  # noqa: ANN401 - JSON
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else ABSENT
+
+
+def _text(value: object) -> Any:  # noqa: ANN401 - JSON
+    match value:
+        case str():
+            return value
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return str(value)
+        case _:
+            return ABSENT
+
+
+def _integer(value: object) -> Any:  # noqa: ANN401 - JSON
+    match value:
+        case bool():
+            return ABSENT
+        case int():
+            return value if abs(value) <= LARGEST else ABSENT
+        case float() if value.is_integer() and abs(value) <= LARGEST:
+            return int(value)
+        # Perl's adapter sends numbers as texts.
+        case str() if value.isascii() and value.isdigit() and len(value) < len(str(LARGEST)):
+            return int(value)
+        case _:
+            return ABSENT
+
+
+def _truth(value: object) -> Any:  # noqa: ANN401 - JSON
+    match value:
+        case bool():
+            return value
+        case 0 | 1:
+            return bool(value)
+        case _:
+            return ABSENT
+
+
+_SCALARS: Mapping[Any, Check] = {str: _text, int: _integer, bool: _truth}
+_DEFAULTS: Mapping[Any, object] = {str: "", int: 0}
