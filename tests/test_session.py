@@ -104,18 +104,26 @@ async def test_an_unknown_exception_filter_is_named_with_those_there_are() -> No
 # -- when nobody answers
 
 
-@pytest.mark.parametrize("command", ["pause", "setBreakpoints", "continue", "next", "disconnect"])
-async def test_a_control_request_without_an_answer_kills_and_says_so(command: str) -> None:
-    async with wired({command: never}, control=0.01) as w:
-        error = await failure(w.session.request(command))
+async def test_an_end_without_an_answer_kills_and_says_so() -> None:
+    async with wired({"disconnect": never}, control=0.01) as w:
+        error = await failure(w.session.request("disconnect"))
         assert isinstance(error, RequestTimeout)
-        assert f"did not answer `{command}` within 0.01 s" in str(error)
+        assert "did not answer `disconnect` within 0.01 s" in str(error)
         assert "killed together with the program" in str(error)
         assert len(w.killed) == 1
         assert w.session.over
         assert w.session.mirror.phase is Phase.ENDED
-        assert f"`{command}`" in str(w.session.view().get("cause"))
+        assert "`disconnect`" in str(w.session.view().get("cause"))
         assert "killed" in str(w.session.view().get("cause"))
+
+
+@pytest.mark.parametrize("command", ["pause", "setBreakpoints", "continue", "next"])
+async def test_what_is_no_end_kills_nobody_without_an_answer(command: str) -> None:
+    """The program may run code that lets no debugger in."""
+    async with wired({command: never}, control=0.01) as w:
+        assert isinstance(await failure(w.session.request(command)), RequestTimeout)
+        assert w.killed == []
+        assert not w.session.over
 
 
 async def test_an_inspection_without_an_answer_kills_nobody() -> None:
@@ -188,7 +196,7 @@ async def test_an_adapter_that_ends_at_a_resume_is_no_failure_of_it() -> None:
 
 async def test_a_pause_without_a_thread_takes_the_first() -> None:
     async with wired() as w:
-        await w.session.pause(None)
+        await w.session.pause(None, 1)
         [request] = w.peer.of("pause")
         assert request.arguments == {"threadId": 1}
 
@@ -197,7 +205,7 @@ async def test_a_program_that_has_ended_cannot_be_paused() -> None:
     async with wired() as w:
         await w.peer.event("terminated")
         await w.session.wait_for(lambda: w.session.mirror.ended, None)
-        assert isinstance(await failure(w.session.pause(None)), NotStopped)
+        assert isinstance(await failure(w.session.pause(None, 1)), NotStopped)
         assert w.peer.commands() == []
 
 

@@ -254,7 +254,14 @@ def test_text_and_data_tell_the_same_facts() -> None:
     stopped.exception = {"exceptionId": "Oops", "description": "it broke"}
     stopped.body = {**stopped.body, "description": "A description"}
     view, written = shown(told), text(told)
-    assert view.keys() == Snapshot.__annotations__.keys() - {"exit_code", "cause", "parent"}
+    assert view.keys() == Snapshot.__annotations__.keys() - {
+        "exit_code",
+        "cause",
+        "parent",
+        "pausing",
+        "threads",
+        "tasks",
+    }
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),
         "a.py:10", "session 1", *view.get("stack", ()), *view.get("notes", ()),
@@ -293,6 +300,23 @@ def test_a_running_program_shows_what_it_printed_since() -> None:
         "Still running [session 1]. Wait on with dap_wait_until_paused, or stop it with dap_pause.",
         "Output:",
         "  new",
+    ]
+
+
+def test_a_pause_that_is_pending_is_told_with_places() -> None:
+    told = Told()
+    told.ask("pause", threadId=1)
+    view = snapshot.running(1, told.mirror, 0)
+    view["threads"] = ["1 main blocked at a.py:3 in f"]
+    view["tasks"] = ["Task-1 at a.py:9 in g"]
+    assert CHECK.validate_python(view, strict=True) == view
+    lines = render.snapshot(view, PROJECT).splitlines()
+    assert lines[0].startswith("Not stopped yet [session 1]: its threads are blocked.")
+    assert lines[1:] == [
+        "Threads:",
+        *map("  {}".format, view["threads"]),
+        "Tasks:",
+        *map("  {}".format, view["tasks"]),
     ]
 
 

@@ -34,6 +34,8 @@ Each error reads as one sentence on what happened and one on what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class DapeerError(Exception):
     """What happened, and what to do about it."""
@@ -96,13 +98,25 @@ class RequestTimeout(ChannelError):
     """The adapter did not answer in time."""
 
     def __init__(
-        self, command: str, seconds: float, *, killed: bool = False, forced: bool = False
+        self,
+        command: str,
+        seconds: float,
+        *,
+        killed: bool = False,
+        forced: bool = False,
+        owed: Sequence[str] = (),
     ) -> None:
+        """`owed`: earlier requests that the adapter has not answered either."""
         hint = "The session goes on, but the program may be stuck: try dap_pause, or end it with dap_terminate."
         if killed:
             hint = "dap_program_output tells what it printed; dap_run starts anew."
         elif forced:
             hint = "It does not advertise it, and may answer nothing any more: end it with dap_terminate."
+        elif owed:
+            hint = (
+                f"It still owes an answer to `{owed[0]}`: a value may take long to compute, or code of the program lets no "
+                "debugger in. Try again, or end it with dap_terminate."
+            )
         super().__init__(
             f"The adapter did not answer `{command}` within {seconds:g} s"
             + (", so it was killed together with the program." if killed else "."),

@@ -16,7 +16,9 @@ from dapeer.frames import Frames
 from dapeer.live import LAST_OUTPUT, POLITE, Life
 from dapeer.neovim.feeds import Feed, Hello
 from dapeer.neovim.transport import NvimTransport
-from dapeer.session import Deadlines, Session
+from dapeer.places import Sight
+from dapeer.session import Session
+from dapeer.waiters import Deadlines
 
 LAST_WORDS = 0.5
 """Seconds that nvim-dap has to close a session whose debuggee has ended; it may be waiting for a key."""
@@ -38,6 +40,7 @@ class Joined:
         why_over: Callable[[], str],
         names: Mapping[str, str],
         frames: Frames | None = None,
+        sight: Sight | None = None,
         parent: Session | None = None,
         type_there: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
@@ -60,6 +63,7 @@ class Joined:
             why_over=why_over,
             changed=lambda message: changed(self, message),
             frames=frames,
+            sight=sight,
             parent=parent,
         )
         self.session.feed = feed.name
@@ -143,7 +147,7 @@ class Joined:
         """End the session; return whether the debuggee was ended, too (None: if it was launched)."""
         session = self.session
         ending = self.hello.request == "launch" if terminate is None else terminate
-        session.cause = "ended by dap_disconnect" if ending else "detached; the program runs on"
+        session.part(ending=ending)
         await session.request("disconnect", {"terminateDebuggee": ending})
         await session.wait_for(lambda: session.over, POLITE)
         return ending

@@ -28,7 +28,8 @@ from dapeer.errors import (
 )
 from dapeer.frames import Frames
 from dapeer.plan import Plan
-from dapeer.session import Deadlines, Session
+from dapeer.session import Session
+from dapeer.waiters import Deadlines
 
 LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send what is left and go."""
@@ -99,10 +100,8 @@ class Live:
         self.launched: bool = parent.launched if parent else plan.launched
         """Whether the debuggee is ours, and so ends with its session."""
         self.accepts = accepts
-        """Whether breakpoints of a source file may be sent to this adapter."""
         self.adapter = adapter
         self.run_to: str | None = None
-        """File of a breakpoint that lasts until the next stop."""
         self._adopt = adopt
         self._adopt_soon = adopt_soon
         self._leaving = False
@@ -119,6 +118,7 @@ class Live:
             why_over=self._why_over,
             changed=lambda message: changed(self, message),
             frames=Frames(plan.definition.frames, project),
+            sight=plan.definition.sight,
             parent=parent.session if parent else None,
             answer=self._answer,
         )
@@ -385,8 +385,7 @@ class Live:
         session = self.session
         ending = self.launched if terminate is None else terminate
         self.check_leave(terminate=ending)
-        let_go = "closed" if self.plan.core else "detached; the program runs on"
-        session.cause = "ended by dap_disconnect" if ending else let_go
+        session.part(ending=ending)
         if not ending:
             self.adapter.release(self._pid)
         await self._let_go(ending=ending)

@@ -60,6 +60,8 @@ class Mirror:
         self.process: Body = {}
         """Body of the `process` event."""
         self.exit_code: int | None = None
+        self.pausing = False
+        """A `pause` was asked for, and no stop has come since."""
         self._started = False
         self._ended = False
         self._stops: dict[int, Stop] = {}
@@ -172,6 +174,11 @@ class Mirror:
         self.require_live()
         if self._stops:
             raise NotStopped(f"Thread {thread_id} is running.", "dap_threads lists the others.")
+        if self.pausing:
+            raise NotStopped(
+                "The program is not stopped yet: a pause is pending.",
+                "dap_threads tells where it is blocked; dap_wait_until_paused waits for the stop.",
+            )
         raise NotStopped(
             "The program is running.",
             "Wait with dap_wait_until_paused, or stop it with dap_pause.",
@@ -186,6 +193,8 @@ class Mirror:
                 self._on_event.get(name, _ignore)(body)
             case Request(seq=seq, command=command):
                 self._asked[seq] = self.epoch
+                if command in RESUMES or command == "pause":
+                    self.pausing = command == "pause" and not self._stops
                 if command in RESUMES:
                     self._resuming[seq] = dict(self._stops)
                     self._resumed()
@@ -209,6 +218,7 @@ class Mirror:
 
     def _stopped(self, body: Body) -> None:
         self._started = True
+        self.pausing = False
         self.epoch += 1
         thread_id = self._stopped_thread(body)
         # What another process of the program has been shown with is not shown again.
@@ -266,6 +276,7 @@ class Mirror:
 
     def _terminated(self, _: Body) -> None:
         self._ended = True
+        self.pausing = False
         self._resumed()
 
     # -- responses
@@ -273,6 +284,7 @@ class Mirror:
     def _response(self, response: Response) -> None:
         late = self._asked.pop(response.request_seq, self.epoch) != self.epoch
         known = self._on_response.get(response.command)
+        self.pausing &= response.success or response.command != "pause"
         if response.command in RESUMES:
             self._resume_answered(response)
         # What an adapter tells late about an earlier stop must not pass for this one: its ids may
@@ -354,7 +366,11 @@ class Mirror:
             self.stop.outdated.discard(asked["variablesReference"])
 
     def _variable_set(self, asked: Body, body: Body) -> None:
-        if asked.get("context") != "hover":
+        # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.
+        looks = asked.get("context") == "hover" or (
+            asked.get("context") == "clipboard" and "frameId" not in asked
+        )
+        if not looks:
             self._written(body)
 
     def _written(self, _: Body) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.fitting import fitted
+from dapeer.fitting import fitted, shortened
+from dapeer.frames import Frames
+from dapeer.places import Place
 from dapeer.snapshot import Snapshot, relative
 
 
@@ -19,6 +21,8 @@ def snapshot(view: Snapshot, project: Path) -> str:
         _section("Stack", view.get("stack", ())),
         _section("Locals", assignments(view.get("locals", {}))),
         _section("Changed", changes(view.get("changed", {}))),
+        _section("Threads", view.get("threads", ())),
+        _section("Tasks", view.get("tasks", ())),
         _output(view),
         *(f"({note})" for note in view.get("notes", ())),
     ]
@@ -37,11 +41,18 @@ def _stopped(view: Snapshot, project: Path) -> str:
 
 def _ended(view: Snapshot, project: Path) -> str:  # noqa: ARG001
     code = f"exit code {view['exit_code']}" if "exit_code" in view else "exit code unknown"
-    cause = f": {view['cause']}" if "cause" in view else ""
-    return f"Ended, {code}{cause} [{_session(view)}]"
+    cause = view.get("cause", "")
+    if cause.startswith("ended by") and "exit_code" not in view:
+        return f"E{cause[1:]} [{_session(view)}]"
+    return f"Ended, {code}{f': {cause}' if cause else ''} [{_session(view)}]"
 
 
 def _running(view: Snapshot, project: Path) -> str:  # noqa: ARG001
+    if view.get("pausing"):
+        return (
+            f"Not stopped yet [{_session(view)}]: its threads are blocked. The pause is pending: it stops the program as soon as one "
+            "runs on, and dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace tell where they are."
+        )
     return (
         f"Still {view['state']} [{_session(view)}]. "
         "Wait on with dap_wait_until_paused, or stop it with dap_pause."
@@ -61,6 +72,21 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
     """
     place = f" at {relative(path, project)}:{line}" if path else ""
     return place + (f" in {function}" if function else "")
+
+
+def place(each: Place, frames: Frames, project: Path) -> str:
+    """Return where a thread or task is: in the user's innermost frame, and what that one has called."""
+    if not each.frames:
+        return ""
+    top = each.frames[0]
+    frame = frames.foremost(each.frames) or top
+    path = str(frame.get("source", {}).get("path") or "")
+    inside = f", inside {shortened(top['name'], NAME)}" if top is not frame else ""
+    return location(path, frame["line"], shortened(frame["name"], NAME), project) + inside
+
+
+NAME = 80
+"""Characters of a function's name."""
 
 
 def assignments(values: Mapping[str, str]) -> list[str]:

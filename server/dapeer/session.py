@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import anyio
 
@@ -16,13 +15,9 @@ from dapeer import snapshot as look
 from dapeer.advice import Advice
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, OPTIONS, can, exception_arguments
+from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can, exception_arguments
 from dapeer.dap.transport import Transport
-from dapeer.dap.types import (
-    FunctionBreakpoint,
-    GotoTarget,
-    SourceBreakpoint,
-)
+from dapeer.dap.types import FunctionBreakpoint, SourceBreakpoint
 from dapeer.errors import (
     ArgumentError,
     ChannelClosed,
@@ -34,24 +29,10 @@ from dapeer.errors import (
 from dapeer.frames import Frames
 from dapeer.inspection import Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
+from dapeer.places import Sight
 from dapeer.post_mortem import PostMortem, no_process
-from dapeer.waiters import Waiters
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """How long an adapter may take, in seconds."""
-
-    request: float = 10.0
-    control: float = 5.0
-
-
-class Keyboard(Protocol):
-    """What types into a program's terminal."""
-
-    async def type(self, text: str) -> None:
-        """Type."""
-        ...
+from dapeer.waiters import Deadlines, Keyboard, Waiters
+from dapeer.whereabouts import Whereabouts
 
 
 class Session:
@@ -64,6 +45,16 @@ class Session:
 
     frames: Frames
     """Tells the user's stack frames from those of runtimes and libraries."""
+    inspect: Inspection
+    """Looks at the stopped program: stack, scopes, variables."""
+    where: Whereabouts
+    """Looks at all threads, those that run, too."""
+    over: bool
+    """The wire is gone: no more output, no more answers."""
+    cause: str | None
+    """Why the session ended, where it was not the program's own doing."""
+    by_us: bool
+    """We have ended the program; its exit code tells nothing then."""
     keyboard: Keyboard | None
     """Types into the terminal that the program runs in; the first session of a program has it."""
     post_mortem: PostMortem | None = None
@@ -90,6 +81,7 @@ class Session:
         why_over: Callable[[], str],
         changed: Callable[[Message], None],
         frames: Frames | None = None,
+        sight: Sight | None = None,
         parent: Session | None = None,
         answer: ReverseHandler | None = None,
     ) -> None:
@@ -110,12 +102,10 @@ class Session:
         self.mirror = Mirror(parent.mirror if parent else None, self.frames)
         self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
-        """Looks at the stopped program: stack, scopes, variables."""
+        self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
         self.initialized = anyio.Event()
-        self.over = False
-        """The wire is gone: no more output, no more answers."""
-        self.cause: str | None = None
-        """Why the session ended, where it was not the program's own doing."""
+        self.over = self.by_us = False
+        self.cause = None
         self._deadlines = deadlines
         self._kill = kill
         self._why_over = why_over
@@ -201,8 +191,8 @@ class Session:
         Raises:
             Unsupported: The adapter does not advertise it; nothing was sent.
             RequestFailed: The adapter answered that it cannot.
-            RequestTimeout: No answer in time. After a control request an adapter of ours is beyond
-                help: it is killed, with its debuggee.
+            RequestTimeout: No answer in time. The program may run code that lets no debugger in, or
+                compute a slow value, so nothing is killed but what was to end anyway.
             NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
             ChannelClosed: The session ended first.
         """
@@ -213,9 +203,10 @@ class Session:
         try:
             return await self.channel.request(command, arguments, seconds=limit)
         except RequestTimeout as error:
-            if not control or self._kill is None:
+            if self._kill is None or command not in ENDS:
                 unknown = forced and not self.supports(command)
-                raise RequestTimeout(command, limit, forced=unknown) from error
+                owed = self.channel.unanswered[:-1]
+                raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
             cause = f"the adapter did not answer `{command}` within {limit:g} s"
             self.cause = self.cause or f"{cause}, so it was killed together with the program"
             await self._kill()
@@ -243,25 +234,42 @@ class Session:
     async def resume(self, command: str, arguments: Body) -> None:
         """Send a request that makes the program run.
 
-        An adapter that ends at it is no failure here: who waits for what happens next is told.
+        An adapter that ends at it, or has no time to answer it because of what the program does, is no
+        failure here: who waits for what happens next is told.
 
         Raises:
             NotStopped: It runs already, or has ended.
         """
         self.mirror.stopped()
-        with contextlib.suppress(ChannelClosed):
+        with contextlib.suppress(ChannelClosed, RequestTimeout):
             await self.request(command, arguments)
 
-    async def pause(self, thread_id: int | None) -> None:
-        """Ask a running program to stop; the stop comes as an event."""
+    async def pause(self, thread_id: int | None, seconds: float) -> bool:
+        """Ask a running program to stop; the stop comes as an event.
+
+        False: the adapter has not answered within `seconds`. It stops the program when it can.
+        """
         self.mirror.require_live()
-        if thread_id is None:
-            thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
-        await self.request("pause", {"threadId": thread_id})
+        if "pause" in self.channel.unanswered:
+            return False
+        try:
+            if thread_id is None:
+                thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
+            await self.request("pause", {"threadId": thread_id}, seconds=seconds)
+        except RequestTimeout:
+            return False
+        return True
+
+    def part(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
+        """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
+        if not ending:
+            self.cause = "closed" if self.post_mortem else "detached; the program runs on"
+        elif not self.mirror.ended and self.mirror.exit_code is None:
+            self.cause, self.by_us = f"ended by {tool}", True
 
     async def terminate(self, seconds: float) -> bool:
         """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
-        self.cause = "ended by dap_terminate"
+        self.part(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):
             if self.supports("terminate"):
                 await self.request("terminate", {"restart": False}, seconds=seconds)
@@ -274,18 +282,6 @@ class Session:
             await self.set_breakpoints(path, ())
         if self.mirror.stop is not None:
             await self.resume("continue", {"threadId": self.mirror.stop.thread_id})
-
-    # -- single requests
-
-    async def goto_targets(self, path: str, line: int) -> Sequence[GotoTarget]:
-        """Return the places on a line where execution may be continued."""
-        arguments = {"source": {"path": path}, "line": line}
-        return (await self.request("gotoTargets", arguments)).get("targets") or []
-
-    async def source(self, reference: int) -> str:
-        """Return the text of a source that only the adapter has."""
-        arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
-        return str((await self.request("source", arguments)).get("content") or "")
 
     # -- evaluation: one at a time
 
@@ -368,7 +364,9 @@ class Session:
         last = next(reversed(list(self.mirror.history)), None)
         since = max(last.output_start if last else 0, self.mirror.output.shown)
         if self.mirror.ended:
-            return look.ended(self.id, self.mirror, since, self.cause, self.project)
+            return look.ended(
+                self.id, self.mirror, since, self.cause, self.project, by_us=self.by_us
+            )
         return look.running(self.id, self.mirror, since)
 
     async def snapshot(self) -> look.Snapshot:

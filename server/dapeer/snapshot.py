@@ -59,6 +59,11 @@ class Snapshot(TypedDict):
     output: NotRequired[str]
     exit_code: NotRequired[int]
     cause: NotRequired[str]
+    pausing: NotRequired[bool]
+    """A pause was asked for, and has not stopped the program yet."""
+    threads: NotRequired[list[str]]
+    """Where the threads are of a program that runs."""
+    tasks: NotRequired[list[str]]
     notes: NotRequired[list[str]]
 
 
@@ -140,15 +145,23 @@ def _source(stop: Stop) -> str:
 def running(session_id: int, mirror: Mirror, since: int) -> Snapshot:
     """Return what a running session looks like: what it has printed since cursor `since`."""
     snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
+    if mirror.pausing:
+        snapshot["pausing"] = True
     return _with_output(snapshot, mirror, since)
 
 
 def ended(
-    session_id: int, mirror: Mirror, since: int, cause: str | None, project: Path
+    session_id: int,
+    mirror: Mirror,
+    since: int,
+    cause: str | None,
+    project: Path,
+    *,
+    by_us: bool = False,
 ) -> Snapshot:
-    """Return how a session ended: exit code, why, what it printed since cursor `since`, what failed."""
+    """Return how a session ended: exit code (which means nothing when it ended `by_us`), why, what it printed since cursor `since`, what failed."""
     snapshot = Snapshot(session_id=session_id, state="ended")
-    if mirror.exit_code is not None:
+    if mirror.exit_code is not None and not by_us:
         snapshot["exit_code"] = mirror.exit_code
     if cause:
         snapshot["cause"] = cause

@@ -1,12 +1,21 @@
-"""Waiting until something is true."""
+"""Waiting until something is true, and what is waited for."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 Predicate = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long an adapter may take, in seconds."""
+
+    request: float = 10.0
+    control: float = 5.0
 
 
 @dataclass(slots=True, eq=False)
@@ -45,3 +54,11 @@ class Waiters:
             return True
         finally:
             self._waiting.remove(waiter)
+
+
+class Keyboard(Protocol):
+    """What types into a program's terminal."""
+
+    async def type(self, text: str) -> None:
+        """Type."""
+        ...

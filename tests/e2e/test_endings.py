@@ -191,14 +191,21 @@ async def test_an_adapter_that_dies_at_a_step_is_quoted_in_the_result(settings: 
 
 
 @pytest.mark.parametrize("command", ["next", "pause"])
-async def test_an_adapter_that_is_stuck_is_killed_with_its_program(
+async def test_an_adapter_that_is_stuck_is_told_and_killed_only_when_the_program_is_ended(
     settings: Path, command: str
 ) -> None:
-    """A wedged control request: adapter and debuggee go, and the caller is told."""
+    """A look must never destroy: it may be the program that lets nobody in."""
     launch = ["default", {"debuggee": "sleep"}]
     fake(
         settings,
-        {"launch": launch, "next": [], "pause": [], "continue": ["ok"]},
+        {
+            "launch": launch,
+            "next": [],
+            "pause": [],
+            "continue": ["ok"],
+            "terminate": [],
+            "disconnect": [],
+        },
         timeouts="control = 1\nrequest = 1",
     )
     async with asyncio.timeout(LIMIT), client() as c:
@@ -207,14 +214,15 @@ async def test_an_adapter_that_is_stuck_is_killed_with_its_program(
         assert len(pids) == 2
         if command == "pause":
             await ask(c, "dap_continue", wait_until_paused=False)
-            message = await refusal(c, "dap_pause")
+            told = await read(c, "dap_pause", timeout_ms=100)
         else:
-            message = await refusal(c, "dap_step_over")
-        assert command in message
-        assert "killed" in message
+            told = await read(c, "dap_step_over", timeout_ms=100)
+        assert f"does not answer `{command}`" in told
+        assert (await ask(c, "dap_snapshot"))["state"] == "running"
+        assert [*adapters("fake_adapter"), *adapters("time.sleep(60)")] == pids
+        assert await read(c, "dap_terminate") == "Session 1 ended."
         for pid in pids:
             await process_gone(pid)
-        assert (await ask(c, "dap_snapshot"))["state"] == "ended"
 
 
 async def test_a_question_that_is_never_answered_leaves_the_session_usable(settings: Path) -> None:

@@ -16,7 +16,7 @@ from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import PARTS, fits, inside, parts, shebang
 from dapeer.adapters.quirks import Quirks
 from dapeer.adapters.table import Table, parsed
-from dapeer.adapters.template import UNSET, fill, placeholders
+from dapeer.adapters.template import UNSET, either, fill, placeholders
 from dapeer.adapters.vocabulary import (
     Attach,
     Children,
@@ -28,10 +28,12 @@ from dapeer.adapters.vocabulary import (
     TransportTable,
     Variant,
     foreign,
+    sight,
 )
 from dapeer.adapters.ways import WAYS, check_way, way_of
 from dapeer.errors import ArgumentError, DefinitionError
 from dapeer.frames import Foreign
+from dapeer.places import Sight
 
 RequestName: TypeAlias = Literal["launch", "attach"]
 Inputs: TypeAlias = Mapping[str, object]
@@ -100,6 +102,7 @@ class Definition:
     tests: Tests | None
     frames: tuple[Foreign, ...]
     """Whose stack frames are not the user's."""
+    sight: Sight
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
     hints: tuple[Hint, ...]
@@ -235,7 +238,7 @@ class Definition:
             )
         if offered and not given and not config.keys() & {*TARGETS}:
             raise ArgumentError(
-                f"There is nothing to run: {self.id} needs {_either(offered)}.",
+                f"There is nothing to run: {self.id} needs {either(offered)}.",
                 "To attach to a running program, say request: attach.",
             )
 
@@ -358,6 +361,7 @@ def _definition(table: Table, path: Path) -> Definition:
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
         frames=tuple(map(foreign, table.tables("frames"))),
         hints=tuple(map(Hint.read, table.tables("hint"))),
+        sight=sight(table.table("threads")),
         timeouts=Timeouts.read(table.table("timeouts")),
         quirks=Quirks.read(table.table("quirks")),
         path=path,
@@ -385,7 +389,3 @@ def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> No
                     f"{definition.path}: unknown placeholder ${{{name}}} in {place}.",
                     f"Known placeholders: {', '.join(sorted(known))}.",
                 )
-
-
-def _either(names: list[str]) -> str:
-    return f"`{'`, `'.join(names[:-1])}` or `{names[-1]}`" if names[1:] else f"`{names[0]}`"

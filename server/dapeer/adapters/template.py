@@ -103,3 +103,8 @@ def _filled_text(text: str, values: Mapping[str, object]) -> object:
 def _value(found: re.Match[str], values: Mapping[str, object]) -> object:
     value = values[found[1]]
     return shlex.join(map(str, cast("Sequence[object]", value))) if found[2] == "|join" else value
+
+
+def either(names: list[str]) -> str:
+    """Return names as a sentence offers them: `a`, `b` or `c`."""
+    return f"`{'`, `'.join(names[:-1])}` or `{names[-1]}`" if names[1:] else f"`{names[0]}`"

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
 from dapeer.frames import Foreign
+from dapeer.places import Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
 KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
@@ -267,6 +268,13 @@ def foreign(table: Table) -> Foreign:
     )
     if not path and not function:
         raise table.wrong(f"`{table.at('path')}` or `function` is missing")
+    table.done()
+    return read
+
+
+def sight(table: Table) -> Sight:
+    """Read `[threads]`: what can be told of a program that runs."""
+    read = Sight(table.get("places", str, ""), table.get("silence", str, ""))
     table.done()
     return read
 

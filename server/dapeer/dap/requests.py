@@ -106,6 +106,9 @@ NEED_PROCESS = RESUMES | {
 }
 """Requests that have no sense where no program runs: in a core dump."""
 
+ENDS = frozenset({"disconnect", "terminate"})
+"""Requests that end a session; an adapter that does not answer them is killed."""
+
 INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
 """Requests whose answers are true of one stop only."""
 

@@ -349,6 +349,7 @@ class Peer:
             names=self._names,
             why_over=functools.partial(self._why_over, feed),
             frames=Frames(definition.frames if definition else (), project),
+            sight=definition.sight if definition else None,
             parent=parent.session if parent else None,
             type_there=functools.partial(self._type, hello.session),
         )

@@ -53,7 +53,9 @@ async def _current_source(call: Call, session_id: int | None) -> Source:
 
 
 async def _told(session: Session, reference: int) -> Sequence[str]:
-    lines = (await session.source(reference)).splitlines()
+    arguments = {"source": {"sourceReference": reference}, "sourceReference": reference}
+    body = await session.request("source", arguments)
+    lines = str(body.get("content") or "").splitlines()
     if lines:
         return lines
     raise ArgumentError(

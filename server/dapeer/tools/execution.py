@@ -8,7 +8,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 
 from dapeer.dap.messages import Body
-from dapeer.dap.types import StepInTarget
+from dapeer.dap.types import GotoTarget, StepInTarget
 from dapeer.errors import ArgumentError
 from dapeer.fitting import shortened
 from dapeer.session import Session
@@ -23,7 +23,7 @@ from dapeer.tools.arguments import (
     thread_of,
 )
 from dapeer.tools.tool import Call, Needs, Reply, tool
-from dapeer.tools.waiting import next_stop, resume
+from dapeer.tools.waiting import next_stop, paused, resume
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[
@@ -31,6 +31,8 @@ TargetCall = Annotated[
 ]
 
 
+ANSWER = 2.0
+"""Seconds that an adapter has to answer a `pause`."""
 LABEL = 60
 """Characters of a call that is offered as a target."""
 
@@ -161,7 +163,9 @@ async def dap_goto(
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)
     path = filename or (frames[0].get("source", {}).get("path", "") if frames else "")
-    targets = await session.goto_targets(source_file(path, call.debugger.project), line)
+    source = {"path": source_file(path, call.debugger.project)}
+    body = await session.request("gotoTargets", {"source": source, "line": line})
+    targets = cast("Sequence[GotoTarget]", body.get("targets") or [])
     if not targets:
         raise ArgumentError(
             f"Execution cannot be moved to line {line}.",
@@ -178,13 +182,13 @@ async def dap_pause(
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop a running program where it is and return the snapshot."""
+    """Stop a running program and return the snapshot; or tell where its threads are blocked."""
     session = call.focus.session(session_id)
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, 0)
     epoch = session.mirror.epoch
-    await session.pause(thread_id)
-    return await next_stop(call, session, epoch, timeout_ms)
+    answered = await session.pause(thread_id, ANSWER)
+    return await paused(call, session, epoch, timeout_ms if answered else 0)
 
 
 @tool("Wait for a stop", read_only=True)

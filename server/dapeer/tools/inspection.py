@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
+from dapeer import render
 from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError
 from dapeer.fitting import fitted, is_nested
 from dapeer.history import Stop
+from dapeer.places import Place
 from dapeer.session import Session
 from dapeer.sources import window
 from dapeer.tools.arguments import (
@@ -23,7 +25,7 @@ from dapeer.tools.arguments import (
 )
 from dapeer.tools.lookup import find
 from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import look
+from dapeer.tools.waiting import look, silence, tasks
 
 VALUE = 300
 """Characters of a value in a list of variables."""
@@ -58,18 +60,38 @@ async def dap_current_location(
 
 @tool("List threads", read_only=True)
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
-    """List the threads, and which of them are stopped."""
+    """List the threads (and asyncio tasks), which of them are stopped, and where each is in the user's code."""
     session = call.focus.session(session_id)
     session.mirror.require_live()
-    threads = await session.inspect.threads()
-    states = {t: "stopped" if session.mirror.stop_of(t) else "running" for t in threads}
+    seen = await session.where.look()
     current = session.mirror.stop.thread_id if session.mirror.stop else None
+    data = [_thread_data(session, each) for each in seen.threads]
     lines = [
-        f"{t} {name} ({states[t]}{', current' if t == current else ''})"
-        for t, name in threads.items()
+        f"{row['thread_id']} {row['name']} ({row['state']}"
+        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}"
+        for row, each in zip(data, seen.threads, strict=True)
     ]
-    data = [{"thread_id": t, "name": name, "state": states[t]} for t, name in threads.items()]
-    return Reply("\n".join(lines) or "No threads.", {"threads": data})
+    listed: dict[str, Any] = {"threads": data}
+    if seen.tasks:
+        listed["tasks"] = tasks(session, seen)
+        lines += ["Tasks:", *(f"  {line}" for line in listed["tasks"])]
+    if seen.silent:
+        listed["note"] = silence(session)
+        lines.append(f"({listed['note']})")
+    return Reply("\n".join(lines) or "No threads.", listed)
+
+
+def _place(session: Session, seen: Place) -> str:
+    return render.place(seen, session.frames, session.project)
+
+
+def _thread_data(session: Session, seen: Place) -> Mapping[str, Any]:
+    state = "stopped" if seen.stopped else "running"
+    if not seen.stopped and session.mirror.pausing and seen.frames:
+        state = "blocked"
+    row: dict[str, Any] = {"thread_id": seen.thread_id, "name": seen.name, "state": state}
+    frame = session.frames.foremost(seen.frames) or next(iter(seen.frames), None)
+    return row if frame is None else {**row, **_frame_place(frame)}
 
 
 @tool("Stack trace", read_only=True)
@@ -80,8 +102,10 @@ async def dap_stacktrace(
     levels: Annotated[int, Field(ge=1, le=100)] = 20,
     session_id: SessionId = None,
 ) -> Reply:
-    """List the frames of a stopped thread, the innermost first, with their frame_id."""
+    """List the frames of a stopped thread, the innermost first, with their frame_id; of running ones where the adapter can."""
     session = call.focus.session(session_id)
+    if session.mirror.stop is None and session.where.sees_running:
+        return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread, start_frame, levels)
     stop = session.mirror.stopped(thread)
@@ -109,6 +133,39 @@ def _stack_lines(
         first += len(run.frames)
 
 
+async def _running_stacks(
+    call: Call, session: Session, thread_id: int | None, start: int, levels: int
+) -> Reply:
+    """Return the frames of a thread that runs or is blocked; of all of them, a few each, if none is named."""
+    session.mirror.require_live()
+    seen = await session.where.look()
+    chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
+    if thread_id is None:
+        levels = min(levels, views.STACK)
+    elif not chosen:
+        listed = ", ".join(str(each.thread_id) for each in seen.threads)
+        raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
+    lines = ["Not stopped: these frames have no variables."]
+    data: list[Mapping[str, Any]] = []
+    for each in chosen:
+        shown = each.frames[start : start + levels]
+        lines.append(f"{each.thread_id} {each.name}:")
+        lines += [
+            f"  #{number} {views.frame_line(frame, call.debugger.project)}"
+            for number, frame in enumerate(shown, start)
+        ]
+        left = len(each.frames) - start - len(shown)
+        if left > 0:
+            lines.append(
+                f"  ({left} more frames: thread_id={each.thread_id}, start_frame={start + len(shown)})"
+            )
+        frames = [_frame_place(frame) for frame in shown]
+        data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
+    if seen.silent:
+        lines.append(f"({silence(session)})")
+    return Reply("\n".join(lines), {"state": session.mirror.phase.value, "threads": data})
+
+
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
     handle = stop.handle("frame_id", frame["id"])
     reference = _reference(frame)
@@ -127,11 +184,17 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
     owner = session.frames.owner(frame)
     return {
         "frame_id": stop.handle("frame_id", frame["id"]),
+        **_frame_place(frame),
+        **({"source_reference": reference} if reference else {}),
+        **({"of": owner} if owner else {}),
+    }
+
+
+def _frame_place(frame: StackFrame) -> Mapping[str, Any]:
+    return {
         "function": frame["name"],
         "file": views.frame_path(frame),
         "line": frame["line"],
-        **({"source_reference": reference} if reference else {}),
-        **({"of": owner} if owner else {}),
     }
 
 

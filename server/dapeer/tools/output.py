@@ -77,8 +77,8 @@ def _part(
         "lines_total": log.lines,
         "ended": not alive(session),
     }
-    if session.mirror.exit_code is not None:
-        data["exit_code"] = session.mirror.exit_code
+    end = session.view().items() if data["ended"] else ()
+    data |= {key: value for key, value in end if key in {"exit_code", "cause"}}
     if dropped:
         data["dropped"] = dropped
     if left:
@@ -100,10 +100,13 @@ def _summary(data: dict[str, Any], since: int | None) -> str:
         parts.append(f"{data['left_out']} characters not shown, {where}")
     if data.get("dropped"):
         parts.append(f"{data['dropped']} characters dropped from the log")
-    parts.append(
-        f"ended, exit code {data.get('exit_code', 'unknown')}" if data["ended"] else "not ended"
-    )
+    parts.append(_end(data) if data["ended"] else "not ended")
     return "; ".join(parts)
+
+
+def _end(data: dict[str, Any]) -> str:
+    unknown = data.get("cause", "ended, exit code unknown")
+    return f"ended, exit code {data['exit_code']}" if "exit_code" in data else unknown
 
 
 def _enough(pieces: Sequence[Piece]) -> list[Piece]:

@@ -179,10 +179,8 @@ async def dap_terminate(
     session = call.focus.whole(session_id)
     already = not alive(session)
     await call.debugger.terminate(session)
-    text = "had ended already" if already else "ended"
-    return Reply(
-        f"Session {session.id} {text}.{_exit(session.mirror.exit_code)}", session.summary()
-    )
+    text = f"had ended already.{_exit(session)}" if already else "ended."
+    return Reply(f"Session {session.id} {text}", session.summary())
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
@@ -205,8 +203,11 @@ async def dap_disconnect(
     return Reply(f"Disconnected from session {session.id}. {text}", session.summary())
 
 
-def _exit(code: int | None) -> str:
-    return "" if code is None else f" Exit code {code}."
+def _exit(session: Session) -> str:
+    """Return how an ended program has ended; the code of one that we have ended tells nothing."""
+    view = session.view()
+    code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""
+    return f" {session.cause}.".replace(" ended", " Ended", 1) if session.by_us else code
 
 
 TOOLS = (dap_status, dap_adapters, *starting.TOOLS, dap_restart, dap_terminate, dap_disconnect)

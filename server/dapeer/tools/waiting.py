@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from dapeer import render
+from dapeer.dap.requests import CONTROL
 from dapeer.family import news, notes, shown, untold
+from dapeer.mirror import Phase
+from dapeer.places import Seen
 from dapeer.session import Session
+from dapeer.snapshot import Snapshot, frame_line
 from dapeer.tools.tool import Call, Reply
 
 PATIENCE = 500
 """Milliseconds that a step has until its caller is told where another process had stopped before."""
+BLOCKED = 1000
+"""Milliseconds after which a thread that has not stopped counts as blocked."""
+ACCEPTED = 2.0
+"""Seconds that an adapter has to accept or refuse a request to run on."""
+LOOKING = 2000
+"""Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
+LOOK_BEFORE = 500
+"""Milliseconds before the end of waiting at which they are looked at."""
 TELL_EVERY = 0.5
 """Seconds between two lines of output that a waiting client is told."""
 
@@ -34,10 +47,47 @@ async def next_stop(
     """
     patience = min(timeout_ms, PATIENCE) if old else 0
     await until(call, session, lambda: news(session, epoch, old) is not None, patience)
-    await until(call, session, lambda: news(session, epoch) is not None, timeout_ms - patience)
+    looks = session.where.sees_running and timeout_ms >= LOOKING
+    rest = timeout_ms - patience - (LOOK_BEFORE if looks else 0)
+    await until(call, session, lambda: news(session, epoch) is not None, rest)
+    seen = None
+    if looks and news(session, epoch) is None:
+        # A waiting program is looked at shortly before its caller is told that it still runs.
+        seen = await session.where.look(LOOK_BEFORE / 1000)
     told = news(session, epoch) or shown(session)
     call.focus.follow(told)
-    return await look(call, told)
+    return await look(call, told, seen)
+
+
+def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
+    """Tell where the threads and tasks of a program are that runs."""
+    state = " blocked" if session.mirror.pausing else ""
+    threads = [
+        f"{each.thread_id} {each.name}{state}{place}"
+        for each in seen.threads
+        if (place := render.place(each, session.frames, session.project))
+    ]
+    if threads:
+        view["threads"] = threads
+    if seen.tasks:
+        view["tasks"] = tasks(session, seen)
+
+
+def tasks(session: Session, seen: Seen) -> list[str]:
+    """Return the tasks of a program, a line each."""
+    return [
+        f"{each.name}{render.place(each, session.frames, session.project)}" for each in seen.tasks
+    ]
+
+
+def silence(session: Session) -> str:
+    """Say that the adapter does not answer, why, and where the program was seen last."""
+    why = session.where.sight.silence or "it may be stuck"
+    last = next(reversed(list(session.mirror.history)), None)
+    top = last.top if last else None
+    seen = f"; its last stop was {frame_line(top, session.project)}" if top else ""
+    owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
+    return f"the adapter does not answer{owed} now: {why}{seen}; dap_terminate ends it by force"
 
 
 async def until(
@@ -57,9 +107,28 @@ async def until(
         await call.progress(output.last_line())
 
 
-async def look(call: Call, session: Session) -> Reply:
-    """Return what the session looks like now."""
+async def paused(call: Call, session: Session, epoch: int, timeout_ms: int) -> Reply:
+    """Wait for the stop that was asked for after `epoch`; tell where threads are that do not stop.
+
+    What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
+    where it can be told.
+    """
+    patience = min(timeout_ms, BLOCKED) if session.where.sees_running else timeout_ms
+    await until(call, session, lambda: news(session, epoch) is not None, patience)
+    seen = None if news(session, epoch) or session.over else await session.where.look()
+    told = news(session, epoch) or shown(session)
+    call.focus.follow(told)
+    return await look(call, told, seen)
+
+
+async def look(call: Call, session: Session, seen: Seen | None = None) -> Reply:
+    """Return what the session looks like now; where its threads were seen, if it runs."""
     view = await session.snapshot()
+    if seen is not None and session.mirror.phase is Phase.RUNNING:
+        _add_places(view, session, seen)
+    owed = [each for each in session.channel.unanswered if each in CONTROL]
+    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
+        view["notes"] = [*view.get("notes", ()), silence(session)]
     others = notes(session)
     if others:
         view["notes"] = [*view.get("notes", ()), *others]
@@ -71,5 +140,11 @@ async def resume(
 ) -> Reply:
     """Make the program run and, unless `wait` is false, wait for what it does next."""
     epoch, old = session.mirror.epoch, untold(session)
-    await send
-    return await next_stop(call, session, epoch, timeout_ms if wait else 0, old)
+    clock = asyncio.get_running_loop().time
+    limit = timeout_ms if wait else 0
+    end = clock() + limit / 1000
+    # The program may run on into code that keeps the adapter from answering: who waits is told so.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(ACCEPTED):
+            await send
+    return await next_stop(call, session, epoch, max(0, round((end - clock()) * 1000)), old)

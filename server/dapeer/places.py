@@ -1,0 +1,99 @@
+"""Where the threads and tasks of a program are, as its adapter or the program itself tells. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from dapeer.dap.types import StackFrame
+
+FRAMES = 60
+"""Frames of one thread that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What can be told of a program that runs."""
+
+    expression: str = ""
+    """Evaluated in the program, its value tells where its threads and tasks are, as `told` reads it."""
+    silence: str = ""
+    """Why the adapter may not answer while the program runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one thread is, or one task."""
+
+    name: str
+    thread_id: int | None = None
+    """None: it is a task."""
+    stopped: bool = False
+    frames: Sequence[StackFrame] = ()
+    """The innermost first; empty: nobody can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One look at all threads, and at the tasks that can be told."""
+
+    threads: Sequence[Place] = ()
+    tasks: Sequence[Place] = ()
+    silent: bool = False
+    """The adapter did not answer in time."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether the place of a thread is among it."""
+        return any(each.frames for each in self.threads)
+
+
+def told(text: str) -> Mapping[str, Sequence[Place]]:
+    """Read what a program has told of itself: `threads` and `tasks`, each with `name` and `frames`.
+
+    A frame is a list of function, file and line. What is told in another form is left out.
+    """
+    try:
+        known = json.loads(text)
+    except ValueError:
+        return {}
+    return {kind: list(_places(known, kind)) for kind in ("threads", "tasks")}
+
+
+def _places(known: Any, kind: str) -> Iterator[Place]:  # noqa: ANN401 - any JSON value
+    listed: object = cast("dict[str, Any]", known).get(kind) if isinstance(known, dict) else None
+    for each in cast("list[Any]", listed) if isinstance(listed, list) else ():
+        match each:
+            case {"name": str(name), "frames": [*frames]}:
+                yield Place(name, frames=[*map(_frame, filter(_is_frame, frames[:FRAMES]))])
+            case _:
+                pass
+
+
+def _is_frame(frame: object) -> bool:
+    match frame:
+        case [str(), str(), int()]:
+            return True
+        case _:
+            return False
+
+
+def _frame(frame: Sequence[Any]) -> StackFrame:
+    function, file, line = frame
+    source = {"name": Path(file).name, "path": file}
+    return cast("StackFrame", {"id": 0, "name": function, "line": line, "source": source})
+
+
+def by_thread(threads: Mapping[int, str], places: Sequence[Place]) -> Mapping[int, Place]:
+    """Say which thread each place is of: by name and, where several have one name, in order."""
+    left = list(places)
+    found: dict[int, Place] = {}
+    for thread_id, name in threads.items():
+        place = next((each for each in left if each.name == name), None)
+        if place is not None:
+            left.remove(place)
+            found[thread_id] = place
+    return found
