@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import venv
+from asyncio.subprocess import DEVNULL
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,70 @@ async def test_unittest_stops_at_the_assertion_too(
         text = await read(c, "dap_program_output")
         assert "FAILED (failures=1)" in text
         assert ("no pytest" in text) == ("program" in asked)
+
+
+SUBTESTS = """
+import unittest
+
+class PriceTest(unittest.TestCase):
+    def test_of_each(self):
+        for count in (1, 2):
+            with self.subTest(count=count):
+                price = 3 * count
+                self.assertEqual(price, 3)
+"""
+MANAGE = """
+import sys, unittest
+
+if sys.argv[1] == "test":
+    suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[2:])
+    sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())
+print("not a test:", sys.argv[1:])
+sys.exit(3)
+"""
+"""What Django's is to a debugger: unittest's tests, and an exit code at their end."""
+
+
+async def test_a_program_of_the_project_that_runs_tests_stops_at_the_assertion_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "prices.py").write_text(SUBTESTS, encoding="utf-8")
+    (tmp_path / "manage.py").write_text(MANAGE, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        asked = {"program": "manage.py", "args": ["test", "prices"]}
+        stop = await ask(c, "dap_run", **asked, **HERE)
+        assert (stop["line"], stop["function"]) == (9, "test_of_each")
+        assert (stop["locals"]["count"], stop["locals"]["price"]) == ("2", "6")
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        other = {"program": "manage.py", "args": ["migrate"], "exception_filters": []}
+        end = await ask(c, "dap_run", **other, **HERE)
+        assert (end["exit_code"], end["output"]) == (3, "not a test: ['migrate']\n")
+
+
+SEEN = """
+import json, sys, unittest
+
+class SeenTest(unittest.TestCase):
+    def test_what_is_seen(self):
+        main = sys.modules["__main__"]
+        facts = [main.__name__, main.__file__, main.__package__, main.__spec__.name]
+        with open("seen.json", "w") as file:
+            json.dump([facts, sys.argv, sys.path[:2]], file)
+"""
+
+
+@pytest.mark.parametrize("runner", ["pytest", "unittest"])
+async def test_a_test_sees_what_it_sees_without_a_debugger(runner: str, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "test_seen.py").write_text(SEEN, encoding="utf-8")
+    test = {"pytest": "test_seen.py", "unittest": "test_seen.SeenTest.test_what_is_seen"}[runner]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        plain = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", runner, test, cwd=tmp_path, stdout=DEVNULL, stderr=DEVNULL
+        )
+        assert await plain.wait() == 0
+        wanted = (tmp_path / "seen.json").read_text()
+        (tmp_path / "seen.json").unlink()
+        assert (await ask(c, "dap_run", module=runner, args=[test], **HERE))["exit_code"] == 0
+        assert (tmp_path / "seen.json").read_text() == wanted

@@ -137,7 +137,18 @@ async def test_flask_with_its_reloader_stops_in_the_process_that_serves(tmp_path
         await a.read("dap_terminate")
 
 
-async def test_django_a_failing_test_of_manage_py_stops_in_the_test(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"program": "manage.py", "args": ["test", "blog"]},
+        {"program": "manage.py", "args": ["test", "blog.tests.SlugTest.test_a_title"]},
+        {"program": "blog/tests.py::SlugTest::test_a_title"},
+    ],
+    ids=["all", "one", "node id"],
+)
+async def test_django_a_failing_test_of_manage_py_stops_in_the_test(
+    tmp_path: Path, asked: dict[str, object]
+) -> None:
     text = project_of(
         "web", "django", tmp_path, "utils/text.py",
         'value = re.sub(r"[^\\w\\s-]", "", value.lower())', 'value = re.sub(r"[^\\w\\s-]", "", value)',
@@ -149,8 +160,7 @@ async def test_django_a_failing_test_of_manage_py_stops_in_the_test(tmp_path: Pa
     (app / "tests.py").write_text(BLOG_TESTS, encoding="utf-8")
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
         stop = await a.run(
-            program="manage.py",
-            args=["test", "blog"],
+            **asked,
             python=str(environment("web")),
             # pydevd looks for Django before the program's own folder is on sys.path.
             env={"PYTHONPATH": str(tmp_path)},

@@ -33,8 +33,9 @@ def as_program(
     program, module = inputs.get("program"), inputs.get("module")
     if program is not None and node_id(str(program))[1]:
         runner, asked, name = "auto", [program], Path(str(program)).name
-    elif program is None and module in tests.runners:
-        runner, asked, name = str(module), [], str(module)
+    elif (how := "program" if module is None else "module") and _runs_tests(tests, inputs, how):
+        target = str(inputs[how])
+        runner, asked, name = how, [target], Path(target).name
     else:
         return {**inputs}, config, ""
     rest = {key: value for key, value in inputs.items() if key != "module"}
@@ -42,3 +43,10 @@ def as_program(
     args = [runner, *asked, *inputs.get("args", ())]
     more = cast("Mapping[str, Any]", fill(tests.arguments, own_values()))
     return {**rest, "program": launcher, "args": args}, {**more, **config}, name
+
+
+def _runs_tests(tests: Tests, inputs: Mapping[str, Any], how: str) -> bool:
+    """Whether what is asked for is one of the runners, with the arguments that make it run tests."""
+    name, args = Path(str(inputs.get(how) or "")).name, [*inputs.get("args", ())]
+    known = [runner.split() for runner in tests.runners]
+    return any(name == first and args[: len(rest)] == rest for first, *rest in known)

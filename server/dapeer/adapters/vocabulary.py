@@ -195,9 +195,10 @@ class Tests:
     """How tests are run so that the debugger sees them fail."""
 
     runners: tuple[str, ...]
-    """Modules that run tests."""
+    """Modules and names of programs that run tests, with the argument by which they do: `manage.py test`."""
     launcher: str
-    """The program that is launched in their place: with `auto` and a test, or a runner and its arguments."""
+    """The program that is launched in their place: with `auto` and a test, or with
+    `module` or `program`, the runner and its arguments."""
     arguments: Mapping[str, Any]
     """What else is told at its launch."""
 

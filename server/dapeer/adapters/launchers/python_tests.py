@@ -1,4 +1,4 @@
-"""Run Python tests in a debugger that stops where they fail: `python_tests.py RUNNER ARGUMENT...`.
+"""Run Python tests in a debugger that stops where they fail: `python_tests.py HOW RUNNER ARGUMENT...`.
 
 A test runner catches what its tests raise, so to a debugger nothing is ever uncaught. Here each failure
 is shown to it as if nobody had caught it, where the runner reports it: what is skipped, expected to fail
@@ -6,8 +6,9 @@ or caught by the test itself is none. Runs in the interpreter of the user's test
 and needs nothing else there: without a debugger, or with one whose inside is not what this knows, tests
 only run.
 
-RUNNER is pytest, unittest, or auto: pytest where it can be imported. With auto the first argument is the
-node id of a test, which unittest is told by its dotted name.
+HOW is `module` or `program`, and RUNNER one that runs tests: pytest, unittest, Django's manage.py; or HOW is
+`auto`, and RUNNER the node id of a test. That is for Django in a project of Django's, else for pytest where it can
+be imported, else for unittest. Django and unittest are told its dotted name.
 """
 
 from __future__ import annotations
@@ -40,14 +41,40 @@ def show(error: Sequence[Any]) -> None:
         inside: Any = importlib.import_module("_pydevd_bundle.pydevd_breakpoints")
     except ImportError:
         return
+    kind, value, trace = error
     thread = threading.current_thread()
     information: Any = debugger.set_additional_thread_info(thread)
     # Else the debugger would trace itself.
     information.is_tracing += 1
     try:
-        inside.stop_on_unhandled_exception(debugger, thread, information, tuple(error))
+        inside.stop_on_unhandled_exception(
+            debugger, thread, information, (kind, value, within(trace))
+        )
     finally:
         information.is_tracing -= 1
+
+
+def within(trace: Any) -> Any:  # noqa: ANN401 - a traceback
+    """Return a traceback from its first frame on that none of the others has called.
+
+    `subTest` catches in a frame that the test has called; the debugger would show the test's line where it did.
+    """
+    frames: set[Any] = set()
+    entry = trace
+    while entry is not None:
+        frames.add(entry.tb_frame)
+        entry = entry.tb_next
+    while trace is not None and trace.tb_next is not None and not frames.isdisjoint(callers(trace)):
+        trace = trace.tb_next
+    return trace
+
+
+def callers(entry: Any) -> Iterator[Any]:  # noqa: ANN401 - an entry of a traceback
+    """Yield the frames that have called the one of an entry."""
+    frame = entry.tb_frame.f_back
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def run_pytest(arguments: list[str]) -> int:
@@ -80,58 +107,109 @@ def run_pytest(arguments: list[str]) -> int:
     return int(pytest.main(arguments, plugins=[Shown()]))
 
 
-def run_unittest(arguments: list[str]) -> int:
-    """Do as `python -m unittest` does, which exits by itself."""
+def show_unittests() -> None:
+    """Show what unittest counts as failed, whoever runs it: itself, Django, or a program of the project."""
+    results: Any = unittest.TestResult
 
-    class Shown(unittest.TextTestResult):
-        """Shows failures."""
+    def shown(name: str) -> None:
+        stock = getattr(results, name)
 
-        def addError(self, test: Any, err: Any) -> None:  # noqa: ANN401, N802
-            show(err)
-            super().addError(test, err)
+        def add(self: object, *told: Any) -> None:  # noqa: ANN401
+            if told[-1] is not None:
+                show(told[-1])
+            stock(self, *told)
 
-        def addFailure(self, test: Any, err: Any) -> None:  # noqa: ANN401, N802
-            show(err)
-            super().addFailure(test, err)
+        setattr(results, name, add)
 
-        def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: ANN401, N802
-            if err is not None:
-                show(err)
-            super().addSubTest(test, subtest, err)
+    # The last of what each is told is the exception, or that there was none.
+    for name in ("addError", "addFailure", "addSubTest"):
+        shown(name)
+    # Else Django's `--parallel` runs tests in other processes.
+    os.environ.setdefault("DJANGO_TEST_PROCESSES", "1")
 
-    class Runner(unittest.TextTestRunner):
-        """Reports to `Shown`."""
 
-        resultclass: Any = Shown
-
-    argv = ["python -m unittest", *arguments]
-    unittest.main(module=None, argv=argv, testRunner=Runner)
+def run_by_program(how: str, name: str, arguments: list[str]) -> object:
+    """Do as `python NAME` or `python -m NAME` does with these arguments; return the exit code."""
+    show_unittests()
+    launcher = sibling("debugpy_launcher")
+    runpy: Any = sys.modules.get("_pydevd_bundle.pydevd_runpy") or importlib.import_module("runpy")
+    sys.argv = [name, *arguments]
+    try:
+        (launcher.run_file if how == "program" else launcher.run_module)(name, runpy)
+    except SystemExit as end:
+        # Raised again where the debugger does not look: that tests have failed was shown.
+        return end.code
     return 0
 
 
-def dotted(node: str) -> str:
-    """Return what unittest calls a test, and see to it that its module can be imported.
+def pose_as(module: str, arguments: list[str]) -> None:
+    """Make `__main__` and the arguments what they are under `python -m MODULE`."""
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    spec: Any = importlib.util.find_spec(f"{module}.__main__")
+    sibling("debugpy_launcher").fresh_main().update(
+        __spec__=spec,
+        __file__=spec.origin,
+        __package__=spec.parent,
+        __loader__=spec.loader,
+        __cached__=spec.cached,
+    )
+    sys.argv = [spec.origin, *arguments]
 
-    >>> dotted("tests/test_cart.py::TotalTest::test_of_none")
+
+def sibling(name: str) -> Any:  # noqa: ANN401 - a module
+    """Return another of our launchers, which are in no package here."""
+    place = Path(__file__).with_name(f"{name}.py")
+    spec: Any = importlib.util.spec_from_file_location(name, place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
+    """Return what runs a test that is named by its node id, a program or a module, and what that is told."""
+    manage = next(
+        (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents
+         if (folder / "manage.py").is_file()), None,
+    )  # fmt: skip
+    if manage is not None and is_there("django") and not is_there("pytest_django"):
+        asked = ["test", dotted(node, manage.parent), "--noinput"]
+        return "program", str(manage), [*asked, *arguments]
+    if is_there("pytest"):
+        return "module", "pytest", [node, *arguments]
+    sys.stderr.write(f"There is no pytest in {sys.executable}: this is unittest.\n")
+    return "module", "unittest", [dotted(node, Path.cwd()), *arguments]
+
+
+def is_there(module: str) -> bool:
+    """Whether the interpreter has a module."""
+    return importlib.util.find_spec(module) is not None
+
+
+def dotted(node: str, folder: Path) -> str:
+    """Return what unittest calls a test that is imported from a folder, or see to it that it can be.
+
+    >>> dotted("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'
     """
     file, *names = node.partition("[")[0].split("::")
-    module = Path(os.path.relpath(file)).with_suffix("")
+    module = Path(os.path.relpath(file, folder)).with_suffix("")
     if not all(part.isidentifier() for part in module.parts):
-        sys.path.insert(0, str(Path(file).absolute().parent))
+        sys.path.append(str(Path(file).absolute().parent))
         module = Path(module.name)
     return ".".join([*module.parts, *names])
 
 
-def main() -> int:
+def main() -> Any:  # noqa: ANN401 - what `sys.exit` takes
     """Run the tests; return the exit code."""
-    runner, *arguments = sys.argv[1:]
-    # What `python -m` puts there, instead of this file's folder.
-    sys.path[0] = os.getcwd()  # noqa: PTH109
-    if runner == "auto" and importlib.util.find_spec("pytest") is None:
-        sys.stderr.write(f"There is no pytest in {sys.executable}: this is unittest.\n")
-        runner, arguments[0] = "unittest", dotted(arguments[0])
-    return run_unittest(arguments) if runner == "unittest" else run_pytest(arguments)
+    how, name, *arguments = sys.argv[1:]
+    if sys.path[0] == str(Path(__file__).parent):
+        del sys.path[0]
+    if how == "auto":
+        how, name, arguments = by_node_id(name, arguments)
+    if name != "pytest":
+        return run_by_program(how, name, arguments)
+    pose_as("pytest", arguments)
+    return run_pytest(arguments)
 
 
 if __name__ == "__main__":
