@@ -28,15 +28,11 @@ ROWS = {
     "cmake": ("CMake", "cmake"),
 }
 """Language and adapter of each row."""
-OF_ADAPTER = {
-    "debugpy": "python", "js-debug": "javascript", "delve": "go", "jdi": "java", "rdbg": "ruby",
-    "perl": "perl", "bash-dap": "bash", "cmake": "cmake",
-    **{name: f"c++/{name}" for name in ("gdb", "lldb-dap", "codelldb", "cdt-gdb")},
-}  # fmt: skip
-"""The row that is meant by an adapter's name alone."""
+ALIKE = ("condition", "log point", "step", "terminal", "attach", "core", "children")
+"""What an adapter does alike in all its languages: shown in one, it is shown in all."""
 
 Shows = Callable[..., None]
-"""Says, where a test has succeeded, which cells it shows: a row or an adapter, then columns."""
+"""Says, where a test has succeeded, which cells it shows: a row, or an adapter, which stands for its first row, then columns."""
 
 FILE = "--shown"
 
@@ -50,11 +46,12 @@ def shows(record_property: Callable[[str, object], None]) -> Shows:
     """Return what a test calls at its end."""
 
     def show(row: str, *columns: str) -> None:
-        row = OF_ADAPTER.get(row, row)
-        assert row in ROWS, row
         assert set(columns) <= set(COLUMNS), columns
+        rows = [row] if row in ROWS else [name for name, (_, of) in ROWS.items() if of == row]
+        assert rows, row
         for column in columns:
-            record_property("shows", f"{row}: {column}")
+            for each in rows if column in ALIKE else rows[:1]:
+                record_property("shows", f"{each}: {column}")
 
     return show
 

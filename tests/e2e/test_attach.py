@@ -13,6 +13,7 @@ from tests.e2e.running import free_port, go_built, listening, needs_ptrace, star
 from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, copied, program
+from tests.shown import Shows
 
 needs_gdb = pytest.mark.skipif(
     shutil.which("gdb") is None, reason="needs gdb on PATH: apt-get install gdb"
@@ -96,7 +97,7 @@ async def test_a_port_where_no_debugger_listens_is_given_up() -> None:
 
 @needs_gdb
 @needs_ptrace
-async def test_a_python_process_is_attached_by_its_id_again_and_again() -> None:
+async def test_a_python_process_is_attached_by_its_id_again_and_again(shows: Shows) -> None:
     p = program("endless_loop.py")
     async with asyncio.timeout(LIMIT), client() as c, started(sys.executable, str(p)) as process:
         for _ in range(2):
@@ -112,12 +113,13 @@ async def test_a_python_process_is_attached_by_its_id_again_and_again() -> None:
             last = (await ask(c, "dap_status"))["sessions"][-1]
             assert (last["state"], last["cause"]) == ("ended", "detached; the program runs on")
             assert process.returncode is None
+    shows("python", "attach")
 
 
 @needs_ptrace
 @pytest.mark.parametrize("kind", ["gdb", "lldb-dap"])
 async def test_a_compiled_process_is_attached_by_its_id_and_outlives_whoever_leaves_it(
-    kind: str, tmp_path: Path
+    kind: str, tmp_path: Path, shows: Shows
 ) -> None:
     needs(kind)
     p = compiled("endless.c", tmp_path)
@@ -150,9 +152,12 @@ async def test_a_compiled_process_is_attached_by_its_id_and_outlives_whoever_lea
             await read(c, "dap_disconnect")
         # The value that it was given ends it: so it ran.
         await process_gone(process.pid)
+    shows(kind, "attach")
 
 
-async def test_node_is_attached_at_its_inspector_and_left_running(tmp_path: Path) -> None:
+async def test_node_is_attached_at_its_inspector_and_left_running(
+    tmp_path: Path, shows: Shows
+) -> None:
     needs("js-debug")
     p = copied("endless.js", tmp_path)
     port = free_port()
@@ -179,10 +184,11 @@ async def test_node_is_attached_at_its_inspector_and_left_running(tmp_path: Path
         await read(c, "dap_clear_breakpoints")
         await read(c, "dap_disconnect")
         await process_gone(process.pid)
+    shows("js-debug", "attach")
 
 
 @needs_ptrace
-async def test_a_go_process_is_attached_by_its_id_and_runs_on(tmp_path: Path) -> None:
+async def test_a_go_process_is_attached_by_its_id_and_runs_on(tmp_path: Path, shows: Shows) -> None:
     needs("delve")
     p = program("endless.go")
     built = go_built(p.source, tmp_path)
@@ -199,6 +205,7 @@ async def test_a_go_process_is_attached_by_its_id_and_runs_on(tmp_path: Path) ->
         assert "The program runs on." in await read(c, "dap_disconnect")
         while f"turn {turns + 3}\n".encode() != await process.stdout.readline():
             pass
+    shows("go", "attach")
 
 
 async def test_a_process_that_does_not_exist_is_refused_and_named() -> None:

@@ -25,6 +25,7 @@ from tests.harness import (
 )
 from tests.processes import LIMIT, process_gone
 from tests.programs import program
+from tests.shown import Shows
 
 WAYS = ["script", "spawn", "fork", "os_fork"]
 
@@ -35,7 +36,9 @@ async def sessions(c: Client) -> dict[int, Json]:
 
 
 @pytest.mark.parametrize("how", WAYS)
-async def test_a_breakpoint_in_a_child_is_the_next_stop_of_the_program(how: str) -> None:
+async def test_a_breakpoint_in_a_child_is_the_next_stop_of_the_program(
+    how: str, shows: Shows
+) -> None:
     """Pitfall 14: four of six peers hang here."""
     p = program("children.py")
     wanted = [p.at("child"), p.at("parent")]
@@ -58,6 +61,7 @@ async def test_a_breakpoint_in_a_child_is_the_next_stop_of_the_program(how: str)
         assert output["text"].splitlines()[::2] == [f"parent starts {how}", "parent saw 0"]
         assert output["text"].count("child") == 1
         assert output["ended"]
+    shows("python", "children")
 
 
 async def test_a_program_that_replaces_itself_goes_on_as_its_own_child() -> None:
@@ -230,7 +234,9 @@ async def test_with_js_debug_the_program_is_its_first_child(js: Path) -> None:
         assert "alone 16" in await printed(c)
 
 
-async def test_with_js_debug_children_of_the_program_are_followed_or_not(js: Path) -> None:
+async def test_with_js_debug_children_of_the_program_are_followed_or_not(
+    js: Path, shows: Shows
+) -> None:
     p = program("children.js")
     wanted = [p.at("square"), p.at("parent")]
     async with asyncio.timeout(LIMIT), client() as c:
@@ -246,3 +252,4 @@ async def test_with_js_debug_children_of_the_program_are_followed_or_not(js: Pat
         # Children end before their parents, or js-debug hangs.
         await ask(c, "dap_disconnect")
         assert {row["state"] for row in (await sessions(c)).values()} == {"ended"}
+    shows("js-debug", "children")

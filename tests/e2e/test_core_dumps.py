@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.running import go_built
 from tests.harness import ask, client, needs, read, refusal
 from tests.programs import Program, compiled, program
+from tests.shown import Shows
 
 
 def dumped(executable: object, folder: Path) -> str:
@@ -31,7 +32,7 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Program, str]:
 
 @pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
 async def test_a_core_dump_shows_the_signal_the_stack_and_the_locals(
-    crashed: tuple[Program, str], adapter: str
+    crashed: tuple[Program, str], adapter: str, shows: Shows
 ) -> None:
     needs(adapter)
     built, core = crashed
@@ -49,9 +50,12 @@ async def test_a_core_dump_shows_the_signal_the_stack_and_the_locals(
         assert "no function can be called" in call
         assert (await ask(c, "dap_snapshot"))["locals"]["counted"] == "7"
         assert "Exit code" not in await read(c, "dap_terminate")
+    shows(adapter, "core")
 
 
-async def test_a_core_dump_of_a_go_program_shows_its_goroutines(tmp_path: Path) -> None:
+async def test_a_core_dump_of_a_go_program_shows_its_goroutines(
+    tmp_path: Path, shows: Shows
+) -> None:
     needs("delve")
     source = program("leaves_core.go")
     core = dumped(go_built(source.path, tmp_path), tmp_path)
@@ -64,6 +68,7 @@ async def test_a_core_dump_of_a_go_program_shows_its_goroutines(tmp_path: Path) 
         inside = await ask(c, "dap_variables", frame_id=count["frame_id"])
         assert {"name": "counted", "value": "7", "type": "int"} in inside["variables"]
         assert "core dump" in await refusal(c, "dap_continue")
+    shows("go", "core")
 
 
 async def test_what_is_no_core_dump_is_refused_before_anything_starts(

@@ -11,6 +11,7 @@ import pytest
 from tests.harness import ask, client, needs
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, compiled, program
+from tests.shown import Shows
 
 NATIVE = ["gdb", "lldb-dap", "codelldb", "cdt-gdb"]
 
@@ -49,7 +50,9 @@ async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
 
 
 @pytest.mark.parametrize("adapter", NATIVE)
-async def test_a_double_free_shows_who_freed_twice(adapter: str, tmp_path: Path) -> None:
+async def test_a_double_free_shows_who_freed_twice(
+    adapter: str, tmp_path: Path, shows: Shows
+) -> None:
     needs(adapter)
     p = compiled("abort.c", tmp_path)
     async with asyncio.timeout(LIMIT), client() as c:
@@ -57,9 +60,10 @@ async def test_a_double_free_shows_who_freed_twice(adapter: str, tmp_path: Path)
         assert (stop["line"], stop["function"].partition("(")[0]) == (p.line("free"), "twice")
         assert (await ask(c, "dap_evaluate", expression="text != 0"))["result"] in {"1", "true"}
         assert "the C library" in folded(stop)
+    shows(adapter, "crash frame")
 
 
-async def test_a_panic_of_go_shows_the_goroutines_own_code() -> None:
+async def test_a_panic_of_go_shows_the_goroutines_own_code(shows: Shows) -> None:
     needs("delve")
     p = program("panic.go")
     async with asyncio.timeout(LIMIT), client() as c:
@@ -69,9 +73,12 @@ async def test_a_panic_of_go_shows_the_goroutines_own_code() -> None:
         assert stop["locals"]["i"] == "1"
         assert "the Go runtime" in folded(stop)
         assert stop["stack"][2].endswith("frames of Go's library")
+    shows("go", "crash frame", "exception")
 
 
-async def test_an_exception_that_java_throws_shows_who_called_the_library(tmp_path: Path) -> None:
+async def test_an_exception_that_java_throws_shows_who_called_the_library(
+    tmp_path: Path, shows: Shows
+) -> None:
     needs("jdi")
     built = java_built("Uncaught.java", tmp_path)
     async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
@@ -80,3 +87,4 @@ async def test_an_exception_that_java_throws_shows_who_called_the_library(tmp_pa
         assert stop["function"] == "Uncaught.pick"
         assert stop["locals"]["index"] == "7"
         assert "the Java library" in folded(stop)
+    shows("java", "crash frame", "exception")

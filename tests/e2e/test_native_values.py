@@ -6,6 +6,7 @@ import pytest
 
 from tests.harness import ask, client, evaluate, needs
 from tests.programs import Program, compiled
+from tests.shown import Shows
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,9 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("adapter", SHOWN)
-async def test_a_value_says_in_one_line_what_is_in_it(shapes: Program, adapter: str) -> None:
+async def test_a_value_says_in_one_line_what_is_in_it(
+    shapes: Program, adapter: str, shows: Shows
+) -> None:
     needs(adapter)
     async with client() as c:
         stop = await ask(
@@ -46,6 +49,7 @@ async def test_a_value_says_in_one_line_what_is_in_it(shapes: Program, adapter: 
         assert not wrong
         assert await evaluate(c, "inv.total()") == "2"
         assert await evaluate(c, "*at") == "1"
+    shows(adapter, "values")
 
 
 async def test_a_variable_without_a_value_costs_no_other_its_own(tmp_path: Path) -> None:

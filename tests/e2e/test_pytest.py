@@ -11,6 +11,7 @@ import pytest
 from tests.harness import ask, client, evaluate, read, refusal
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, copied, program
+from tests.shown import Shows
 
 CART = program("cart_test.py")
 HERE = {"python": sys.executable}
@@ -23,7 +24,9 @@ def cart(tmp_path: Path) -> Program:
     return copied("cart_test.py", tmp_path)
 
 
-async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(cart: Program) -> None:
+async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(
+    cart: Program, shows: Shows
+) -> None:
     async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
         stop = await ask(c, "dap_run", program="cart_test.py::test_total[2]", **HERE)
         assert (stop["reason"], stop["line"]) == ("exception", CART.line("assert"))
@@ -37,6 +40,7 @@ async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(car
         assert (end["state"], end["exit_code"]) == ("ended", 1)
         assert "1 failed" in end["output"]
         assert "test_total[2]" in (await ask(c, "dap_status"))["sessions"][0]["name"]
+    shows("python", "test by id", "exception", "crash frame")
 
 
 async def test_only_what_fails_stops(cart: Program) -> None:

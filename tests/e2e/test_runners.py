@@ -10,6 +10,7 @@ import pytest
 from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, copied
+from tests.shown import Shows
 
 NODE = "runners/cart.test.cjs"
 
@@ -29,7 +30,7 @@ def cart(tmp_path: Path) -> Program:
     ],
 )
 async def test_a_test_of_node_stops_where_it_fails_also_when_it_is_asynchronous(
-    cart: Program, test: str, marker: str, error: str
+    cart: Program, test: str, marker: str, error: str, shows: Shows
 ) -> None:
     async with asyncio.timeout(LIMIT), client(cart.path.parent) as c:
         stop = await ask(c, "dap_run", program=f"{cart.path.name}::{test}")
@@ -39,6 +40,7 @@ async def test_a_test_of_node_stops_where_it_fails_also_when_it_is_asynchronous(
         end = await ask(c, "dap_continue")
         assert end["state"] == "ended"
         assert "# fail 1" in end["output"]
+    shows("javascript", "test by id", "exception")
 
 
 @pytest.mark.parametrize("test", ["is empty", "catches"])
@@ -110,7 +112,7 @@ def needs_gem(name: str) -> None:
     ],
 )
 async def test_a_test_of_ruby_stops_where_it_fails(
-    tmp_path: Path, gem: str, file: str, test: str, marker: str, error: str
+    tmp_path: Path, gem: str, file: str, test: str, marker: str, error: str, shows: Shows
 ) -> None:
     needs_gem(gem)
     cart = copied(f"runners/{file}", tmp_path)
@@ -120,6 +122,7 @@ async def test_a_test_of_ruby_stops_where_it_fails(
         assert error in stop["exception"]
         assert "prices" in stop["locals"]
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+    shows("ruby", "test by id")
 
 
 async def test_what_tests_of_ruby_skip_or_wait_for_stops_nobody(tmp_path: Path) -> None:
@@ -134,7 +137,7 @@ async def test_what_tests_of_ruby_skip_or_wait_for_stops_nobody(tmp_path: Path) 
         assert "no test of cart_test.rb is called `test_ads`; there is `test_adds`" in told
 
 
-async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path) -> None:
+async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path, shows: Shows) -> None:
     needs("delve")
     folder = project("go", tmp_path)
     cart = marked(folder / "cart_test.go")
@@ -146,6 +149,7 @@ async def test_a_test_of_go_stops_where_it_fails(tmp_path: Path) -> None:
         assert (end["state"], end["exit_code"]) == ("ended", 0)
         told = await read(c, "dap_run", program="go/cart_test.go::TestTotl")
         assert "no test of cart_test.go is called `TestTotl`; there is `TestTotal`" in told
+    shows("go", "test by id")
 
 
 async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) -> None:
@@ -164,7 +168,9 @@ async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) 
         assert "cannot find value `three`" in told
 
 
-async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(tmp_path: Path) -> None:
+async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(
+    tmp_path: Path, shows: Shows
+) -> None:
     needs("gdb")
     needs_program("gcc", "gcc")
     folder = configured(project("ctest", tmp_path))
@@ -178,3 +184,4 @@ async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(tmp_path: Pat
         assert (end["state"], end["exit_code"]) == ("ended", 0)
         told = await refusal(c, "dap_run", program="cart_test.c::three")
         assert "No test of cart_test.c is called `three`; there is" in told
+    shows("c++/gdb", "test by id")

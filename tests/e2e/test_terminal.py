@@ -22,6 +22,7 @@ from tests.harness import (
 from tests.languages import named, program_of, ready
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, program
+from tests.shown import Shows
 
 ASKING = {
     "gdb": "ask.c",
@@ -41,7 +42,7 @@ MOMENT = 100
 """Milliseconds to wait for a program that is going to ask."""
 
 
-async def test_a_program_asks_and_is_answered() -> None:
+async def test_a_program_asks_and_is_answered(shows: Shows) -> None:
     p = program("reads_stdin.py")
     async with asyncio.timeout(LIMIT), client() as c:
         assert "dap_send_input" not in await listed(c)
@@ -63,10 +64,13 @@ async def test_a_program_asks_and_is_answered() -> None:
         assert (await ask(c, "dap_program_output"))["text"] == "Your name? Hello Ada Löve\nend\n"
         assert "dap_send_input" not in await listed(c)
         assert "has ended" in await refusal(c, "dap_send_input", text="more")
+    shows("python", "terminal")
 
 
 @pytest.mark.parametrize("adapter", ASKING)
-async def test_a_program_in_any_language_asks_and_is_answered(adapter: str, build: Path) -> None:
+async def test_a_program_in_any_language_asks_and_is_answered(
+    adapter: str, build: Path, shows: Shows
+) -> None:
     language = named(adapter)
     ready(language)
     p = program_of(replace(language, source=ASKING[adapter]), build)
@@ -86,6 +90,7 @@ async def test_a_program_in_any_language_asks_and_is_answered(adapter: str, buil
         assert (await ask(c, "dap_continue"))["state"] == "ended"
         text = (await ask(c, "dap_program_output", since=0, category="stdout"))["text"]
         assert "number? twice 42\n" in text
+    shows(adapter, "terminal")
 
 
 async def test_the_input_of_a_program_can_be_ended() -> None:
@@ -117,7 +122,9 @@ async def test_children_of_a_program_in_a_terminal_print_there_too() -> None:
 
 
 @pytest.mark.parametrize("adapter", ["codelldb", "js-debug"])
-async def test_with_other_adapters_output_comes_once_too(adapter: str, tmp_path: Path) -> None:
+async def test_with_other_adapters_output_comes_once_too(
+    adapter: str, tmp_path: Path, shows: Shows
+) -> None:
     needs(adapter)
     javascript = adapter == "js-debug"
     p = program("children.js") if javascript else compiled("hello.c", tmp_path)
@@ -127,6 +134,7 @@ async def test_with_other_adapters_output_comes_once_too(adapter: str, tmp_path:
         text = (await ask(c, "dap_program_output", category="stdout"))["text"]
         assert text.count("alone 16" if javascript else "hello") == 1
         assert "\r" not in text
+    shows(adapter, "terminal")
 
 
 async def test_an_adapter_without_terminals_says_which_have_one(

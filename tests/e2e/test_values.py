@@ -5,9 +5,10 @@ import asyncio
 from tests.harness import ask, client, evaluate, read
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.shown import Shows
 
 
-async def test_nested_values_are_shown_by_the_room_that_there_is() -> None:
+async def test_nested_values_are_shown_by_the_room_that_there_is(shows: Shows) -> None:
     p = program("values.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("place")])
@@ -17,6 +18,7 @@ async def test_nested_values_are_shown_by_the_room_that_there_is() -> None:
         items = await evaluate(c, "order.items")
         assert items.startswith("[{'name': 'cup', 'price': 0}, {'name': 'cup', 'price': 1}, ")
         assert items.endswith("…] (1000 items)")
+    shows("python", "values")
 
 
 async def test_a_long_string_tells_its_true_length() -> None:

@@ -11,6 +11,7 @@ from tests.e2e.running import free_port
 from tests.harness import needs
 from tests.real.assistant import assistant, broken, line_of
 from tests.real.software import node_modules
+from tests.shown import Shows
 
 SECONDS = 120
 
@@ -41,7 +42,7 @@ def request(url: str, **headers: str) -> str:
 
 
 async def test_express_shows_what_a_route_was_given_and_where_a_package_goes_wrong(
-    tmp_path: Path,
+    tmp_path: Path, shows: Shows
 ) -> None:
     language = broken(
         node_modules("express"), tmp_path / "node_modules", "negotiator/lib/language.js",
@@ -70,6 +71,7 @@ async def test_express_shows_what_a_route_was_given_and_where_a_package_goes_wro
         await a.read("dap_continue", wait_until_paused=False)
         assert await answer == '{"language":"de"}'
         await a.read("dap_terminate")
+    shows("javascript", "values")
 
 
 SHOP_TS = """
@@ -114,7 +116,9 @@ def built(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return next(path for path in (tmp_path / "dist").glob("main.*js") if path.stem == "main")
 
 
-async def test_typescript_stops_at_its_own_lines_whatever_has_built_it(built: Path) -> None:
+async def test_typescript_stops_at_its_own_lines_whatever_has_built_it(
+    built: Path, shows: Shows
+) -> None:
     project = built.parent.parent
     shop = project / "src" / "shop.ts"
     line = line_of(shop, "sum += ")
@@ -127,6 +131,7 @@ async def test_typescript_stops_at_its_own_lines_whatever_has_built_it(built: Pa
         assert "'pot'" in stop
         assert "price: 30" in stop
         assert a.calls == 1
+    shows("typescript", "breakpoint", "values")
 
 
 async def test_typescript_runs_by_tsx_without_a_build(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.harness import needs
 from tests.real.assistant import assistant, broken, line_of
 from tests.real.software import package, source
+from tests.shown import Shows
 
 SECONDS = 120
 
@@ -64,7 +65,7 @@ def clipper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "cdt-gdb"])
-async def test_a_cmake_project_shows_its_structs(clipper: Path, adapter: str) -> None:
+async def test_a_cmake_project_shows_its_structs(clipper: Path, adapter: str, shows: Shows) -> None:
     needs(adapter)
     line = line_of(clipper / "clipper" / "clipper.cpp", "(double)poly[j].Y + poly[i].Y")
     async with asyncio.timeout(SECONDS), assistant(clipper) as a:
@@ -81,6 +82,8 @@ async def test_a_cmake_project_shows_its_structs(clipper: Path, adapter: str) ->
         assert a.calls == 1
         assert "-" in await a.read("dap_evaluate", expression="a")
         await a.read("dap_terminate")
+    shows(adapter, "breakpoint", "condition")
+    shows(f"c++/{adapter}", "values")
 
 
 SEMVER = """
@@ -134,7 +137,9 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
-async def test_a_rust_crate_shows_strings_and_vectors(versions: Path, adapter: str) -> None:
+async def test_a_rust_crate_shows_strings_and_vectors(
+    versions: Path, adapter: str, shows: Shows
+) -> None:
     needs(adapter)
     main, evaluated = versions / "src" / "main.rs", versions / "semver" / "src" / "eval.rs"
     line, wrong = line_of(main, "println!"), line_of(evaluated, "patch > ver.patch")
@@ -153,6 +158,7 @@ async def test_a_rust_crate_shows_strings_and_vectors(versions: Path, adapter: s
         assert f"semver/src/eval.rs:{wrong}" in stop.splitlines()[0], stop
         assert "patch = 3" in stop
         await a.read("dap_terminate")
+    shows(f"rust/{adapter}", "breakpoint", "values")
 
 
 GROUP_GO = """
@@ -183,7 +189,7 @@ func main() {
 """
 
 
-async def test_a_go_module_shows_errors_maps_and_goroutines(tmp_path: Path) -> None:
+async def test_a_go_module_shows_errors_maps_and_goroutines(tmp_path: Path, shows: Shows) -> None:
     needs("delve")
     group = broken(
         package("golang-golang-x-sync-dev") / "errgroup", tmp_path / "errgroup", "errgroup.go",
@@ -209,6 +215,7 @@ async def test_a_go_module_shows_errors_maps_and_goroutines(tmp_path: Path) -> N
         assert "err = error nil" in stop or "err = nil" in stop, stop
         assert '"tea": 4' in stop
         await a.read("dap_terminate")
+    shows("go", "values")
 
 
 MAIN_JAVA = """
@@ -235,7 +242,7 @@ public class Main {
 MANIFEST = "Main-Class: shop.Main\nClass-Path: {library}\n"
 
 
-async def test_a_java_jar_stops_in_a_nested_class(tmp_path: Path) -> None:
+async def test_a_java_jar_stops_in_a_nested_class(tmp_path: Path, shows: Shows) -> None:
     needs("jdi")
     library = package("libcommons-lang3-java")
     main = tmp_path / "src" / "shop" / "Main.java"
@@ -251,3 +258,4 @@ async def test_a_java_jar_stops_in_a_nested_class(tmp_path: Path) -> None:
         assert 'title = "kettle"' in stop
         end = await a.read("dap_continue")
         assert "kettle" in end
+    shows("java", "values")

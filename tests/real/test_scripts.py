@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.harness import needs
 from tests.real.assistant import assistant, broken, line_of
 from tests.real.software import package
+from tests.shown import Shows
 
 SECONDS = 120
 
@@ -18,7 +19,7 @@ puts shop.normalize.to_s
 """
 
 
-async def test_a_ruby_gem_shows_an_object_and_its_expressions(tmp_path: Path) -> None:
+async def test_a_ruby_gem_shows_an_object_and_its_expressions(tmp_path: Path, shows: Shows) -> None:
     needs("rdbg")
     uri = broken(
         package("ruby-addressable"), tmp_path / "addressable", "lib/addressable/uri.rb",
@@ -36,6 +37,7 @@ async def test_a_ruby_gem_shows_an_object_and_its_expressions(tmp_path: Path) ->
         assert "443" in await a.read("dap_evaluate", expression="self.port")
         end = await a.read("dap_clear_breakpoints") and await a.read("dap_continue")
         assert "https://shop.example:443/tea" in end
+    shows("ruby", "values")
 
 
 TOOL_PL = """
@@ -50,7 +52,7 @@ print wrap('', '  ', 'a kettle and a pot and a spoon'), "\\n";
 """
 
 
-async def test_a_perl_module_shows_its_lexical_variables(tmp_path: Path) -> None:
+async def test_a_perl_module_shows_its_lexical_variables(tmp_path: Path, shows: Shows) -> None:
     needs("perl")
     wrap = broken(
         package("perl-modules-5.36") / "Text", tmp_path / "lib" / "Text", "Wrap.pm",
@@ -64,9 +66,10 @@ async def test_a_perl_module_shows_its_lexical_variables(tmp_path: Path) -> None
         assert "21" in await a.read("dap_evaluate", expression="$ll")
         assert "a kettle" in stop, stop
         await a.read("dap_terminate")
+    shows("perl", "values")
 
 
-async def test_a_bash_script_of_the_system_stops_in_its_loop(tmp_path: Path) -> None:
+async def test_a_bash_script_of_the_system_stops_in_its_loop(tmp_path: Path, shows: Shows) -> None:
     needs("bash-dap")
     ldd = tmp_path / "ldd.sh"
     code = package("libc-bin").read_text(encoding="utf-8")
@@ -86,9 +89,12 @@ async def test_a_bash_script_of_the_system_stops_in_its_loop(tmp_path: Path) -> 
         end = await a.read("dap_continue")
         assert end.startswith("Ended, exit code 0"), end
         assert "/bin/ls:" in end or "/bin/ls:" in await a.read("dap_program_output")
+    shows("bash", "values")
 
 
-async def test_the_configuration_of_a_cmake_project_is_debugged(tmp_path: Path) -> None:
+async def test_the_configuration_of_a_cmake_project_is_debugged(
+    tmp_path: Path, shows: Shows
+) -> None:
     needs("cmake")
     lists = broken(
         package("googletest"), tmp_path / "googletest", "CMakeLists.txt",
@@ -108,3 +114,4 @@ async def test_the_configuration_of_a_cmake_project_is_debugged(tmp_path: Path) 
         seen = await a.read("dap_variables", path="Locals.GOOGLETEST_VERSION")
         assert "1.12.O" in seen
         await a.read("dap_terminate")
+    shows("cmake", "values")
