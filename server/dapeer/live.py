@@ -178,7 +178,7 @@ class Live:
                 name: plan.inputs[name] for name in ("follow_children",) if name in plan.inputs
             },
             config=config,
-            name=str(config.get("name") or plan.title()),
+            name=plan.child_name(config),
         )
 
     def observe(self, message: Message) -> None:

@@ -12,9 +12,12 @@ from dapeer.adapters.core_dump import CoreDump
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.hints import advise
 from dapeer.adapters.named_tests import Named
+from dapeer.adapters.running import command_line
 from dapeer.advice import Advice
 from dapeer.dap.mapped import PathMapping
 from dapeer.post_mortem import PostMortem
+
+LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,16 @@ class Plan:
     def delegates(self) -> bool:
         """Whether the program is debugged as the first child of its session."""
         return self.definition.children is not None and self.definition.children.primary
+
+    def child_name(self, config: Mapping[str, object]) -> str:
+        """Name the session of a process that the program has started, after its command line where that is known."""
+        children = self.definition.children
+        pid = config.get(children.pid) if children is not None else None
+        if children is not None and isinstance(pid, int):
+            command = command_line(pid, children.command)
+            if command:
+                return command.replace(f"{self.inputs.get('project')}/", "")[:LONGEST_NAME]
+        return str(config.get("name") or self.title())
 
     @property
     def advice(self) -> Advice:

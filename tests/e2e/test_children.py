@@ -28,6 +28,10 @@ from tests.programs import program
 from tests.shown import Shows
 
 WAYS = ["script", "spawn", "fork", "os_fork"]
+CALLED = {
+    "script": "children.py child", "spawn": "multiprocessing", "fork": "children.py fork",
+    "os_fork": "children.py os_fork",
+}  # fmt: skip
 
 
 async def sessions(c: Client) -> dict[int, Json]:
@@ -48,6 +52,9 @@ async def test_a_breakpoint_in_a_child_is_the_next_stop_of_the_program(
         assert stop["output"] == f"parent starts {how}\n"
         known = await sessions(c)
         assert (known[1]["state"], known[stop["session_id"]]["parent"]) == ("running", 1)
+        # A child is called what was started, not what the debugger has made of that.
+        assert CALLED[how] in known[stop["session_id"]]["name"]
+        assert "pydevd" not in known[stop["session_id"]]["name"]
         # What has the focus is what has stopped.
         assert await evaluate(c, "number + 1") in {"4", "6"}
         await ask(c, "dap_set_breakpoint", **p.at("child_prints"))

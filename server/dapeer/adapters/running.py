@@ -178,3 +178,13 @@ def _executable(pid: int) -> str:
     except OSError:
         return ""
     return re.sub(r"[\d.]+$", "", name.removesuffix(" (deleted)"))
+
+
+def command_line(pid: int, pattern: str) -> str:
+    """Return what the first group of a pattern finds in a process's command line; empty where it finds nothing."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    found = re.search(pattern, words.replace("\0", " ").strip(), re.DOTALL) if pattern else None
+    return found[1] if found else ""

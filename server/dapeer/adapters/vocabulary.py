@@ -242,6 +242,10 @@ class Children:
     that are not offered keep their parent's breakpoints, and nobody to continue them there."""
     event: str
     """An event that offers a child, of adapters that do not ask; empty: none."""
+    pid: str
+    """The key of the configuration that has the child's process id."""
+    command: str
+    """A regular expression, found in the command line of that process: its first group is the program's own."""
 
     @classmethod
     def read(cls, table: Table) -> Children:
@@ -254,6 +258,8 @@ class Children:
             table.get("primary", bool, default=False),
             table.get("refuse", bool, default=False),
             table.get("event", str, ""),
+            table.get("pid", str, ""),
+            table.pattern("command"),
         )
         table.done()
         return children
