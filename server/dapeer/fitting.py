@@ -6,13 +6,15 @@ What adapters show is text, in many languages; but nearly all of them write nest
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 LEAST = 8
 """Characters without which nothing of a nested value is shown."""
 READ = 100_000
 """Characters of a value whose structure is read."""
+LONG = 10_000
+"""Characters from which on an ellipsis in a value is taken for one of the adapter's."""
 AT_ONCE = 2
 """Elements that share the room that is left."""
 
@@ -21,7 +23,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-_TOLD = re.compile(r"…\W* \(([\d,]+ \w+)\)\Z")
+_TOLD = re.compile(r"…\W* \(((?:at least )?[\d,]+ \w+)\)\Z")
 """How long something was before anybody cut it: `… (2000 chars)`, `…] (1000 items)`."""
 _QUOTED = re.compile(r"""[bru]{0,2}(["'`]).*\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|.)", re.DOTALL)
@@ -42,7 +44,9 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     told = _TOLD.search(text)
-    return f"{text[:limit]}… ({told[1] if told else f'{_length(text)} chars'})"
+    # js-debug, for one, takes the middle out of a long string without a word.
+    least = "at least " if len(text) > LONG and "…" in text else ""
+    return f"{text[:limit]}… ({told[1] if told else f'{least}{_length(text)} chars'})"
 
 
 def _length(text: str) -> int:
@@ -79,6 +83,52 @@ def fitted(text: str, limit: int) -> str:
     if not told and (all_there or left_out or f"({len(group.items)})" in head):
         count = ""
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
+
+
+_FOLDED = re.compile(r"\{…\}|\[…\]|\bArray\(\d+\)")
+
+
+_KEYED = re.compile(r"(?:Weak)?(?:Map|Set)\(")
+"""JavaScript's maps and sets: their children are not their elements."""
+
+
+def is_folded(text: str) -> bool:
+    """Whether an adapter has left out what the elements of a value are.
+
+    >>> is_folded("(2) [{…}, {…}]"), is_folded("{a: Array(2)}"), is_folded("[1, 2, …]")
+    (True, True, False)
+    """
+    return _KEYED.match(text) is None and _FOLDED.search(text[:READ]) is not None
+
+
+def is_list(text: str) -> bool:
+    """Whether the elements of a value have no names."""
+    group = _main(_read(text[:READ]), len(text))
+    return group is not None and group.source[group.start] == "["
+
+
+def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
+    """Return a folded value with its first elements, names and values, in their place.
+
+    >>> unfolded("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
+    '(1000) [{id: 1}, {id: 2}, …]'
+    >>> unfolded("Cart {items: Array(1)}", [("items", "(1) ['cup']")])
+    "Cart {items: (1) ['cup']}"
+    """
+    group = _main(_read(text[:READ]), len(text))
+    if group is None or not elements:
+        return text
+    named = group.source[group.start] != "["
+    parts = [f"{name}: {value}" if named else value for name, value in elements]
+    size = _SIZE.match(text)
+    folded = group.items[-1].text in _LEFT_OUT if group.items else False
+    more = (
+        folded or len(parts) < len(group.items) or (size is not None and len(parts) < int(size[1]))
+    )
+    return f"{text[: group.start + 1]}{', '.join(parts)}{', …' if more and not named else ''}{text[group.end - 1 :]}"
+
+
+_SIZE = re.compile(r"\w*\((\d+)\) ")
 
 
 def is_nested(text: str) -> bool:

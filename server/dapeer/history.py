@@ -10,7 +10,7 @@ from typing import Literal
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError, StaleReference
-from dapeer.fitting import fitted
+from dapeer.fitting import fitted, unfolded
 
 KEPT_STOPS = 100
 KEPT_FRAMES = 20
@@ -66,6 +66,8 @@ class Stop:
     """Children by variablesReference."""
     set_aside: list[Variable] | None = None
     """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
+    first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
+    """The first children of what the adapter shows folded, by variablesReference."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
     exception: Body | None = None
@@ -137,6 +139,13 @@ class Stop:
         known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
         return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
 
+    def shown(self, variable: Variable) -> str:
+        """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
+        first = self.first.get(variable["variablesReference"])
+        if not first:
+            return variable["value"]
+        return unfolded(variable["value"], [(v["name"], v["value"]) for v in first])
+
     def arguments(self) -> set[str]:
         """Return the names of the innermost frame's arguments, as far as the adapter tells them apart."""
         top = self.top
@@ -201,17 +210,20 @@ class Stop:
         kept = self.local_scopes(top["id"]) if top else []
         self.scopes = {top["id"]: kept} if top and kept else {}
         references = [scope["variablesReference"] for scope in kept]
-        self.variables = {r: _settled(self.variables[r]) for r in references if r in self.variables}
-        self.set_aside = _settled(self.set_aside) if self.set_aside and not kept else None
+        self.variables = {
+            r: self.kept(self.variables[r]) for r in references if r in self.variables
+        }
+        self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
+        self.first.clear()
         self._handles.clear()
         self._targets.clear()
 
-
-def _settled(variables: Sequence[Variable]) -> list[Variable]:
-    return [
-        Variable(name=v["name"], value=fitted(v["value"], KEPT_VALUE), variablesReference=0)
-        for v in variables[:KEPT_VARIABLES]
-    ]
+    def kept(self, variables: Sequence[Variable]) -> list[Variable]:
+        """Return what is worth remembering of variables."""
+        return [
+            Variable(name=v["name"], value=fitted(self.shown(v), KEPT_VALUE), variablesReference=0)
+            for v in variables[:KEPT_VARIABLES]
+        ]
 
 
 class History:
@@ -262,7 +274,7 @@ class History:
 
 def _values(stop: Stop) -> dict[str, str]:
     # Of the earlier stop only a part is kept, so that part is compared on both sides.
-    variables = stop.locals() if stop.settled else _settled(stop.locals())
+    variables = stop.locals() if stop.settled else stop.kept(stop.locals())
     return {v["name"]: v["value"] for v in variables}
 
 

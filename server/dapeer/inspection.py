@@ -10,6 +10,7 @@ from dapeer import snapshot, sources
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import DapeerError
+from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 
@@ -17,6 +18,10 @@ LEVELS = 20
 """Frames fetched at a stop."""
 FAR = 100
 """Frames among which one of the user's own is looked for."""
+UNFOLDED = 50
+"""Locals whose elements are fetched where the adapter leaves them out."""
+FIRST = 5
+"""Elements that are fetched of each."""
 QUIET = 0.015
 """Seconds without output after which a stop's output counts as complete."""
 SETTLED = 0.3
@@ -96,6 +101,7 @@ class Inspection:
         await self.scopes(frame["id"])
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
         await _together(*map(self.variables, references))
+        await _together(*map(self.unfold, stop.locals()[:UNFOLDED]))
 
     async def output_settled(self, quiet: float) -> None:
         """Wait until nothing more has been printed for `quiet` seconds; output travels slowly."""
@@ -159,6 +165,13 @@ class Inspection:
             "count": count,
         }
         return (await self._request("variables", arguments)).get("variables") or []
+
+    async def unfold(self, variable: Variable) -> None:
+        """Fetch the first elements of what the adapter shows without them."""
+        reference, text = variable["variablesReference"], variable["value"]
+        if reference and is_folded(text):
+            kind = "indexed" if is_list(text) else "named"
+            await _quietly(self.page(reference, kind, 0, FIRST))
 
     async def exception_info(self, thread_id: int) -> Body:
         """Return the body of `exceptionInfo` for a stopped thread."""

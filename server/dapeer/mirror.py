@@ -364,6 +364,11 @@ class Mirror:
             variables = cast("list[Variable]", body.get("variables") or [])
             self.stop.variables[asked["variablesReference"]] = variables
             self.stop.outdated.discard(asked["variablesReference"])
+        elif self.stop is not None and asked.get("start") == 0:
+            first = cast("list[Variable]", body.get("variables") or [])
+            self.stop.first[asked["variablesReference"]] = [
+                variable for variable in first if not variable["name"].startswith("[[")
+            ]
 
     def _variable_set(self, asked: Body, body: Body) -> None:
         # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.
@@ -377,6 +382,7 @@ class Mirror:
         """A write may change what any other variable shows: they must be fetched anew."""
         if self.stop is not None:
             self.stop.outdated = set(self.stop.variables)
+            self.stop.first.clear()
 
     def _exception_info(self, asked: Body, body: Body) -> None:
         stop = self.stop_of(asked.get("threadId", -1))

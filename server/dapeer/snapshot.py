@@ -307,7 +307,7 @@ def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str,
         left_out = Counter(definition(v) for v in everything if v["name"] not in on_line)
         told = [_counted(left_out[kind], kind) for kind in DEFINITIONS if left_out[kind]]
         notes.append(f"also {', '.join(told)}: dap_variables")
-    return listed(variables[:LOCALS])
+    return listed([Variable({**v, "value": stop.shown(v)}) for v in variables[:LOCALS]])
 
 
 _NAME = re.compile(r"[^\W\d][\w$]*")

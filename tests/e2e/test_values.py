@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.harness import ask, client, evaluate, read
+from tests.harness import ask, client, evaluate, needs, read
 from tests.processes import LIMIT
 from tests.programs import program
 from tests.shown import Shows
@@ -70,3 +70,19 @@ async def test_a_container_is_not_written_out_above_its_own_elements() -> None:
         first, *elements = (await read(c, "dap_variables", path="order.items", count=2)).split("\n")
         assert len(first) < 200
         assert elements[0].startswith("000: dict = {'name': 'cup', 'price': 0}")
+
+
+async def test_the_elements_of_javascripts_arrays_and_maps_are_shown_and_no_getter_runs() -> None:
+    needs("js-debug")
+    p = program("values.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
+        first = "(1000) [{id: 0, name: 'cup'}, {id: 1, name: 'cup'}, "
+        assert stop["locals"]["items"].startswith(first)
+        assert stop["locals"]["map"] == "Map(1) {size: 1, here => {id: 1}}"
+        assert stop["locals"]["order"].startswith("Order {items: (2) [{…}, {…}]")
+        assert stop["locals"]["big"].endswith("… (at least 99998 chars)")
+        chosen = await evaluate(c, "items.filter(each => each.id > 997)")
+        assert chosen == "(2) [{id: 998, name: 'cup'}, {id: 999, name: 'cup'}]"
+        end = await ask(c, "dap_continue")
+        assert "was computed" not in end.get("output", "")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer import paths, render
-from dapeer.dap.types import CompletionItem
+from dapeer.dap.types import CompletionItem, Variable
 from dapeer.errors import ArgumentError
 from dapeer.fitting import fitted, shortened
 from dapeer.tools.arguments import FrameId, SessionId, frame_of
@@ -34,6 +34,10 @@ async def dap_evaluate(
     body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
     stop = session.mirror.stop
     result = str(body.get("result") or "")
+    if stop is not None and (reference := body.get("variablesReference")):
+        told = Variable(name=expression, value=result, variablesReference=reference)
+        await session.inspect.unfold(told)
+        result = stop.shown(told)
     data: dict[str, Any] = {"result": fitted(result, RESULT)}
     if body.get("type"):
         data["type"] = body["type"]

@@ -294,11 +294,11 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
         if reference
         else ""
     )
-    return f"{variable['name']}{kind} = {fitted(variable['value'], limit)}{more}"
+    return f"{variable['name']}{kind} = {fitted(stop.shown(variable), limit)}{more}"
 
 
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
-    data: dict[str, Any] = {"name": variable["name"], "value": fitted(variable["value"], limit)}
+    data: dict[str, Any] = {"name": variable["name"], "value": fitted(stop.shown(variable), limit)}
     if variable.get("type"):
         data["type"] = variable.get("type")
     if variable["variablesReference"]:
