@@ -24,6 +24,8 @@ FIRST = 5
 """Elements that are fetched of each."""
 QUIET = 0.015
 """Seconds without output after which a stop's output counts as complete."""
+LOOK = 6.0
+"""Seconds that a look at a stop waits for what is slow to come, such as a value whose `repr` takes long."""
 SETTLED = 0.3
 """Seconds after which nobody waits any longer for output to be complete."""
 

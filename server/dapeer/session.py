@@ -27,7 +27,7 @@ from dapeer.errors import (
     Unsupported,
 )
 from dapeer.frames import Frames
-from dapeer.inspection import Inspection
+from dapeer.inspection import LOOK, Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
 from dapeer.places import Sight
 from dapeer.post_mortem import PostMortem, no_process
@@ -370,13 +370,16 @@ class Session:
         return look.running(self.id, self.mirror, since)
 
     async def snapshot(self) -> look.Snapshot:
-        """Return what the session looks like now, everything that a stop needs included."""
+        """Return what the session looks like now, with what a stop needs, as far as that comes in time."""
         # The program may be resumed and stop again, by somebody else, while a stop is looked at.
-        while (stop := self.mirror.stop) is not None:
-            await self.inspect.complete(stop)
-            if stop is self.mirror.stop:
-                stop.output_shown = self.mirror.output.shown = self.mirror.output.end
-                break
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK):
+                while (stop := self.mirror.stop) is not None:
+                    await self.inspect.complete(stop)
+                    if stop is self.mirror.stop:
+                        break
+        if (stop := self.mirror.stop) is not None:
+            stop.output_shown = self.mirror.output.shown = self.mirror.output.end
         view = self.view()
         self.mirror.failures.told()
         return self.advice.noted(view)

@@ -84,6 +84,20 @@ async def test_a_slow_repr_is_waited_for_or_told() -> None:
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
+async def test_a_repr_that_makes_debugpy_run_other_threads_is_no_new_stop() -> None:
+    """After 3 s debugpy lets other threads run, and tells it as if the program ran on and stopped again."""
+    p = program("slow_repr.py")
+    async with asyncio.timeout(2 * LIMIT), client() as c:
+        stop = await ask(
+            c, "dap_run", program=str(p), args=["3.3"], breakpoints=[p.at("look")], timeout_ms=2000
+        )
+        assert (stop["stop"], stop["locals"]) == (1, {"before": "1", "slow": "Slow()"})
+        assert (await ask(c, "dap_snapshot"))["stop"] == 1
+        assert (await ask(c, "dap_evaluate", expression="before"))["result"] == "1"
+        assert (await ask(c, "dap_program_output", since=0))["text"] == ""
+        assert await read(c, "dap_terminate") == "Session 1 ended."
+
+
 async def test_an_endless_repr_does_not_hang_the_caller() -> None:
     """facts/adapters.md 0.6: it blocks debugpy for good; only killing helps."""
     p = program("endless_repr.py")

@@ -39,6 +39,9 @@ class Quirks:
     events say."""
     own_console: str = ""
     """The same, of output in the category `console` only, where a program may print such lines, too."""
+    runs_meanwhile: str = ""
+    """A regular expression: output that says that other threads run until the adapter can answer; the
+    `continued` and `stopped` that tell of it are no news."""
     last_words_of_adapter: bool = False
     """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
     refuses: tuple[str, ...] = ()
@@ -57,6 +60,7 @@ class Quirks:
             or self.terminal_output
             or self.own_words
             or self.own_console
+            or self.runs_meanwhile
             or self.last_words_of_adapter
             or self.refuses
             or self.harmful
@@ -85,6 +89,7 @@ class Quirks:
             terminal_output=table.get("terminal_output", bool, default=False),
             own_words=table.pattern("own_words"),
             own_console=table.pattern("own_console"),
+            runs_meanwhile=table.pattern("runs_meanwhile"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
             harmful={command: harmful.text(command) for command in harmful},

@@ -107,11 +107,17 @@ class Tamer:
         """Whether the adapter knows all breakpoints."""
         self._stop_on_entry = stop_on_entry
         self._over = False
+        self._no_news: set[str] = set()
+        """Events that are no news when they come next."""
         self._held: dict[str, str] = {}
         """By category: a CR at the end of output, whose LF may follow."""
 
     def tame(self, message: Message) -> Iterator[Message]:
         """Yield what becomes of a message; a request is for the adapter."""
+        if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
+            yield from self._ordinary(message)
+
+    def _ordinary(self, message: Message) -> Iterator[Message]:
         match message:
             case Event(event="stopped", body=body):
                 yield from self._stopped(body)
@@ -135,6 +141,17 @@ class Tamer:
                 yield message
             case _:
                 yield message
+
+    def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
+        """Whether an event tells only of what the adapter does to be able to answer."""
+        if name in self._no_news:
+            self._no_news.discard(name)
+            return True
+        pattern = self._quirks.runs_meanwhile
+        if pattern and name == "output" and re.search(pattern, str(body.get("output"))):
+            self._no_news = {"continued", "stopped"}
+            return True
+        return False
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         reason, quirks = body.get("reason"), self._quirks
