@@ -44,6 +44,7 @@ PACKAGES = {
     "golang-golang-x-sync-dev": "/usr/share/gocode/src/golang.org/x/sync",
     "googletest": "/usr/src/googletest",
     "libc-bin": "/usr/bin/ldd",
+    "libgtest-dev": "/usr/include/gtest/gtest.h",
     "libcommons-lang3-java": "/usr/share/java/commons-lang3.jar",
     "librust-semver-dev": "/usr/share/cargo/registry/semver-1.0.14",
     "perl-modules-5.36": "/usr/share/perl/5.36",
