@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from dapeer.dap.messages import Body, Event, Message, Response
 from dapeer.errors import RequestFailed
+from dapeer.output import OutputLog
 from dapeer.snapshot import Snapshot
 
 Hint = Callable[[str, str], str | None]
@@ -63,10 +64,10 @@ class Advice:
                 raise
             raise RequestFailed(error.command, error.message, hint) from error
 
-    def noted(self, view: Snapshot) -> Snapshot:
+    def noted(self, view: Snapshot, log: OutputLog) -> Snapshot:
         """Return a look at the program with a hint on the exception that it has stopped at, or ended with; once."""
         if self._missing and view["state"] == "ended" and "cause" not in view:
-            why = self._missing(view.get("output", ""))
+            why = self._missing(log.read().text)
             view = view if why is None else {**view, "cause": why}
         printed = view.get("output", "") if view.get("exit_code") else ""
         hint = self._hint("exception", view.get("exception", "") or printed)

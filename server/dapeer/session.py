@@ -382,7 +382,7 @@ class Session:
             stop.output_shown = self.mirror.output.shown = self.mirror.output.end
         view = self.view()
         self.mirror.failures.told()
-        return self.advice.noted(view)
+        return self.advice.noted(view, self.mirror.output)
 
     async def placed(self, seconds: float) -> None:
         """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""

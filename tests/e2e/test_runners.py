@@ -185,3 +185,54 @@ async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(
         told = await refusal(c, "dap_run", program="cart_test.c::three")
         assert "No test of cart_test.c is called `three`; there is" in told
     shows("c++/gdb", "test by id")
+
+
+JUNIT = Path("/usr/share/java/junit-platform-console-standalone.jar")
+CART_TEST = """package shop;
+
+import static org.junit.jupiter.api.Assertions.*;
+
+import org.junit.jupiter.api.Test;
+
+class CartTest {
+    @Test
+    void throwing() {
+        assertThrows(ArithmeticException.class, () -> System.out.println(1 / (2 - 2)));
+    }
+
+    @Test
+    void adds() {
+        int[] prices = {2, 3};
+        assertEquals(6, prices[0] + prices[1]); // @assert
+    }
+}
+"""
+
+
+def compiled_tests(folder: Path) -> Program:
+    """Make a project of Maven's, with its tests compiled."""
+    needs("jdi")
+    needs_program("javac", "default-jdk-headless")
+    if not JUNIT.exists():
+        pytest.skip("needs JUnit: apt-get install junit5")
+    (folder / "pom.xml").write_text("<project/>\n", encoding="utf-8")
+    source = folder / "src" / "test" / "java" / "shop" / "CartTest.java"
+    source.parent.mkdir(parents=True)
+    source.write_text(CART_TEST, encoding="utf-8")
+    classes = folder / "target" / "test-classes"
+    subprocess.run(["javac", "-g", "-d", classes, "-cp", JUNIT, source], check=True)
+    return marked(source)
+
+
+async def test_a_test_of_junit_stops_once_where_it_fails(tmp_path: Path) -> None:
+    cart = compiled_tests(tmp_path)
+    test = "src/test/java/shop/CartTest.java"
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=f"{test}::adds")
+        assert (stop["file"], stop["line"]) == (str(cart.path), cart.line("assert"))
+        assert "expected: <6> but was: <5>" in stop["exception"]
+        # JUnit throws it on several times.
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+        assert (await ask(c, "dap_run", program=f"{test}::throwing"))["exit_code"] == 0
+        told = await read(c, "dap_run", program=f"{test}::ads")
+        assert "no test of CartTest.java is called `ads`; there is `adds`" in told

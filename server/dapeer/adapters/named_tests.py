@@ -128,7 +128,15 @@ def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, obj
     }
     if file is not None:
         values |= {"file": str(file), "file_dir": str(folder_of(file)), "file_stem": file.stem}
+        values |= _read(known.runner, file)
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _read(runner: Runner, file: Path) -> Mapping[str, str]:
+    """Return the placeholders whose values the file of a test has."""
+    text = file.read_text("utf-8", "replace") if runner.in_file and file.is_file() else ""
+    found = {name: pattern.search(text) for name, pattern in runner.in_file.items() if pattern}
+    return {name: match[1] for name, match in found.items() if match}
 
 
 async def _built(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -68,13 +69,8 @@ def program_of(recognised: Recognised) -> str | None:
     runner = recognised.runner
     if not runner.programs:
         return None
-    here = (
-        str(found)
-        for folder in _above(recognised.root)
-        for name in runner.programs
-        if os.sep in name
-        for found in sorted(folder.glob(name))
-    )
+    folders = _above(recognised.root)
+    here = (found for folder in folders for name in runner.programs for found in _at(folder, name))
     path = (shutil.which(name) for name in runner.programs if os.sep not in name)
     found = next(filter(None, itertools.chain(here, path)), None)
     if found is None:
@@ -84,6 +80,14 @@ def program_of(recognised: Recognised) -> str | None:
             f"Install it: {runner.install}" if runner.install else "Install it.",
         )
     return found
+
+
+def _at(folder: Path, name: str) -> Iterable[str]:
+    """Return the files of a name, newest version first; names without a folder are none of a project's."""
+    if os.sep not in name:
+        return ()
+    pattern = folder / Path(name).expanduser()
+    return sorted(glob.glob(str(pattern)), reverse=True)  # noqa: PTH207 - it may be absolute
 
 
 def folder_of(file: Path) -> Path:

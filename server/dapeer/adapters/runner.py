@@ -142,12 +142,14 @@ class Runner:
     signs: Sequence[Sign]
     rank: int
     programs: Sequence[str]
-    """What it is called: in the project's folder or one above it, or a name on PATH."""
+    """What it is called: in the project's folder or one above it, at a path of its own, or a name on PATH."""
     install: str
     """The command that gets it."""
     naming: Naming
     build: Build | None
     lookup: Lookup | None
+    in_file: Mapping[str, Pattern]
+    """Placeholders whose values are in the file of a test: the first group of a pattern."""
     launch: Mapping[str, Any]
     """Inputs of `dap_run`."""
     config: Mapping[str, Any]
@@ -161,7 +163,7 @@ class Runner:
     @classmethod
     def read(cls, table: Table, path: Path) -> Runner:
         """Read a whole file."""
-        stops = table.table("stops")
+        stops, reads = table.table("stops"), table.table("read")
         filters = stops.table("exceptions")
         runner = cls(
             id=table.text("id"),
@@ -176,6 +178,7 @@ class Runner:
             naming=Naming.read(table.table("name")),
             build=Build.read(table.table("build")) if "build" in table else None,
             lookup=Lookup.read(table.table("lookup")) if "lookup" in table else None,
+            in_file={name: _pattern(reads, name) for name in reads},
             launch=table.table("launch").free(),
             config=table.table("config").free(),
             exceptions={each: filters.text(each) for each in filters} or None,

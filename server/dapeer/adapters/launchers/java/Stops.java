@@ -42,6 +42,9 @@ final class Stops {
     private final Map<Long, ExceptionEvent> thrown = new HashMap<>();
     private final List<ExceptionRequest> exceptions = new ArrayList<>();
 
+    /** The exception that was told last. */
+    private ObjectReference last;
+
     /** How often the whole program is suspended; 0: it runs. It begins suspended, or not. */
     private int suspensions;
 
@@ -212,8 +215,15 @@ final class Stops {
             return true;
         }
         if (event instanceof ExceptionEvent) {
+            ExceptionEvent thrown = (ExceptionEvent) event;
             String names = Json.text(event.request().getProperty("names"));
-            return names.isBlank() || isNamed(((ExceptionEvent) event).exception(), names);
+            if (!names.isBlank() && !isNamed(thrown.exception(), names)) {
+                return false;
+            }
+            // Who catches an exception may throw it on: it is told where it was thrown first.
+            boolean again = thrown.catchLocation() != null && thrown.exception().equals(last);
+            last = thrown.exception();
+            return !again;
         }
         Object wish = event.request().getProperty(Breakpoints.WANTED);
         return wish != null && isWanted((Breakpoints.Wanted) wish, event.thread());
