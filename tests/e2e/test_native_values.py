@@ -1,11 +1,13 @@
 """What is in the values of compiled programs, as each adapter tells them."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client, evaluate, needs
-from tests.programs import Program, compiled
+from tests.harness import ask, client, evaluate, needs, refusal
+from tests.programs import PROGRAMS, Program, compiled
 from tests.shown import Shows
 
 
@@ -16,7 +18,7 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
 SHOWN = {
     "gdb": {
-        "inv": '{id = 3, items = std::vector of length 2, capacity 2 = {{id = 1, name = "bolt"}',
+        "inv": "{id = 3, items = std::vector of length 2, capacity 2 = {",
         "first": ' → {id = 1, name = "bolt"}',
         "numbers": "{1, 2, 3}",
         "ages": '{["Ada"] = 36}',
@@ -29,7 +31,16 @@ SHOWN = {
         "text": "(3000 chars)",
         "many": "std::vector of length 200000, capacity 200000 = {3, 3, 3",
     },
+    "lldb-dap": {
+        "inv": '{id:3, items:size=2 {{id:1, name:"bolt"}, {id:2, name:"nut"}}',
+        "first": '{id:1, name:"bolt"}',
+        "numbers": "size=3 {1, 2, 3}",
+        "list": "{value:49, next:0x",
+        "raw": "{9, 8, 7}",
+        "many": "size=200000 {3, 3, 3",
+    },
 }
+SHOWN["codelldb"] = SHOWN["lldb-dap"]
 
 
 @pytest.mark.parametrize("adapter", SHOWN)
@@ -73,3 +84,63 @@ async def test_a_long_container_is_opened_at_its_beginning_or_at_any_page(shapes
         assert "left out" in listed["variables"][-1]["value"]
         page = await ask(c, "dap_variables", path="many", filter="indexed", start=5000, count=2)
         assert [v["name"] for v in page["variables"]] == ["[5000]", "[5001]"]
+
+
+RUST_SHOWN = {
+    "gdb": {
+        "text": '"hello"',
+        "items": "Vec(size=1) = {",
+        "stock": '["bolt"] = 10',
+        "some": "Some(5)",
+        "failed": 'Err("bad")',
+        "shape": "Rect{w: 1, h: 2}",
+    },
+    "lldb-dap": {
+        "text": '"hello"',
+        "items": 'size=1 {{id:1, name:"bolt"}}',
+        "stock": '"bolt"',
+        "some": "Some(5)",
+        "failed": 'Err("bad")',
+        "shape": "Rect{w:1, h:2}",
+    },
+}
+RUST_SHOWN["codelldb"] = RUST_SHOWN["lldb-dap"]
+
+
+@pytest.fixture(scope="module")
+def crate(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    rustc = shutil.which("rustc")
+    if rustc is None:
+        pytest.skip("needs rustc: https://rustup.rs, or apt-get install rustc")
+    source = PROGRAMS / "shapes.rs"
+    built = tmp_path_factory.mktemp("crate") / "shapes"
+    subprocess.run([rustc, "-g", "-o", built, source], check=True, capture_output=True)
+    return Program(source, built)
+
+
+@pytest.mark.parametrize("adapter", RUST_SHOWN)
+async def test_values_of_rust_read_as_rust(crate: Program, adapter: str) -> None:
+    needs(adapter)
+    async with client() as c:
+        stop = await ask(
+            c, "dap_run", program=str(crate), type=adapter, breakpoints=[crate.at("work")]
+        )
+        wrong = {
+            name: stop["locals"].get(name)
+            for name, part in RUST_SHOWN[adapter].items()
+            if part not in stop["locals"].get(name, "")
+        }
+        assert not wrong
+        listed = await ask(c, "dap_variables", path="items[0]")
+        assert "bolt" in str(listed)
+        # What the adapter prints of itself is no output of the program.
+        assert "output" not in stop
+
+
+async def test_a_refused_expression_reads_without_colours(crate: Program) -> None:
+    needs("gdb")
+    async with client() as c:
+        await ask(c, "dap_run", program=str(crate), type="gdb", breakpoints=[crate.at("work")])
+        said = await refusal(c, "dap_evaluate", expression="items.len()")
+        assert "Vec" in said
+        assert "\x1b" not in said

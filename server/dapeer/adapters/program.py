@@ -36,7 +36,7 @@ def is_binary(path: str) -> bool:
 
 
 def has_section(path: str, names: Iterable[str]) -> bool:
-    """Whether a compiled program has a section of one of these names, by which some compilers are known.
+    """Whether a compiled program has a section, or a symbol, of one of these names, by which some compilers are known.
 
     Only names are looked for, not tables read: it is a guess, and a good one.
     """
@@ -76,7 +76,7 @@ def fits(
     asked = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
     if variant.without:
         asked.append(config.keys().isdisjoint(variant.without))
-    if variant.binary or variant.names or variant.outside or variant.inside:
+    if variant.binary or variant.holds or variant.names or variant.outside or variant.inside:
         asked.append(program is not None and _is_of_kind(Path(str(program)), variant))
     return bool(asked) and all(asked)
 
@@ -85,6 +85,7 @@ def _is_of_kind(path: Path, variant: Variant) -> bool:
     """Whether a program is what a variant says of it."""
     return (
         (not variant.binary or is_binary(str(path)))
+        and (not variant.holds or has_section(str(path), [variant.holds]))
         and (not variant.names or any(fnmatch(path.name, name) for name in variant.names))
         and (not variant.outside or above(path, variant.outside) is None)
         and (not variant.inside or above(path, variant.inside) is not None)

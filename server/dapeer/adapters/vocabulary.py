@@ -170,6 +170,8 @@ class Variant:
     """The caller's own configuration has none of these keys."""
     transport: TransportTable | None = None
     """Another way to start the adapter."""
+    holds: str = ""
+    """It is a compiled program that has a symbol of this name."""
 
     @classmethod
     def read(cls, table: Table) -> Variant:
@@ -185,6 +187,7 @@ class Variant:
             inside=when.texts("inside"),
             without=when.texts("without"),
             transport=own,
+            holds=when.get("holds", str, ""),
         )
         when.done()
         return variant

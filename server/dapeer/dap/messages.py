@@ -46,7 +46,8 @@ class Response:
         """
         error = self.body.get("error")
         detail = _formatted(cast("Body", error)) if isinstance(error, Mapping) else ""
-        return detail or str(self.message or "") or f"{self.command} failed without a reason"
+        words = _COLOUR.sub("", detail or str(self.message or "")).strip()
+        return words or f"{self.command} failed without a reason"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ class Event:
     body: Body = field(default_factory=dict[str, Any])
     seq: int = 0
 
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What colours text in a terminal: GDB and LLDB do so in errors, too."""
 
 Message: TypeAlias = Request | Response | Event
 

@@ -25,6 +25,7 @@ from dapeer.tools.arguments import (
 )
 from dapeer.tools.lookup import find
 from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.type_names import type_name
 from dapeer.tools.waiting import look, silence, tasks
 
 VALUE = 300
@@ -287,7 +288,7 @@ def _listed(stop: Stop, variables: Sequence[Variable], start: int, count: int) -
 
 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
-    kind = f": {variable.get('type')}" if variable.get("type") else ""
+    kind = f": {type_name(variable.get('type') or '')}" if variable.get("type") else ""
     reference = variable["variablesReference"]
     more = (
         f" [variables_reference {stop.handle('variables_reference', reference)}]"
@@ -300,7 +301,7 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
     data: dict[str, Any] = {"name": variable["name"], "value": fitted(stop.shown(variable), limit)}
     if variable.get("type"):
-        data["type"] = variable.get("type")
+        data["type"] = type_name(variable.get("type") or "")
     if variable["variablesReference"]:
         data["variables_reference"] = stop.handle(
             "variables_reference", variable["variablesReference"]

@@ -13,6 +13,7 @@ import importlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 gdb: Any = sys.modules.get("gdb")
@@ -299,7 +300,22 @@ def _unreadable(base: Any) -> Any:  # noqa: ANN401
     return Unreadable
 
 
+def teach_rust(event: Any) -> None:  # noqa: ANN401 - of GDB's
+    """Load Rust's own printers with a Rust program."""
+    loaded = event.new_objfile
+    if loaded.filename != loaded.progspace.filename:
+        return
+    folder = importlib.import_module("rust_formatters").folder_for(loaded.filename)
+    # Where they do not load, Rust is shown as GDB shows it.
+    with contextlib.suppress(Exception):
+        if folder is not None:
+            sys.path.append(folder)
+            importlib.import_module("gdb_lookup").register_printers(loaded)
+
+
 if gdb is not None:
+    sys.path.append(str(Path(__file__).parent))
+    gdb.events.new_objfile.connect(teach_rust)
     SCALAR = (
         gdb.TYPE_CODE_INT,
         gdb.TYPE_CODE_CHAR,

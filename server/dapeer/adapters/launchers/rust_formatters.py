@@ -1,0 +1,40 @@
+"""Where Rust's toolchain keeps what it brings for GDB and LLDB; runs inside of them."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import subprocess
+
+RUST = b"rust_eh_personality"
+"""A symbol of every Rust program."""
+PATIENCE = 5
+"""Seconds in which rustc must say where it lives."""
+
+
+def folder_for(program: str) -> str | None:
+    """Return the folder of the formatters for a compiled program; None where it is no Rust, or rustc is missing."""
+    if not _is_rust(program):
+        return None
+    try:
+        asked = subprocess.run(
+            ["rustc", "--print", "sysroot"],
+            capture_output=True,
+            check=True,
+            timeout=PATIENCE,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    folder = os.path.join(asked.stdout.decode().strip(), "lib", "rustlib", "etc")  # noqa: PTH118
+    return folder if os.path.isdir(folder) else None  # noqa: PTH112
+
+
+def _is_rust(program: str) -> bool:
+    try:
+        with (
+            open(program, "rb") as file,  # noqa: PTH123
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content.find(RUST) >= 0
+    except (OSError, ValueError):
+        return False
