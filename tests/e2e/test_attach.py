@@ -131,8 +131,6 @@ async def test_a_compiled_process_is_attached_by_its_id_and_outlives_whoever_lea
                 c, "dap_run", request="attach", type=kind, pid=process.pid,
                 breakpoints=[p.at("turn")],
             )  # fmt: skip
-            if stop["reason"] != "breakpoint":
-                stop = await ask(c, "dap_continue")
             assert (stop["reason"], stop["line"]) == ("breakpoint", p.line("turn"))
             assert int(stop["locals"]["turns"]) > 0
             # Its adapter is at it already: another one cannot be.

@@ -171,7 +171,8 @@ def _transport(
     if not definition.tamed:
         return wire
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
-    entry = bool(inputs.get("stop_on_entry"))
+    # A core dump has no other stop.
+    entry = bool(inputs.get("stop_on_entry") or inputs.get("core"))
     tamed = Tamed(wire, definition.quirks, own, stop_on_entry=entry, settle=settle)
     if spawned is not None:
         spawned.listen(tamed.printed)
