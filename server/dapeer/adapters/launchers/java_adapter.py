@@ -20,7 +20,10 @@ QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
 def main(java: str, javac: str, built: str) -> None:
     """Become the adapter, which may compile programs into the folder `built`."""
     Path(built).mkdir()
-    os.execv(java, [java, *QUICK, *EXPORTS, "-cp", str(classes(javac)), "Adapter", built])  # noqa: S606
+    command = [java, *QUICK, *EXPORTS, "-cp", str(classes(javac)), "Adapter", built]
+    if os.name == "nt":  # where nothing takes the place of a process
+        sys.exit(subprocess.call(command))
+    os.execv(java, command)  # noqa: S606
 
 
 def classes(javac: str) -> Path:

@@ -45,16 +45,14 @@ final class Breakpoints {
         }
 
         Map<String, Object> told() {
-            String why = null;
-            if (bound.isEmpty()) {
-                why = "No class that is loaded has code " + (file == null ? "of that name" : "there");
-            }
+            String what = file == null ? "a method of that name" : "code there";
             return Json.of(
                     "id", id,
                     "verified", !bound.isEmpty(),
                     "line", file == null && bound.isEmpty() ? null : actual,
                     "source", file == null ? null : Json.of("path", file.toString()),
-                    "message", why);
+                    "reason", bound.isEmpty() ? "pending" : null,
+                    "message", bound.isEmpty() ? "No class loaded so far has " + what : null);
         }
     }
 

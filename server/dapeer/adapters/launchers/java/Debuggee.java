@@ -152,11 +152,12 @@ final class Debuggee {
     private static Process start(List<String> command, Map<String, Object> wish)
             throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command);
-        builder.redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")));
         builder.directory(Path.of(Json.text(wish.getOrDefault("cwd", "."))).toFile());
         Json.table(wish.get("env"))
                 .forEach((name, value) -> builder.environment().put(name, Json.text(value)));
-        return builder.start();
+        Process process = builder.start();
+        process.getOutputStream().close();
+        return process;
     }
 
     private static ProcessHandle inTerminal(
