@@ -1,6 +1,7 @@
 """Programs in a terminal of ours: what they print there is output, and somebody can type."""
 
 import asyncio
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +92,17 @@ async def test_a_program_in_any_language_asks_and_is_answered(
         text = (await ask(c, "dap_program_output", since=0, category="stdout"))["text"]
         assert "number? twice 42\n" in text
     shows(adapter, "terminal")
+
+
+async def test_a_terminal_of_ours_is_a_plain_one() -> None:
+    needs("gdb")
+    bash = shutil.which("bash") or "bash"
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(
+            c, "dap_run", program=bash, args=["-c", "tty -s && echo $TERM"], type="gdb",
+            terminal=True,
+        )  # fmt: skip
+        assert (end["exit_code"], end["output"]) == (0, "dumb\n")
 
 
 async def test_the_input_of_a_program_can_be_ended() -> None:

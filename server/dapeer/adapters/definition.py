@@ -185,7 +185,9 @@ class Definition:
         user = cast("Mapping[str, str]", inputs.get("env") or {})
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
         more = cast("Mapping[str, str]", fill(self.launch_env, late) if self.launch_env else {})
-        environment = {**({} if more is UNSET else more), **user}
+        # What is typed is read by lines, so nothing is gained by what draws on a screen.
+        plain = {"TERM": "dumb"} if inputs.get("terminal") and self.needs_terminal else {}
+        environment = {**({} if more is UNSET else more), **plain, **user}
         known = {
             **inputs,
             "host": inputs.get("host") or LOOPBACK,
