@@ -22,13 +22,13 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"live"}),
     frozenset({"breakpoints", "family", "plan"}),
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
-    frozenset({"launch_json", "whereabouts"}),
+    frozenset({"launch_json", "whereabouts", "stops_at"}),
     frozenset({"inspection"}),
     frozenset({"advice"}),
     frozenset({"snapshot", "sources", "waiters", "paths", "schemas", "post_mortem"}),
     frozenset({"mirror"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
-    frozenset({"frames", "fitting", "places"}),
+    frozenset({"filters", "frames", "fitting", "places"}),
     frozenset({"dap"}),
     frozenset({"errors"}),
 )
@@ -56,7 +56,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "frames.py", "places.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
+    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "places.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
     "advice.py", "adapters/hints.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
     "fitting.py",
 )  # fmt: skip

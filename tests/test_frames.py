@@ -21,7 +21,7 @@ def frame(path: str = "", name: str = "f", **more: str) -> StackFrame:
 
 
 def owner(adapter: str, *described: str, project: Path = Path("/home/me/shop")) -> str:
-    return Frames(DEFINITIONS[adapter].frames, project).owner(frame(*described))
+    return DEFINITIONS[adapter].stopping.frames(project).owner(frame(*described))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_foremost_frame_is_the_users_innermost() -> None:
 
 
 def test_frames_of_others_lie_side_by_side_and_are_named() -> None:
-    frames = Frames(DEFINITIONS["gdb"].frames, Path("/home/me"))
+    frames = DEFINITIONS["gdb"].stopping.frames(Path("/home/me"))
     stack = [
         frame("./nptl/pthread_kill.c", "__pthread_kill_implementation"),
         frame("", "???"),

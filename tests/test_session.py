@@ -96,9 +96,9 @@ async def test_breakpoints_of_a_file_are_sent_whole() -> None:
 async def test_an_unknown_exception_filter_is_named_with_those_there_are() -> None:
     offered = [{"filter": "raised", "label": "r"}, {"filter": "uncaught", "label": "u"}]
     async with wired(capabilities={"exceptionBreakpointFilters": offered}) as w:
-        w.session.check_filters(["raised"])
-        with pytest.raises(ArgumentError, match=r"filter 'rised'. It offers: raised, uncaught\."):
-            w.session.check_filters(["rised"])
+        w.session.stops_at.check(["raised"])
+        with pytest.raises(ArgumentError, match=r"filter 'rised'. It offers: raised, uncaught;"):
+            w.session.stops_at.check(["rised"])
 
 
 # -- when nobody answers

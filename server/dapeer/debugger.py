@@ -290,7 +290,7 @@ class Debugger:
         """Make the wanted function breakpoints true of every session that can have them."""
         for live in list(self._live.values()):
             if live.session.supports("setFunctionBreakpoints"):
-                await live.session.set_function_breakpoints(self.breakpoints.functions)
+                await live.session.stops_at.functions(self.breakpoints.functions)
 
     def accepts(self, definition: Definition, path: str) -> bool:
         """Whether an adapter debugs such files; a file that none of them knows may be anybody's."""

@@ -36,6 +36,15 @@ class Foreign:
         return self.function is not None and self.function.search(function) is not None
 
 
+class Raised(NamedTuple):
+    """A breakpoint by which an adapter stops at exceptions, and does not say so."""
+
+    reason: str
+    """What such a stop is told as: `panic`."""
+    function: re.Pattern[str]
+    """Is found in the name of the innermost function."""
+
+
 class Run(NamedTuple):
     """Frames that lie side by side on a stack: one of the user's, or all up to the user's next."""
 
@@ -60,6 +69,12 @@ class Frames:
 
     foreign: tuple[Foreign, ...] = ()
     project: Path | None = None
+    raised: tuple[Raised, ...] = ()
+
+    def reason(self, innermost: StackFrame) -> str:
+        """Return why a program has really stopped at a breakpoint in a frame, empty: it is just that."""
+        reasons = (each.reason for each in self.raised if each.function.search(innermost["name"]))
+        return next(reasons, "")
 
     def owner(self, frame: StackFrame) -> str:
         """Return whom a frame belongs to, such as `the Go runtime`; empty: the user."""

@@ -56,6 +56,10 @@ class Stop:
     """Cursor up to which somebody has been shown that output."""
     frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
     """Frames by thread id, the innermost first."""
+    raised: str = ""
+    """Why it really stopped, where the adapter speaks of a breakpoint."""
+    signal: str = ""
+    """Name of the signal that it got, where the adapter does not tell it."""
     front: int | None = 0
     """Number of the frame to look at first; None: the user's own is not among those that are known."""
     total_frames: dict[int, int] = field(default_factory=dict[int, int])
@@ -82,7 +86,7 @@ class Stop:
     @property
     def reason(self) -> str:
         """Why the program stopped; free text of the adapter."""
-        return str(self.body.get("reason") or "unknown")
+        return self.raised or str(self.body.get("reason") or "unknown")
 
     @property
     def all_threads(self) -> bool:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
+import signal
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dapeer import snapshot, sources
@@ -41,6 +45,16 @@ class SendRequest(Protocol):
 WaitFor = Callable[[Callable[[], bool], float | None], Awaitable[bool]]
 
 
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """What is evaluated at a stop of which the adapter tells too little; empty: nothing is."""
+
+    signal: str = ""
+    """The number of the signal that the program has got."""
+    exception: str = ""
+    """The exception that it has stopped at."""
+
+
 class Inspection:
     """Answers what a stopped program looks like.
 
@@ -54,6 +68,9 @@ class Inspection:
         self._request = request
         self._wait_for = wait_for
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
+        self.expressions = Expressions()
+        self.traceback: re.Pattern[str] | None = None
+        """How the program prints an error that ends it."""
         self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
 
     # -- at every stop
@@ -80,6 +97,8 @@ class Inspection:
             # no time; what comes later all the same is told with the next stop.
             if stop.reason != "step" or self._mirror.output.end != stop.output_start:
                 await self.output_settled(QUIET)
+            if stop.raised and (found := self.printed(stop.output_start)):
+                stop.exception = {"description": found.groupdict().get("error")}
         finally:
             looked.set()
 
@@ -100,10 +119,24 @@ class Inspection:
         path = snapshot.frame_path(frame)
         if path:
             stop.source = sources.window(path, frame["line"], snapshot.SOURCE_AROUND)
+        await _quietly(self._explain(stop))
         await self.scopes(frame["id"])
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
         await _together(*map(self.variables, references))
         await _together(*map(self.unfold, stop.locals()[:UNFOLDED]))
+
+    async def _explain(self, stop: Stop) -> None:
+        """Have the program itself tell why it has stopped, where its adapter does not."""
+        innermost = stop.frames[stop.thread_id][0]["id"]
+        asked = self.expressions
+        if asked.signal and stop.reason in {"signal", "attach"}:
+            stop.signal = _signal(await self._evaluated(asked.signal, innermost))
+        if asked.exception and stop.reason == "exception" and not stop.body.get("text"):
+            stop.exception = {"description": await self._evaluated(asked.exception, innermost)}
+
+    async def _evaluated(self, expression: str, frame_id: int) -> str:
+        arguments = {"expression": expression, "frameId": frame_id, "context": "hover"}
+        return str((await self._request("evaluate", arguments)).get("result") or "")
 
     async def output_settled(self, quiet: float) -> None:
         """Wait until nothing more has been printed for `quiet` seconds; output travels slowly."""
@@ -113,6 +146,13 @@ class Inspection:
         while seen != output.end and clock() < end:
             seen = output.end
             await self._wait_for(lambda: output.end > seen, quiet)  # noqa: B023 - used up at once
+
+    def printed(self, since: int) -> re.Match[str] | None:
+        """Return the last error that the program has printed since a cursor."""
+        if self.traceback is None:
+            return None
+        text = self._mirror.output.read(since).text
+        return next(reversed(list(self.traceback.finditer(text))), None)
 
     # -- when asked
 
@@ -204,6 +244,14 @@ class Inspection:
             del self._fetching[key]
             fetch.cancel()
         return None
+
+
+def _signal(number: str) -> str:
+    """Return the name of a signal; empty where it is none, or one by which debuggers stop programs."""
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(int(number)).name
+        return "" if name in {"SIGSTOP", "SIGTRAP"} else name
+    return ""
 
 
 async def _together(*fetches: Coroutine[Any, Any, object]) -> None:

@@ -26,7 +26,6 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
-from dapeer.frames import Frames
 from dapeer.plan import Plan
 from dapeer.session import Session
 from dapeer.waiters import Deadlines
@@ -117,13 +116,15 @@ class Live:
             kill=adapter.kill,
             why_over=self._why_over,
             changed=lambda message: changed(self, message),
-            frames=Frames(plan.definition.frames, project),
+            frames=plan.definition.stopping.frames(project),
             sight=plan.definition.sight,
             parent=parent.session if parent else None,
             answer=self._answer,
         )
         self.session.post_mortem = plan.post_mortem
-        self.session.functions, self.session.conditions = plan.functions, plan.conditions
+        self.session.stops_at.own = plan.functions
+        self.session.heed(*plan.definition.stopping.told)
+        self.session.stops_at.conditions = plan.conditions
         self.session.advice = parent.session.advice if parent else plan.advice
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
@@ -268,12 +269,12 @@ class Live:
             for path in wanted.by_path
             if self.accepts(path) and not session.delegates
         ]
-        functions = wanted.functions or session.functions
+        functions = wanted.functions or session.stops_at.own
         if functions and session.supports("setFunctionBreakpoints"):
-            sent.append(session.set_function_breakpoints(wanted.functions))
+            sent.append(session.stops_at.functions(wanted.functions))
         filters = self._filters(wanted)
-        if filters is not None and session.supports("setExceptionBreakpoints"):
-            sent.append(session.set_exception_breakpoints(filters))
+        if filters is not None:
+            sent.append(session.stops_at.exceptions(filters))
         for answer in await asyncio.gather(*sent, return_exceptions=True):
             if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
                 raise answer
@@ -283,16 +284,11 @@ class Live:
 
     def _filters(self, wanted: Breakpoints) -> Sequence[str] | None:
         """Return the exception filters to send; an adapter stops at none until it is told."""
-        offered = self.session.mirror.exception_filters
         chosen = self.plan.exception_filters
-        if chosen is not None:
-            self.session.check_filters(chosen)
-            return chosen
-        if not offered:
-            return None
-        if wanted.exceptions is not None:
-            return [name for name in wanted.exceptions if name in offered]
-        return [name for name, default in offered.items() if default]
+        if chosen is None:
+            return self.session.stops_at.standing(wanted.exceptions)
+        self.session.stops_at.check(chosen)
+        return chosen
 
     def _failed(self, what: str) -> AdapterFailed:
         """Name what the adapter did, with its own last words, which often are the reason."""

@@ -20,7 +20,6 @@ from dapeer.placed import Placed
 UNKNOWN = -1
 """Stands for the thread that stopped until the threads are listed."""
 
-
 IN_TERMINAL = "dapeerTerminal"
 """Marks output that has come from a terminal, and sessions whose program runs in one."""
 
@@ -349,9 +348,16 @@ class Mirror:
             stop.total_frames[asked["threadId"]] = total
         elif not levels or len(frames) < levels:
             stop.total_frames[asked["threadId"]] = len(known)
-        if asked["threadId"] == stop.thread_id and not stop.planned:
-            users = self.frames.foremost(known)
-            stop.front = known.index(users) if users else None
+        if asked["threadId"] == stop.thread_id and known:
+            self._place(stop, known)
+
+    def _place(self, stop: Stop, frames: Sequence[StackFrame]) -> None:
+        """Say which frame is looked at first, now that some are known."""
+        if stop.reason.endswith("breakpoint"):
+            stop.raised = self.frames.reason(frames[0])
+        if not stop.planned:
+            users = self.frames.foremost(frames)
+            stop.front = frames.index(users) if users else None
 
     def _scopes(self, asked: Body, body: Body) -> None:
         if self.stop is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,22 +16,23 @@ from dapeer import snapshot as look
 from dapeer.advice import Advice
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can, exception_arguments
+from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can
 from dapeer.dap.transport import Transport
-from dapeer.dap.types import FunctionBreakpoint, SourceBreakpoint
+from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
-    ArgumentError,
     ChannelClosed,
     ChannelError,
     RequestFailed,
     RequestTimeout,
     Unsupported,
 )
+from dapeer.filters import Filters
 from dapeer.frames import Frames
-from dapeer.inspection import LOOK, Inspection
+from dapeer.inspection import LOOK, Expressions, Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
 from dapeer.places import Sight
 from dapeer.post_mortem import PostMortem, no_process
+from dapeer.stops_at import StopsAt
 from dapeer.waiters import Deadlines, Keyboard, Waiters
 from dapeer.whereabouts import Whereabouts
 
@@ -63,10 +65,6 @@ class Session:
     """Its program is its first child: it has no threads of its own."""
     advice = Advice()
     """What to do about what the adapter and the program say."""
-    functions: Sequence[str] = ()
-    """Functions in which this program always stops, whatever others are wanted."""
-    conditions: Mapping[str, str] | None = None
-    """By exception filter: when it stops, as far as the adapter can tell."""
 
     def __init__(
         self,
@@ -103,6 +101,7 @@ class Session:
         self.channel = Channel(transport, self._observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
+        self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
         self.initialized = anyio.Event()
         self.over = self.by_us = False
         self.cause = None
@@ -326,27 +325,12 @@ class Session:
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self.supports(option)
 
-    async def set_function_breakpoints(self, names: Sequence[str]) -> None:
-        """Make these the function breakpoints, besides the program's own."""
-        every = dict.fromkeys((*names, *self.functions))
-        wanted = [FunctionBreakpoint(name=name) for name in every]
-        await self.request("setFunctionBreakpoints", {"breakpoints": wanted})
-
-    async def set_exception_breakpoints(self, filters: Sequence[str]) -> None:
-        """Stop at these kinds of exceptions, and at no others."""
-        heeded = (self.supports("exceptionFilterOptions") and self.conditions) or {}
-        await self.request("setExceptionBreakpoints", exception_arguments(filters, heeded))
-
-    def check_filters(self, filters: Sequence[str]) -> None:
-        """Raise `ArgumentError` when the adapter does not offer one of these filters."""
-        offered = self.mirror.exception_filters
-        unknown = [name for name in filters if name not in offered]
-        if unknown:
-            allowed = ", ".join(offered) or "none"
-            raise ArgumentError(
-                f"The adapter {self.adapter} has no exception filter {unknown[0]!r}.",
-                f"It offers: {allowed}.",
-            )
+    def heed(
+        self, filters: Filters, expressions: Expressions, traceback: re.Pattern[str] | None
+    ) -> None:
+        """Take in what is known of stops of its adapter: see `adapters/stopping`."""
+        self.stops_at.filters = filters
+        self.inspect.expressions, self.inspect.traceback = expressions, traceback
 
     # -- views
 

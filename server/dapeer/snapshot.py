@@ -239,7 +239,9 @@ def exception_text(stop: Stop) -> str:
     details = cast("ExceptionDetails", stop.exception.get("details") or {})
     name = str(details.get("typeName") or stop.exception.get("exceptionId") or "")
     message = str(details.get("message") or stop.exception.get("description") or "")
-    return f"{name}: {message}" if name and message else name or message
+    # lldb's exceptionId of "signal SIGSEGV" is "signal".
+    said = message.lower().startswith(name.lower())
+    return f"{name}: {message}" if name and message and not said else message or name
 
 
 def listed(variables: Sequence[Variable]) -> dict[str, str]:
@@ -264,6 +266,8 @@ def one_line(value: str) -> str:
 
 def _description(stop: Stop) -> str:
     """Return the adapter's description where it says more than the reason and the exception."""
+    if stop.signal or stop.raised:
+        return stop.signal
     description = str(stop.body.get("description") or "")
     told = f"{stop.reason} {exception_text(stop)}".lower()
     known = description.lower() in told or stop.reason.lower() in description.lower()

@@ -2,15 +2,16 @@
 
 import asyncio
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness import ask, client, needs
+from tests.harness import ask, client, needs, read
 from tests.processes import LIMIT
-from tests.programs import PROGRAMS, compiled, program
+from tests.programs import PROGRAMS, Program, compiled, program
 from tests.shown import Shows
 
 NATIVE = ["gdb", "lldb-dap", "codelldb", "cdt-gdb"]
@@ -49,6 +50,26 @@ async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
         assert frames[0]["of"] == "the C library"
 
 
+def cpp_built(name: str, folder: Path) -> Program:
+    """Compile a C++ program into a folder."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("needs g++: apt-get install g++")
+    target = folder / Path(name).stem
+    subprocess.run([compiler, "-g", "-O0", "-o", target, PROGRAMS / name], check=True)
+    return Program(PROGRAMS / name, target)
+
+
+def rust_built(name: str, folder: Path) -> Program:
+    """Compile a Rust program into a folder."""
+    compiler = shutil.which("rustc")
+    if compiler is None:
+        pytest.skip("needs rustc: apt-get install rustc")
+    target = folder / Path(name).stem
+    subprocess.run([compiler, "-g", "-o", target, PROGRAMS / name], check=True)
+    return Program(PROGRAMS / name, target)
+
+
 @pytest.mark.parametrize("adapter", NATIVE)
 async def test_a_double_free_shows_who_freed_twice(
     adapter: str, tmp_path: Path, shows: Shows
@@ -61,6 +82,77 @@ async def test_a_double_free_shows_who_freed_twice(
         assert (await ask(c, "dap_evaluate", expression="text != 0"))["result"] in {"1", "true"}
         assert "the C library" in folded(stop)
     shows(adapter, "crash frame")
+
+
+async def test_gdb_names_the_signal(tmp_path: Path) -> None:
+    p = compiled("abort.c", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        assert (await read(c, "dap_run", program=str(p))).startswith("Stopped (signal: SIGABRT)")
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_an_exception_of_cpp_that_nobody_catches_shows_who_threw_it(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = cpp_built("throw.cpp", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter)
+        assert stop["line"] == p.line("own")
+        assert "check" in stop["function"]
+        assert "the C++ library" in folded(stop)
+        assert "SIGABRT" in str(stop)
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "codelldb"])
+async def test_a_throw_is_an_exception_where_the_adapter_says_breakpoint(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = cpp_built("throw.cpp", tmp_path)
+    throw = {"gdb": "throw", "codelldb": "cpp_throw"}[adapter]
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter, exception_filters=[throw])
+        assert (stop["reason"], stop["function"].partition("(")[0]) == ("exception", "main")
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_a_panic_of_rust_stops_with_its_message(adapter: str, tmp_path: Path) -> None:
+    needs(adapter)
+    p = rust_built("panic.rs", tmp_path)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter)
+        assert (stop["reason"], stop["line"]) == ("panic", p.line("index"))
+        assert stop["exception"].startswith("index out of bounds")
+        assert stop["locals"]["index"] == "7"
+        assert "the Rust runtime" in folded(stop)
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end.get("exit_code", 101)) == ("ended", 101)
+        # Nothing is left of it where nobody wants it.
+        end = await ask(c, "dap_run", program=str(p), type=adapter, exception_filters=[])
+        assert end["state"] == "ended"
+
+
+async def test_an_error_of_ruby_that_nobody_rescues_stops_where_it_was_raised() -> None:
+    needs("rdbg")
+    p = program("uncaught.rb")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p))
+        assert (stop["reason"], stop["line"]) == ("exception", p.line("sum"))
+        assert "invalid value for Integer" in stop["exception"]
+        assert stop["locals"]["item"] == '"x"'
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+        end = await ask(c, "dap_run", program=str(p), exception_filters=[])
+        assert end["state"] == "ended"
+
+
+async def test_an_error_that_nobody_catches_stops_a_node_program() -> None:
+    needs("js-debug")
+    p = program("kinds.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p))
+        assert (stop["line"], stop["locals"]["total"]) == (p.line("own"), "4")
+        assert stop["stack"][-1].endswith("frames of Node.js")
 
 
 async def test_a_panic_of_go_shows_the_goroutines_own_code(shows: Shows) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, call, client, data, read, refusal, text
+from tests.harness import ask, call, client, data, needs, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, compiled, program
 
@@ -117,3 +117,33 @@ async def test_filters_set_without_a_session_are_sent_when_one_starts() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         await read(c, "dap_set_exception_breakpoints", filters=["raised"])
         assert (await ask(c, "dap_run", program=str(p)))["line"] == p.line("raise")
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "kind", "marker"),
+    [
+        ("debugpy", "kinds.py", "KeyError", "key"),
+        ("debugpy", "kinds.py", "raised: LookupError", "key"),
+        ("js-debug", "kinds.js", "TypeError", "type"),
+        ("js-debug", "kinds.js", "CartError", "own"),
+        ("js-debug", "kinds.js", "all: error.message == 'too much: 3'", "own"),
+    ],
+)
+async def test_the_program_stops_at_exceptions_of_one_type_only(
+    adapter: str, name: str, kind: str, marker: str
+) -> None:
+    needs(adapter)
+    p = program(name)
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), exception_filters=[kind])
+        assert (stop["reason"], stop["line"]) == ("exception", p.line(marker))
+
+
+async def test_a_type_that_is_wanted_without_a_session_holds_for_the_next_one() -> None:
+    p = program("kinds.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await read(c, "dap_set_exception_breakpoints", filters=["KeyError"])
+        assert (await ask(c, "dap_run", program=str(p)))["line"] == p.line("key")
+        # And can be another one from here on.
+        await read(c, "dap_set_exception_breakpoints", filters=[])
+        assert (await ask(c, "dap_continue"))["state"] == "ended"

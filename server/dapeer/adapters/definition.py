@@ -15,6 +15,7 @@ from dapeer.adapters.hints import Hint
 from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import PARTS, fits, inside, parts, shebang
 from dapeer.adapters.quirks import Quirks
+from dapeer.adapters.stopping import Stopping
 from dapeer.adapters.table import Table, parsed
 from dapeer.adapters.template import UNSET, either, fill, placeholders
 from dapeer.adapters.vocabulary import (
@@ -27,12 +28,10 @@ from dapeer.adapters.vocabulary import (
     Timeouts,
     TransportTable,
     Variant,
-    foreign,
     sight,
 )
 from dapeer.adapters.ways import WAYS, check_way, way_of
 from dapeer.errors import ArgumentError, DefinitionError
-from dapeer.frames import Foreign
 from dapeer.places import Sight
 
 RequestName: TypeAlias = Literal["launch", "attach"]
@@ -100,8 +99,7 @@ class Definition:
     interpreter: Interpreter
     children: Children | None
     tests: Tests | None
-    frames: tuple[Foreign, ...]
-    """Whose stack frames are not the user's."""
+    stopping: Stopping
     sight: Sight
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
@@ -361,7 +359,7 @@ def _definition(table: Table, path: Path) -> Definition:
         children=Children.read(table.table("children")) if "children" in table else None,
         cannot=table.some_of("cannot", CANNOT),
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
-        frames=tuple(map(foreign, table.tables("frames"))),
+        stopping=Stopping.read(table),
         hints=tuple(map(Hint.read, table.tables("hint"))),
         sight=sight(table.table("threads")),
         timeouts=Timeouts.read(table.table("timeouts")),

@@ -32,6 +32,8 @@ class Quirks:
     """The reason of a stop before the first line that nobody has asked for."""
     pause_reads: str = ""
     """A regular expression: the description of an `exception` that is the answer to a pause."""
+    unasked_step: str = ""
+    """What it really is when it tells of a `step` that nobody has asked for: `exception`."""
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
     own_words: str = ""
@@ -57,6 +59,7 @@ class Quirks:
             self.exit_code_in_output
             or self.skip_first_stop
             or self.pause_reads
+            or self.unasked_step
             or self.terminal_output
             or self.own_words
             or self.own_console
@@ -86,6 +89,7 @@ class Quirks:
             ),
             skip_first_stop=table.get("skip_first_stop", str, ""),
             pause_reads=table.pattern("pause_reads"),
+            unasked_step=table.get("unasked_step", str, ""),
             terminal_output=table.get("terminal_output", bool, default=False),
             own_words=table.pattern("own_words"),
             own_console=table.pattern("own_console"),

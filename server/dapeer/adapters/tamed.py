@@ -13,12 +13,13 @@ import anyio
 
 from dapeer.adapters.quirks import Quirks
 from dapeer.dap.messages import Event, Message, Request, Response
-from dapeer.dap.requests import NEEDS, OPTIONS
+from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 from dapeer.dap.transport import Transport
 from dapeer.errors import ProtocolError
 
 CAPABILITIES = {**NEEDS, **OPTIONS}
 """By request, or option of requests."""
+_STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack"})
 OURS = 1 << 30
 """Number of the one request that is sent from here; those of a session begin at 1."""
 
@@ -60,6 +61,7 @@ class Tamed:
             return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
+        self._tamer.sent(message)
         await self._inner.send(message)
 
     async def receive(self) -> Message:
@@ -103,6 +105,8 @@ class Tamer:
     def __init__(self, quirks: Quirks, *, stop_on_entry: bool) -> None:
         self._quirks = quirks
         self._first = True
+        self._stepping = False
+        """Whether a step was what has made the program run last."""
         self._configured = False
         """Whether the adapter knows all breakpoints."""
         self._stop_on_entry = stop_on_entry
@@ -111,6 +115,11 @@ class Tamer:
         """Events that are no news when they come next."""
         self._held: dict[str, str] = {}
         """By category: a CR at the end of output, whose LF may follow."""
+
+    def sent(self, message: Message) -> None:
+        """Take note of what has been sent to the adapter."""
+        if isinstance(message, Request) and message.command in RESUMES:
+            self._stepping = message.command in _STEPS
 
     def tame(self, message: Message) -> Iterator[Message]:
         """Yield what becomes of a message; a request is for the adapter."""
@@ -158,6 +167,8 @@ class Tamer:
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
         if reason == "exception" and quirks.pause_reads and re.search(quirks.pause_reads, text):
             reason = "pause"
+        if reason == "step" and not self._stepping:
+            reason = quirks.unasked_step or reason
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
         unwanted = bool(reason) and quirks.skip_first_stop == reason
         if quirks.skip_first_stop and not self._configured:

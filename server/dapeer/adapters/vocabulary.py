@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.table import Table
-from dapeer.frames import Foreign
 from dapeer.places import Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
@@ -266,20 +264,6 @@ class Children:
         )
         table.done()
         return children
-
-
-def foreign(table: Table) -> Foreign:
-    """Read one `[[frames]]`: whose frames are not the user's."""
-    path, function = table.pattern("path"), table.pattern("function")
-    read = Foreign(
-        table.text("of"),
-        re.compile(path) if path else None,
-        re.compile(function) if function else None,
-    )
-    if not path and not function:
-        raise table.wrong(f"`{table.at('path')}` or `function` is missing")
-    table.done()
-    return read
 
 
 def sight(table: Table) -> Sight:

@@ -15,7 +15,6 @@ from anyio.abc import TaskGroup
 from dapeer.adapters.choice import typed
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy, NotStopped
-from dapeer.frames import Frames
 from dapeer.joined import Joined
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
@@ -348,12 +347,14 @@ class Peer:
             changed=self._debugger.observe,
             names=self._names,
             why_over=functools.partial(self._why_over, feed),
-            frames=Frames(definition.frames if definition else (), project),
+            frames=definition.stopping.frames(project) if definition else None,
             sight=definition.sight if definition else None,
             parent=parent.session if parent else None,
             type_there=functools.partial(self._type, hello.session),
         )
         children = definition and definition.children
+        if definition is not None:
+            joined.session.heed(*definition.stopping.told)
         joined.session.delegates = parent is None and bool(children and children.primary)
         self.sessions[hello.session] = joined
         self._arrival.set()

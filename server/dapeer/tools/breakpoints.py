@@ -118,9 +118,9 @@ async def dap_set_exception_breakpoints(
     live = [session for session in debugger.sessions.values() if not session.mirror.ended]
     chosen = [call.focus.session(session_id)] if session_id is not None else live
     for session in chosen:
-        session.check_filters(filters)
+        session.stops_at.check(filters)
     for session in chosen:
-        await session.set_exception_breakpoints(filters)
+        await session.stops_at.exceptions(filters)
     if session_id is None:
         debugger.breakpoints.exceptions = filters
     return Reply(f"Stopping at exceptions: {', '.join(filters) or 'none'}.", {"filters": filters})

@@ -317,12 +317,12 @@ async def dap_exception_info(
     session = call.focus.session(session_id)
     thread = thread_of(session, thread_id)
     stop = session.mirror.stopped(thread)
-    if stop.reason != "exception":
+    if stop.reason != "exception" and stop.exception is None:
         raise ArgumentError(
             f"The program did not stop at an exception; the reason is {stop.reason}.",
             "dap_snapshot tells where it is.",
         )
-    info = await session.inspect.exception_info(thread)
+    info = stop.exception or await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
     trace = str(details.get("stackTrace") or "").rstrip().lstrip("\n")
     data = {

@@ -222,6 +222,9 @@ def plan_of(
     for useless in definition.useless(request, inputs, config):
         there = able(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
+    chosen = debugger.breakpoints.exceptions if wish.filters is None else wish.filters
+    if request == "launch" and (needed := definition.stopping.filters.environment(chosen)):
+        inputs["env"] = {**needed, **(inputs.get("env") or {})}
     config, mappings = taken(definition, config, debugger.project)
     core = read_core(inputs["core"]) if "core" in inputs else None
     return Plan(

@@ -1,0 +1,158 @@
+"""At which exceptions to stop, as a caller says it and as an adapter is told. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dapeer.errors import ArgumentError
+
+_TYPE = re.compile(r"[\w.:$]+")
+_TELLING = re.compile(r"[A-Z]|.*[\w][.:]+[\w]")
+"""How the name of a type begins that stands alone, where a filter might be misspelt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A kind of exceptions: one of ours, or one of the adapter's of which we know more."""
+
+    name: str
+    default: bool
+    """Whether it is on until somebody says otherwise."""
+    functions: tuple[str, ...] = ()
+    """Breakpoints on these functions are what it is."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the program's environment must have for it."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether the adapter knows nothing of it."""
+        return bool(self.functions or self.environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """How an adapter is told to stop at exceptions of one type."""
+
+    filter: str
+    """The filter that is meant by a type alone."""
+    condition: str = ""
+    """A filter's condition that is true of exceptions of `${type}`."""
+    category: str = ""
+    """The first name on the path of `exceptionOptions`."""
+    modes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By filter: the break mode in `exceptionOptions`."""
+
+
+class Wanted(NamedTuple):
+    """A filter, and what its exceptions must be: a type, a condition; empty: anything."""
+
+    filter: str
+    only: str
+
+
+class Filters:
+    """The exception filters of one adapter."""
+
+    def __init__(self, known: Sequence[Filter] = (), types: Types | None = None) -> None:
+        self._known = {each.name: each for each in known}
+        self._types = types
+
+    def offered(self, adapters: Mapping[str, bool]) -> dict[str, bool]:
+        """Return all filters, and whether each is on by default; `adapters` are those it tells of itself."""
+        known = {
+            name: each.default
+            for name, each in self._known.items()
+            if each.ours or name in adapters
+        }
+        return {**adapters, **known}
+
+    def standing(
+        self, texts: Sequence[str] | None, adapters: Mapping[str, bool]
+    ) -> Sequence[str] | None:
+        """Return what to tell an adapter of which nobody has said anything in particular.
+
+        Those of `texts` that it can, None: its defaults. Returns None when it has no filters at all.
+        """
+        offered = self.offered(adapters)
+        if not offered:
+            return None
+        if texts is None:
+            return [name for name, default in offered.items() if default]
+        return [text for text in texts if self.wanted(text, adapters)]
+
+    def wanted(self, text: str, adapters: Mapping[str, bool]) -> Wanted | None:
+        """Return what a caller means: `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None: nothing that can be."""
+        offered = self.offered(adapters)
+        if text in offered:
+            return Wanted(text, "")
+        name, _, only = text.partition(":")
+        if self._types is None:
+            return None
+        if name in adapters and only.strip():
+            return Wanted(name, only.strip()) if self._can(only.strip()) else None
+        alone = _TYPE.fullmatch(text) and _TELLING.match(text)
+        return Wanted(self._types.filter, text) if alone else None
+
+    def _can(self, only: str) -> bool:
+        """Whether the adapter can be told a type, or any condition."""
+        types = self._types
+        return types is not None and bool(types.condition or _TYPE.fullmatch(only))
+
+    def check(self, texts: Sequence[str], adapters: Mapping[str, bool], adapter: str) -> None:
+        """Raise `ArgumentError` when one of these means nothing to the adapter."""
+        for text in texts:
+            if self.wanted(text, adapters) is None:
+                allowed = ", ".join(self.offered(adapters)) or "none"
+                types = ", or the name of a type" if self._types else "; it cannot stop at one type"
+                raise ArgumentError(
+                    f"The adapter {adapter} has no exception filter {text!r}.",
+                    f"It offers: {allowed}{types}.",
+                )
+
+    def functions(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the functions that these filters set breakpoints on."""
+        return tuple(name for each in self._ours(texts) for name in each.functions)
+
+    def environment(self, texts: Sequence[str] | None) -> dict[str, str]:
+        """Return what the program's environment must have for these filters; None: the default ones."""
+        if texts is None:
+            texts = [name for name, each in self._known.items() if each.default]
+        return {
+            name: value for each in self._ours(texts) for name, value in each.environment.items()
+        }
+
+    def _ours(self, texts: Sequence[str]) -> Iterator[Filter]:
+        return (self._known[text] for text in texts if text in self._known)
+
+    def arguments(self, texts: Sequence[str], adapters: Mapping[str, bool]) -> dict[str, Any]:
+        """Return the arguments of `setExceptionBreakpoints` that tell the adapter of these."""
+        wanted = [each for text in texts if (each := self.wanted(text, adapters))]
+        wanted = [each for each in wanted if each.filter in adapters]
+        plain = [each.filter for each in wanted if not each.only]
+        if len(plain) == len(wanted) or self._types is None:
+            return {"filters": plain}
+        if self._types.modes:
+            return {"filters": [], "exceptionOptions": list(self._options(self._types, wanted))}
+        return {"filters": plain, "filterOptions": list(self._conditions(self._types, wanted))}
+
+    @staticmethod
+    def _options(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
+        for name, only in wanted:
+            path = [{"names": [types.category]}, *([{"names": [only]}] if only else [])]
+            yield {"path": path, "breakMode": types.modes.get(name, "always")}
+
+    @staticmethod
+    def _conditions(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, str]]:
+        """Yield one condition for each filter; what is wanted without one needs none."""
+        plain = {name for name, only in wanted if not only}
+        for filter_ in dict.fromkeys(name for name, _ in wanted if name not in plain):
+            each = [_condition(types, only) for name, only in wanted if name == filter_]
+            joined = each[0] if len(each) == 1 else " || ".join(f"({one})" for one in each)
+            yield {"filterId": filter_, "condition": joined}
+
+
+def _condition(types: Types, only: str) -> str:
+    return types.condition.replace("${type}", only) if _TYPE.fullmatch(only) else only
