@@ -52,7 +52,9 @@ async def test_a_request_that_is_not_advertised_is_never_sent(command: str) -> N
 
 @pytest.mark.parametrize(("command", "capability"), sorted(NEEDS.items()))
 async def test_a_request_that_is_advertised_is_sent(command: str, capability: str) -> None:
-    async with wired(capabilities={capability: True}) as w:
+    filters = [{"filter": "raised", "label": "Raised"}]
+    offered = filters if capability == "exceptionBreakpointFilters" else True
+    async with wired(capabilities={capability: offered}) as w:
         await w.session.request(command, {})
         assert w.peer.commands() == [command]
 

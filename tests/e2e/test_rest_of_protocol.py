@@ -245,7 +245,7 @@ async def test_tools_come_and_go_with_the_sessions_whose_adapters_support_them(
             while await listed(c) - nothing != {*more}:
                 await changed.acquire()
 
-        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        first = (await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake"))["session_id"]
         await told("dap_request")
         second = (await ask(c, "dap_run", program=FAKE_PROGRAM, type="able"))["session_id"]
         await told("dap_request", "dap_step_back")
@@ -254,7 +254,7 @@ async def test_tools_come_and_go_with_the_sessions_whose_adapters_support_them(
         await ask(c, "dap_terminate", session_id=second)
         await told("dap_request")
         assert "target" not in await arguments(c, "dap_step_into")
-        await ask(c, "dap_terminate")
+        await ask(c, "dap_terminate", session_id=first)
         await told()
 
 

@@ -34,7 +34,7 @@ async def dap_set_breakpoint(
     hit_condition: str | None = None,
     log_message: str | None = None,
 ) -> Reply:
-    """Set or replace the breakpoint on a line, for running and later sessions; tells the line the adapter chose.
+    """Set or replace the breakpoint on a line, for running and later sessions.
 
     `log_message` prints, with {expressions}, instead of stopping.
     """
@@ -113,7 +113,7 @@ async def dap_breakpoints(call: Call) -> Reply:
 async def dap_set_exception_breakpoints(
     call: Call, filters: list[str], session_id: SessionId = None
 ) -> Reply:
-    """Choose at which kinds of exceptions to stop, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
+    """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
     debugger = call.debugger
     live = [session for session in debugger.sessions.values() if not session.mirror.ended]
     chosen = [call.focus.session(session_id)] if session_id is not None else live

@@ -45,7 +45,7 @@ async def dap_continue(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run on to the next stop or the end and return the snapshot there. `wait_until_paused: false` returns at once."""
+    """Run on to the next stop or the end and return the snapshot."""
     session, arguments = stepping(call, session_id, thread_id)
     sent = session.resume("continue", arguments)
     return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
@@ -141,7 +141,7 @@ async def dap_run_to(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Continue until a line is reached, or anything stops the program earlier, and return the snapshot."""
+    """Continue to a line, or an earlier stop, and return the snapshot."""
     session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
@@ -182,7 +182,7 @@ async def dap_pause(
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop a running program and return the snapshot; or tell where its threads are blocked."""
+    """Stop a running program and return the snapshot, or where its threads are blocked."""
     session = call.focus.session(session_id)
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, 0)
@@ -195,7 +195,7 @@ async def dap_pause(
 async def dap_wait_until_paused(
     call: Call, timeout_ms: Milliseconds = 30_000, session_id: SessionId = None
 ) -> Reply:
-    """Wait until the program is stopped or has ended and return the snapshot; at once when it is already."""
+    """Wait until the program is stopped or has ended and return the snapshot."""
     session = call.focus.look(session_id)
     return await next_stop(call, session, -1, timeout_ms)
 

@@ -36,7 +36,7 @@ RESULT = 2000
 
 @tool("Look at everything", read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
-    """Return where the program is: reason, source, stack, locals, what changed, new output; or how it ended."""
+    """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
     return await look(call, call.focus.look(session_id))
 
 
@@ -103,7 +103,7 @@ async def dap_stacktrace(
     levels: Annotated[int, Field(ge=1, le=100)] = 20,
     session_id: SessionId = None,
 ) -> Reply:
-    """List the frames of a stopped thread, the innermost first, with their frame_id; of running ones where the adapter can."""
+    """List a thread's frames, the innermost first, with their frame_id; of a running one where the adapter can."""
     session = call.focus.session(session_id)
     if session.mirror.stop is None and session.where.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)

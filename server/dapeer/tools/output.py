@@ -36,7 +36,7 @@ async def dap_program_output(
     include_metadata: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return what the program printed: the last lines, or the first ones after cursor `since`. Works after the end, too."""
+    """Return what the program printed: the last lines, or those after cursor `since`. Works after the end, too."""
     # Its processes print into one log, which is complete when all have ended.
     session = root(call.focus.look(session_id))
     log = session.mirror.output

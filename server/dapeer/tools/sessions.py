@@ -113,7 +113,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
 
 @tool("Debug adapters", read_only=True, output=Adapters)
 async def dap_adapters(call: Call) -> Reply:
-    """List the debug adapters: what they debug, whether they are ready, how to install what is missing."""
+    """List the debug adapters: what they debug, whether they are ready, how to install them."""
     project = call.debugger.project
     python = find_python(None, project, surroundings(project))
     definitions = call.debugger.definitions.values()
@@ -156,7 +156,7 @@ async def dap_restart(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """End the program, start it again with the same arguments as a new session, and return its first stop."""
+    """End the program, start it again as it was, as a new session, and return its first stop."""
     session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
     call.focus.use(session)
     return await next_stop(call, session, 0, timeout_ms if wait_until_paused else 0)
@@ -196,7 +196,7 @@ async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
-    """End the session; a program that was attached to runs on, a launched one ends, unless `terminate_debuggee` says otherwise."""
+    """End the session; an attached program runs on, a launched one ends, unless `terminate_debuggee` says otherwise."""
     session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."

@@ -168,7 +168,7 @@ async def dap_run(
 ) -> Reply:
     """Start a program under the debugger, or attach to one, and return the snapshot of its first stop or its end.
 
-    Give `program`, `module`, `code` or `configuration`, and breakpoints: one call shows stack, locals and source where it stops.
+    Give `program`, `module`, `code`, `core` or `configuration`, and breakpoints: one call shows all.
     """
     project = call.debugger.project
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}

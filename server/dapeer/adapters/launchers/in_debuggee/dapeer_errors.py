@@ -207,8 +207,15 @@ def show_untraced(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
         shown(tuple(told)[:3])
 
     debugger.do_stop_on_unhandled_exception = stop
-    sys.excepthook = before(sys.excepthook, lambda *error: shown(error))
-    threading.excepthook = before(threading.excepthook, of_thread)
+    # A program that looks whether it has a hook, or puts Python's own back, finds what it finds without us.
+    stock_hook, stock_hook_of_threads = sys.excepthook, threading.excepthook
+    hook = before(stock_hook, lambda *error: shown(error))
+    hook_of_threads = before(stock_hook_of_threads, of_thread)
+    if sys.__excepthook__ is stock_hook:
+        sys.__excepthook__ = hook
+    if getattr(threading, "__excepthook__", None) is stock_hook_of_threads:
+        threading.__excepthook__ = hook_of_threads
+    sys.excepthook, threading.excepthook = hook, hook_of_threads
 
 
 def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
