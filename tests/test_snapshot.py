@@ -256,6 +256,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
     view, written = shown(told), text(told)
     assert view.keys() == Snapshot.__annotations__.keys() - {
         "exit_code",
+        "breakpoints",
         "cause",
         "parent",
         "pausing",

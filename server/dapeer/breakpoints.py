@@ -28,6 +28,8 @@ class Breakpoints:
     functions: list[str] = field(default_factory=list[str])
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
+    fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """Path and line of those that were set by a tool since a program was started: they are meant for the next one."""
     listeners: list[Listener] = field(default_factory=list[Listener])
     """Are told of each breakpoint on a line that comes, changes or goes, at once."""
 

@@ -263,7 +263,10 @@ class Debugger:
 
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; a child has no start of its own."""
-        return await self._restarts[root(session).id]()
+        first = root(session)
+        again = await self._restarts[first.id]()
+        self.expect(again, first.awaited.places)
+        return again
 
     async def _restart(self, session: Session, plan: Plan) -> Session:
         await self.terminate(session)
@@ -276,6 +279,22 @@ class Debugger:
         return live
 
     # -- breakpoints
+
+    def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
+        """Count breakpoints (path and line) as set for a program, with those set since another was started."""
+        fresh, self.breakpoints.fresh = self.breakpoints.fresh, set()
+        definition = self.definitions.get(session.adapter)
+        fitting = {
+            each for each in fresh if definition is None or self.accepts(definition, each[0])
+        }
+        session.awaited.places |= {*places, *fitting}
+
+    def expect_now(self, path: str, line: int) -> None:
+        """Count a breakpoint as set for the programs that run, and for the next one."""
+        self.breakpoints.fresh.add((path, line))
+        for live in self._live.values():
+            if live.accepts(path):
+                root(live.session).awaited.places.add((path, line))
 
     async def push(self, path: str) -> None:
         """Make what is wanted in a file true of every session that debugs such files."""

@@ -189,7 +189,8 @@ class Mirror:
             case Event(event="output", body=body):
                 self._output(body, at)
             case Event(event=name, body=body):
-                self._on_event.get(name, _ignore)(body)
+                if name in self._on_event:  # unknown ones are allowed, and many
+                    self._on_event[name](body)
             case Request(seq=seq, command=command):
                 self._asked[seq] = self.epoch
                 if command in RESUMES or command == "pause":
@@ -229,6 +230,7 @@ class Mirror:
         self._stops.pop(thread_id, None)
         self._stops[thread_id] = stop
         self.history.add(stop)
+        self.placed.hit(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
         """Return the thread that stopped; adapters may leave it out when there is only one."""
@@ -342,6 +344,8 @@ class Mirror:
         known = stop.frames.setdefault(asked["threadId"], [])
         if start <= len(known):
             known[start : start + len(frames)] = frames
+        if not start and frames and asked["threadId"] == stop.thread_id:
+            self.placed.passed(frames[0])
         total = body.get("totalFrames")
         levels = int(asked.get("levels") or 0)
         if isinstance(total, int) and total >= len(known):
@@ -394,7 +398,3 @@ class Mirror:
         stop = self.stop_of(asked.get("threadId", -1))
         if stop is not None:
             stop.exception = body
-
-
-def _ignore(_: Body) -> None:
-    """Unknown events are allowed, and many."""

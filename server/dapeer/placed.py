@@ -7,7 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from dapeer.dap.messages import Body
-from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, SourceBreakpoint
+from dapeer.dap.types import (
+    Breakpoint,
+    DataBreakpoint,
+    InstructionBreakpoint,
+    SourceBreakpoint,
+    StackFrame,
+)
+
+
+@dataclass(slots=True)
+class Awaited:
+    """The breakpoints that a caller awaits of one program; its first session has them."""
+
+    places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """Path and line of those that were set for this program."""
+    told: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
+    """What the caller knows already: state, path and line."""
 
 
 @dataclass(slots=True)
@@ -27,6 +43,9 @@ class Placed:
     instructions: list[tuple[InstructionBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[InstructionBreakpoint, Breakpoint]]
     )
+
+    reached: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """Path and line, as they were asked for, of those at which the program was seen."""
 
     @property
     def on_response(self) -> Mapping[str, Callable[[Body, Body], None]]:
@@ -59,6 +78,33 @@ class Placed:
             for index in there or found:
                 wanted, known = pairs[index]
                 pairs[index] = wanted, _merged(known, changed)
+
+    def hit(self, numbers: Sequence[int]) -> None:
+        """Take in the ids of the breakpoints that a stop is about."""
+        every = [(path, *pair) for path, pairs in self.lines.items() for pair in pairs]
+        for number in numbers:
+            found = [
+                (path, asked["line"]) for path, asked, made in every if made.get("id") == number
+            ]
+            # js-debug gives a new one the number of another; its place tells which one it is.
+            if len(found) == 1:
+                self.reached.add(found[0])
+
+    def passed(self, frame: StackFrame) -> None:
+        """Take in where the program stopped, for whatever reason.
+
+        Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
+        """
+        line = frame["line"]
+        name = str(frame.get("source", {}).get("path") or "").rpartition("/")[2]
+        for known, pairs in self.lines.items():
+            if known.rpartition("/")[2] == name:
+                at = (
+                    asked["line"]
+                    for asked, made in pairs
+                    if line in {asked["line"], made.get("line")}
+                )
+                self.reached.update((known, each) for each in at)
 
     def _set_lines(self, asked: Body, body: Body) -> None:
         path = str(asked["source"].get("path"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
@@ -24,9 +24,14 @@ def snapshot(view: Snapshot, project: Path) -> str:
         _section("Threads", view.get("threads", ())),
         _section("Tasks", view.get("tasks", ())),
         _output(view),
+        *(f"{state.capitalize()}: {', '.join(places)}" for state, places in _breakpoints(view)),
         *(f"({note})" for note in view.get("notes", ())),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:
+    return view.get("breakpoints", {}).items()
 
 
 def _stopped(view: Snapshot, project: Path) -> str:
@@ -130,7 +135,7 @@ def breakpoint_state(made: Breakpoint | None) -> str:
     return "rejected" if made.get("message") and not _is_pending(made) else "pending"
 
 
-_PENDING = ("pending", "unbound", "provisional")
+_PENDING = ("pending", "unbound", "provisional", "locations: 0")
 """What adapters say without `reason`, which is new in DAP."""
 
 

@@ -30,6 +30,7 @@ from dapeer.filters import Filters
 from dapeer.frames import Frames
 from dapeer.inspection import LOOK, Expressions, Inspection
 from dapeer.mirror import IN_TERMINAL, Mirror
+from dapeer.placed import Awaited
 from dapeer.places import Sight
 from dapeer.post_mortem import PostMortem, no_process
 from dapeer.stops_at import StopsAt
@@ -94,6 +95,7 @@ class Session:
         """The session whose program has started this one's."""
         self.children: list[Session] = []
         self.keyboard = None
+        self.awaited = Awaited()
         self.project = project
         self.frames = frames or Frames(project=project)
         # The processes of a program print into one log; who waits for one waits for all of them.

@@ -64,6 +64,8 @@ class Snapshot(TypedDict):
     threads: NotRequired[list[str]]
     """Where the threads are of a program that runs."""
     tasks: NotRequired[list[str]]
+    breakpoints: NotRequired[dict[str, list[str]]]
+    """By state those that did not become what was asked for: rejected, moved, pending, never bound, not hit."""
     notes: NotRequired[list[str]]
 
 

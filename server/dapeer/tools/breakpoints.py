@@ -43,6 +43,7 @@ async def dap_set_breakpoint(
     check_line(path, line)
     wanted = source_breakpoint(line, condition, hit_condition, log_message)
     debugger.breakpoints.add(path, wanted)
+    debugger.expect_now(path, line)
     await call.peers.shown()
     await debugger.push(path)
     rows = [row for row in _rows(debugger, path) if row.wanted == wanted]

@@ -180,7 +180,9 @@ async def dap_run(
     wish = Wish(type, request, name or "", given, config or {}, exception_filters)
     start = await _start(call, wish, configuration, where)
     base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
-    session = await _started(call.debugger, start, wanted_breakpoints(breakpoints, base, project))
+    wanted = wanted_breakpoints(breakpoints, base, project)
+    session = await _started(call.debugger, start, wanted)
+    call.debugger.expect(session, ((path, each["line"]) for path, each in wanted))
     call.focus.use(session)
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
-from dapeer import render
+from dapeer import fates, render
 from dapeer.dap.requests import CONTROL
 from dapeer.family import news, notes, shown, untold
 from dapeer.mirror import Phase
@@ -129,6 +129,9 @@ async def look(call: Call, session: Session, seen: Seen | None = None) -> Reply:
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
         view["notes"] = [*view.get("notes", ()), silence(session)]
+    breakpoints = fates.told(session, call.debugger.breakpoints)
+    if breakpoints:
+        view["breakpoints"] = breakpoints
     others = notes(session)
     if others:
         view["notes"] = [*view.get("notes", ()), *others]

@@ -1,0 +1,114 @@
+"""What has become of the breakpoints of one program, as far as its caller should know. Pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dapeer.breakpoints import Breakpoints, answered
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.family import family, root, runs
+from dapeer.fitting import shortened
+from dapeer.mirror import Mirror
+from dapeer.render import breakpoint_state
+from dapeer.session import Session
+from dapeer.snapshot import relative
+
+State = Literal["rejected", "moved", "pending", "never bound", "not hit"]
+LISTED = 10
+"""Breakpoints of one state."""
+REASON = 160
+"""Characters of why one was rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What has become of one breakpoint."""
+
+    state: State
+    path: str
+    line: int
+    detail: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What it is told by, once."""
+        return self.state, self.path, self.line
+
+
+def told(session: Session, wanted: Breakpoints) -> dict[str, list[str]]:
+    """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
+
+    Those of the program that are meant: that were set for it, or in files that it has loaded. At its
+    end all are told that it never had, or never came to.
+    """
+    first = root(session)
+    mirrors = [each.mirror for each in family(session) if not (each.delegates and each.children)]
+    ended = not runs(session)
+    fates = list(_fates(first, mirrors, wanted, ended=ended))
+    new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
+    by_state: dict[str, list[str]] = {}
+    for each in new:
+        known = first.awaited.told & {each.key, ("rejected", each.path, each.line)}
+        reason = "" if known else each.detail
+        place = f"{relative(each.path, session.project)}:{each.line}{reason}"
+        by_state.setdefault(each.state, []).append(place)
+    first.awaited.told |= {each.key for each in new}
+    return {state: _bounded(places) for state, places in by_state.items()}
+
+
+def _fates(
+    first: Session, mirrors: Sequence[Mirror], wanted: Breakpoints, *, ended: bool
+) -> Iterator[Fate]:
+    loaded = _loaded(mirrors)
+    for path in wanted.by_path:
+        for each in wanted.of(path):
+            if (path, each["line"]) in first.awaited.places or path in loaded:
+                yield from _fate(first, mirrors, path, each, ended=ended)
+
+
+def _fate(
+    first: Session, mirrors: Sequence[Mirror], path: str, wanted: SourceBreakpoint, *, ended: bool
+) -> Iterator[Fate]:
+    """Yield what there is to tell of one: nothing, when the program has come to it."""
+    line = wanted["line"]
+    made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
+    states = {breakpoint_state(each) for each in made}
+    reached = any((path, line) in mirror.placed.reached for mirror in mirrors)
+    if reached or "verified" in states:
+        at = next((each.get("line", line) for each in made if each.get("verified")), line)
+        moved = f" → {at}" if at != line else ""
+        if moved and not (ended and reached):
+            yield Fate("not hit" if ended else "moved", path, line, moved)
+        elif ended and not reached and first.cause is None and "logMessage" not in wanted:
+            yield Fate("not hit", path, line)
+    elif not made:
+        said = f" ({first.adapter} debugs no such files)"
+        yield Fate("never bound" if ended else "rejected", path, line, said)
+    else:
+        pending = "pending" in states
+        reason = "" if pending else _reason(str(each.get("message") or "") for each in made)
+        yield Fate(
+            "never bound" if ended else "pending" if pending else "rejected", path, line, reason
+        )
+
+
+def _reason(messages: Iterable[str]) -> str:
+    said = next(filter(None, (" ".join(message.split()) for message in messages)), "")
+    return f" ({shortened(said, REASON)})" if said else ""
+
+
+def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
+    """Return the files that adapters have told of, and those of the programs themselves."""
+    paths: set[str] = set()
+    for mirror in mirrors:
+        paths |= mirror.loaded.sources.keys()
+        paths.add(os.path.normpath(str(mirror.process.get("name") or "")))
+    return paths
+
+
+def _bounded(places: list[str]) -> list[str]:
+    left = len(places) - LISTED
+    return [*places[:LISTED], f"{left} more: dap_breakpoints"] if left > 0 else places
