@@ -18,6 +18,8 @@ from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 
+LAST_WORDS = 4000
+"""Characters at the end of the output in which an error is looked for that has ended the program."""
 LEVELS = 20
 """Frames fetched at a stop."""
 FAR = 100
@@ -151,8 +153,12 @@ class Inspection:
         """Return the last error that the program has printed since a cursor."""
         if self.traceback is None:
             return None
-        text = self._mirror.output.read(since).text
+        text = self._mirror.output.read(since).text.replace("\r\n", "\n")
         return next(reversed(list(self.traceback.finditer(text))), None)
+
+    def last_words(self) -> re.Match[str] | None:
+        """Return the last error in what the program has printed last."""
+        return self.printed(self._mirror.output.end - LAST_WORDS)
 
     # -- when asked
 

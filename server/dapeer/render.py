@@ -44,12 +44,16 @@ def _stopped(view: Snapshot, project: Path) -> str:
     return f"{head}\n{view['exception']}" if "exception" in view else head
 
 
-def _ended(view: Snapshot, project: Path) -> str:  # noqa: ARG001
+def _ended(view: Snapshot, project: Path) -> str:
     code = f"exit code {view['exit_code']}" if "exit_code" in view else "exit code unknown"
     cause = view.get("cause", "")
     if cause.startswith("ended by") and "exit_code" not in view:
         return f"E{cause[1:]} [{_session(view)}]"
-    return f"Ended, {code}{f': {cause}' if cause else ''} [{_session(view)}]"
+    head = f"Ended, {code}{f': {cause}' if cause else ''} [{_session(view)}]"
+    if "file" not in view:
+        return head
+    said = f": {view['exception']}" if "exception" in view else ""
+    return f"{head}\nError{location(view['file'], view.get('line'), '', project)}{said}"
 
 
 def _running(view: Snapshot, project: Path) -> str:  # noqa: ARG001

@@ -350,8 +350,9 @@ class Session:
         last = next(reversed(list(self.mirror.history)), None)
         since = max(last.output_start if last else 0, self.mirror.output.shown)
         if self.mirror.ended:
+            error = None if self.by_us else self.inspect.last_words()
             return look.ended(
-                self.id, self.mirror, since, self.cause, self.project, by_us=self.by_us
+                self.id, self.mirror, since, self.cause, self.project, by_us=self.by_us, error=error
             )
         return look.running(self.id, self.mirror, since)
 

@@ -23,6 +23,7 @@ from dapeer.fitting import fitted, shortened
 from dapeer.frames import Frames, Run
 from dapeer.history import Stop
 from dapeer.mirror import Mirror
+from dapeer.relevance import DEFINITIONS, arrived, by_use, definition, on_line
 
 STACK = 5
 LOCALS = 20
@@ -160,17 +161,31 @@ def ended(
     project: Path,
     *,
     by_us: bool = False,
+    error: re.Match[str] | None = None,
 ) -> Snapshot:
-    """Return how a session ended: exit code (which means nothing when it ended `by_us`), why, what it printed since cursor `since`, what failed."""
+    """Return how a session ended: exit code (which means nothing when it ended `by_us`), why, what it printed since cursor `since`, what failed.
+
+    `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
+    """
     snapshot = Snapshot(session_id=session_id, state="ended")
     if mirror.exit_code is not None and not by_us:
         snapshot["exit_code"] = mirror.exit_code
     if cause:
         snapshot["cause"] = cause
+    if error is not None and mirror.exit_code != 0:
+        _add_error(snapshot, error, project)
     _with_output(snapshot, mirror, since)
     if failed := [_failure(failure, project) for failure in mirror.failures]:
         snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
     return snapshot
+
+
+def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
+    """Tell where an error was that the program has printed, and what it says."""
+    found = error.groupdict()
+    snapshot["file"], snapshot["line"] = f"{project / found['file']}", int(found["line"])
+    if found.get("error"):
+        snapshot["exception"] = shortened(found["error"], EXCEPTION)
 
 
 def _failure(failure: Failure, project: Path) -> str:
@@ -302,69 +317,23 @@ def _runs(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[R
 
 
 def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
-    on_line = set(_NAME.findall(_line(stop)))
-    everything = by_use(stop.locals(), on_line, stop.arguments(), changed)
-    variables = [v for v in everything if v["name"] in on_line or not definition(v)]
-    if stop.top is not None and not _arrived(stop, stop.top["id"]):
+    named = on_line(stop)
+    everything = by_use(stop.locals(), named, stop.arguments(), changed)
+    variables = [v for v in everything if v["name"] in named or not definition(v)]
+    if stop.top is not None and not arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if len(variables) > LOCALS:
         notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")
     if len(variables) < len(everything):
-        left_out = Counter(definition(v) for v in everything if v["name"] not in on_line)
+        left_out = Counter(definition(v) for v in everything if v["name"] not in named)
         told = [_counted(left_out[kind], kind) for kind in DEFINITIONS if left_out[kind]]
         notes.append(f"also {', '.join(told)}: dap_variables")
     return listed([Variable({**v, "value": stop.shown(v)}) for v in variables[:LOCALS]])
 
 
-_NAME = re.compile(r"[^\W\d][\w$]*")
-DEFINITIONS = ("module", "class", "function")
-"""What is among the variables of a module, but seldom what somebody looks for."""
-
-
-def definition(variable: Variable) -> str:
-    """Return which of the definitions of its module a variable is, as the adapter hints; empty: it is data."""
-    kind = str(variable.get("presentationHint", {}).get("kind") or "")
-    return kind if kind in DEFINITIONS else ""
-
-
 def _counted(number: int, what: str) -> str:
     plural = "es" if what.endswith("s") else "s"
     return f"{number} {what}{plural if number > 1 else ''}"
-
-
-def _line(stop: Stop) -> str:
-    """Return the line of source where the program is."""
-    if stop.source is None or stop.top is None:
-        return ""
-    first, lines = stop.source
-    number = stop.top["line"] - first
-    return lines[number] if 0 <= number < len(lines) else ""
-
-
-def by_use(
-    variables: Sequence[Variable],
-    on_line: Collection[str],
-    arguments: Collection[str],
-    changed: Collection[str],
-) -> list[Variable]:
-    """Return variables in the order in which they are likely to matter: what was returned and what the line names first."""
-
-    def rank(variable: Variable) -> int:
-        name = variable["name"]
-        groups = (name.startswith("("), name in on_line, name in arguments, name in changed)
-        if any(groups):
-            return groups.index(True)
-        return len(groups) + bool(definition(variable))
-
-    return sorted(variables, key=rank)
-
-
-def _arrived(stop: Stop, frame_id: int) -> bool:
-    """Whether the locals of a frame were fetched; a frame may have none."""
-    if stop.set_aside is not None:
-        return True
-    wanted = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
-    return frame_id in stop.scopes and all(reference in stop.variables for reference in wanted)
 
 
 def _changed(

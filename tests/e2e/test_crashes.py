@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import ask, client, needs, read
+from tests.harness import ask, call, client, data, needs, read, text
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, compiled, program
 from tests.shown import Shows
@@ -142,8 +142,34 @@ async def test_an_error_of_ruby_that_nobody_rescues_stops_where_it_was_raised() 
         assert "invalid value for Integer" in stop["exception"]
         assert stop["locals"]["item"] == '"x"'
         assert (await ask(c, "dap_continue"))["state"] == "ended"
-        end = await ask(c, "dap_run", program=str(p), exception_filters=[])
-        assert end["state"] == "ended"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "marker", "error"),
+    [
+        ("perl", "uncaught.pl", "divide", "Illegal division by zero"),
+        ("bash-dap", "uncaught.sh", "missing", "frobnicate: command not found"),
+        ("rdbg", "uncaught.rb", "sum", 'invalid value for Integer(): "x" (ArgumentError)'),
+    ],
+)
+async def test_a_program_that_has_ended_by_an_error_tells_it_and_its_place(
+    adapter: str, name: str, marker: str, error: str
+) -> None:
+    needs(adapter)
+    p = program(name)
+    async with asyncio.timeout(LIMIT), client() as c:
+        result = await call(c, "dap_run", program=str(p), exception_filters=[])
+        end = data(result)
+        assert (end["state"], end["file"], end["line"]) == ("ended", str(p), p.line(marker))
+        assert end["exception"] == error
+        assert text(result).splitlines()[1].endswith(f"{name}:{p.line(marker)}: {error}")
+
+
+async def test_an_end_of_which_nothing_was_printed_has_no_place() -> None:
+    needs("bash-dap")
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(c, "dap_run", program=str(program("uncaught.sh")), args=["1"])
+        assert (end["state"], end["exit_code"], end.get("file")) == ("ended", 1, None)
 
 
 async def test_an_error_that_nobody_catches_stops_a_node_program() -> None:

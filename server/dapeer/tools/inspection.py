@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import render
+from dapeer import relevance, render
 from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError
@@ -261,7 +261,7 @@ async def _frame_variables(
 
 
 def _is_definition(variable: Variable) -> bool:
-    return bool(views.definition(variable))
+    return bool(relevance.definition(variable))
 
 
 async def _children(
