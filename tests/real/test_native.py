@@ -80,7 +80,7 @@ async def test_a_cmake_project_shows_its_structs(clipper: Path, adapter: str, sh
         # Its points, whatever the adapter calls them.
         assert "20" in stop.partition("poly = ")[2].partition("\n")[0], stop
         assert a.calls == 1
-        assert "-" in await a.read("dap_evaluate", expression="a")
+        assert "30" in await a.read("dap_evaluate", expression="poly[i].X + poly[i].Y")
         await a.read("dap_terminate")
     shows(adapter, "breakpoint", "condition")
     shows(f"c++/{adapter}", "values")

@@ -31,8 +31,16 @@ async def test_networkx_a_failing_test_shows_its_values_in_one_call(tmp_path: Pa
         stop = await a.run(program=f"{test}::TestWeightedPath::test_dijkstra", python=python)
         assert stop.startswith("Stopped (exception"), stop
         assert f"{test}:" in stop.splitlines()[0], stop
-        assert "AssertionError: assert" in stop
-        assert "D = " in stop
+        assert "AssertionError: assert 9 == 13" in stop
+        # What the failing line speaks of comes first.
+        assert stop.partition("Locals:\n")[2].split()[:5] == [
+            "computed",
+            "=",
+            "13",
+            "soln_len",
+            "=",
+        ]
+        assert "path = ['s', 'x', 'y', 'v']" in stop
         assert a.calls == 1
         await a.read("dap_terminate")
         stop = await a.run(
