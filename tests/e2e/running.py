@@ -19,12 +19,19 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def started(*command: str) -> AsyncGenerator[Process]:
-    """Run a program of ours until the test is over."""
+async def started(*command: str, says: bytes = b"") -> AsyncGenerator[Process]:
+    """Run a program of ours until the test is over; wait until a line of its stderr `says` that it listens."""
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=DEVNULL, stdout=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+        *command,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE if says else None,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     try:
+        if process.stderr is not None:
+            while says not in await process.stderr.readline():
+                pass
         yield process
     finally:
         if process.returncode is None:

@@ -117,7 +117,7 @@ async def test_a_python_process_is_attached_by_its_id_again_and_again(shows: Sho
 
 
 @needs_ptrace
-@pytest.mark.parametrize("kind", ["gdb", "lldb-dap"])
+@pytest.mark.parametrize("kind", ["gdb", "lldb-dap", "codelldb", "cdt-gdb"])
 async def test_a_compiled_process_is_attached_by_its_id_and_outlives_whoever_leaves_it(
     kind: str, tmp_path: Path, shows: Shows
 ) -> None:
@@ -183,6 +183,31 @@ async def test_node_is_attached_at_its_inspector_and_left_running(
         await read(c, "dap_disconnect")
         await process_gone(process.pid)
     shows("js-debug", "attach")
+
+
+async def test_a_ruby_program_that_listens_is_attached_to(shows: Shows) -> None:
+    needs("rdbg")
+    p = program("loop.rb")
+    port = free_port()
+    ruby = shutil.which("ruby") or "ruby"
+    rdbg = ("-e", "load Gem.bin_path('debug', 'rdbg')", "--", "--open", "--host", "127.0.0.1")
+    async with (
+        asyncio.timeout(LIMIT),
+        client() as c,
+        started(
+            ruby, *rdbg, "--port", str(port), "-c", "--", ruby, str(p), says=b"wait for debugger"
+        ) as process,
+    ):
+        stop = await ask(
+            c, "dap_run", request="attach", type="ruby", port=port, breakpoints=[p.at("inner")]
+        )
+        while stop["reason"] == "pause":
+            stop = await ask(c, "dap_continue")
+        assert (stop["file"], stop["line"]) == (str(p.source), p.line("inner"))
+        await read(c, "dap_clear_breakpoints")
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+        await process.wait()
+    shows("ruby", "attach")
 
 
 @needs_ptrace

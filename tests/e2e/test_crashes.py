@@ -92,7 +92,7 @@ async def test_gdb_names_the_signal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("adapter", NATIVE)
 async def test_an_exception_of_cpp_that_nobody_catches_shows_who_threw_it(
-    adapter: str, tmp_path: Path
+    adapter: str, tmp_path: Path, shows: Shows
 ) -> None:
     needs(adapter)
     p = cpp_built("throw.cpp", tmp_path)
@@ -102,6 +102,7 @@ async def test_an_exception_of_cpp_that_nobody_catches_shows_who_threw_it(
         assert "check" in stop["function"]
         assert "the C++ library" in folded(stop)
         assert "SIGABRT" in str(stop)
+    shows(adapter, "crash frame", "exception")
 
 
 @pytest.mark.parametrize("adapter", ["gdb", "codelldb"])
@@ -117,7 +118,9 @@ async def test_a_throw_is_an_exception_where_the_adapter_says_breakpoint(
 
 
 @pytest.mark.parametrize("adapter", NATIVE)
-async def test_a_panic_of_rust_stops_with_its_message(adapter: str, tmp_path: Path) -> None:
+async def test_a_panic_of_rust_stops_with_its_message(
+    adapter: str, tmp_path: Path, shows: Shows
+) -> None:
     needs(adapter)
     p = rust_built("panic.rs", tmp_path)
     async with asyncio.timeout(LIMIT), client() as c:
@@ -131,9 +134,11 @@ async def test_a_panic_of_rust_stops_with_its_message(adapter: str, tmp_path: Pa
         # Nothing is left of it where nobody wants it.
         end = await ask(c, "dap_run", program=str(p), type=adapter, exception_filters=[])
         assert end["state"] == "ended"
+    if adapter in NATIVE[:3]:
+        shows(f"rust/{adapter}", "crash frame", "exception")
 
 
-async def test_an_error_of_ruby_that_nobody_rescues_stops_where_it_was_raised() -> None:
+async def test_an_error_of_ruby_that_nobody_rescues_stops_where_it_was_raised(shows: Shows) -> None:
     needs("rdbg")
     p = program("uncaught.rb")
     async with asyncio.timeout(LIMIT), client() as c:
@@ -142,6 +147,7 @@ async def test_an_error_of_ruby_that_nobody_rescues_stops_where_it_was_raised() 
         assert "invalid value for Integer" in stop["exception"]
         assert stop["locals"]["item"] == '"x"'
         assert (await ask(c, "dap_continue"))["state"] == "ended"
+    shows("ruby", "crash frame", "exception")
 
 
 @pytest.mark.parametrize(
@@ -172,13 +178,25 @@ async def test_an_end_of_which_nothing_was_printed_has_no_place() -> None:
         assert (end["state"], end["exit_code"], end.get("file")) == ("ended", 1, None)
 
 
-async def test_an_error_that_nobody_catches_stops_a_node_program() -> None:
+async def test_a_program_of_ruby_that_exits_is_at_its_end(tmp_path: Path) -> None:
+    needs("rdbg")
+    script = tmp_path / "leaves.rb"
+    script.write_text(
+        "begin\n  exit 1\nrescue SystemExit\n  puts 'not yet'\nend\nexit 3\n", "utf-8"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(c, "dap_run", program=str(script))
+        assert (end["state"], end["output"]) == ("ended", "not yet\n")
+
+
+async def test_an_error_that_nobody_catches_stops_a_node_program(shows: Shows) -> None:
     needs("js-debug")
     p = program("kinds.js")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p))
         assert (stop["line"], stop["locals"]["total"]) == (p.line("own"), "4")
         assert stop["stack"][-1].endswith("frames of Node.js")
+    shows("javascript", "crash frame", "exception")
 
 
 async def test_a_panic_of_go_shows_the_goroutines_own_code(shows: Shows) -> None:

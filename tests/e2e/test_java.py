@@ -11,6 +11,7 @@ from tests.e2e.running import free_port, started
 from tests.harness import ask, client, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program, program
+from tests.shown import Shows
 
 SHOP = "java/shop/Shop.java"
 
@@ -86,7 +87,9 @@ async def test_a_source_file_that_nobody_has_compiled_runs(tmp_path: Path) -> No
         assert (stop["file"], stop["line"]) == (str(source), p.line("nested"))
 
 
-async def test_a_class_that_is_loaded_already_takes_a_log_point(project: Path) -> None:
+async def test_a_class_that_is_loaded_already_takes_a_log_point(
+    project: Path, shows: Shows
+) -> None:
     p = shop(project)
     async with asyncio.timeout(LIMIT), client(project) as c:
         stop = await ask(c, "dap_run", program=str(p), stop_on_entry=True)
@@ -100,9 +103,10 @@ async def test_a_class_that_is_loaded_already_takes_a_log_point(project: Path) -
         stop = await ask(c, "dap_continue")
         assert "label mug" in stop["output"]
         assert await evaluate(c, "sum") == "10"
+    shows("java", "log point")
 
 
-async def test_a_program_that_listens_is_attached_to_and_lives_on() -> None:
+async def test_a_program_that_listens_is_attached_to_and_lives_on(shows: Shows) -> None:
     p = program("Endless.java")
     port = free_port()
     agent = f"-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:{port}"
@@ -119,6 +123,7 @@ async def test_a_program_that_listens_is_attached_to_and_lives_on() -> None:
         assert (stop["file"], stop["line"]) == (str(p.source), p.line("turn"))
         await read(c, "dap_disconnect")
         assert await process.stdout.readline()
+    shows("java", "attach")
 
 
 async def test_a_program_says_why_it_does_not_compile(tmp_path: Path) -> None:

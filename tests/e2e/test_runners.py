@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client, needs, read, refusal
+from tests.harness import ask, client, evaluate, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, Program, copied
 from tests.shown import Shows
 
 NODE = "runners/cart.test.cjs"
+NATIVE = ["gdb", "lldb-dap", "codelldb", "cdt-gdb"]
 
 
 @pytest.fixture
@@ -168,23 +169,41 @@ async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) 
         assert "cannot find value `three`" in told
 
 
-async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(
-    tmp_path: Path, shows: Shows
+@pytest.mark.parametrize("adapter", NATIVE[:3])
+async def test_a_test_of_rust_stops_where_it_panics(
+    tmp_path: Path, adapter: str, shows: Shows
 ) -> None:
-    needs("gdb")
+    needs(adapter)
+    needs_program("cargo", "cargo")
+    folder = project("rust", tmp_path)
+    lib = marked(folder / "src" / "lib.rs")
+    async with asyncio.timeout(LIMIT), client(folder) as c:
+        stop = await ask(
+            c, "dap_run", program="src/lib.rs::adds", type=adapter, timeout_ms=LIMIT * 1000
+        )
+        assert (stop["file"], stop["line"]) == (str(lib.path), lib.line("assert"))
+        assert stop["locals"]["sum"] == "5"
+    shows(f"rust/{adapter}", "test by id")
+
+
+@pytest.mark.parametrize("adapter", NATIVE)
+async def test_a_test_of_ctest_is_built_and_run_by_its_own_command(
+    tmp_path: Path, adapter: str, shows: Shows
+) -> None:
+    needs(adapter)
     needs_program("gcc", "gcc")
     folder = configured(project("ctest", tmp_path))
     cart = marked(folder / "cart_test.c")
     async with asyncio.timeout(LIMIT), client(folder) as c:
-        stop = await ask(c, "dap_run", program="cart_test.c::two")
+        stop = await ask(c, "dap_run", program="cart_test.c::two", type=adapter)
         assert (stop["file"], stop["line"]) == (str(cart.path), cart.line("assert"))
-        assert stop["locals"]["sum"] == "5"
+        assert await evaluate(c, "sum") == "5"
         await ask(c, "dap_terminate")
-        end = await ask(c, "dap_run", program="build::empty")
-        assert (end["state"], end["exit_code"]) == ("ended", 0)
+        end = await ask(c, "dap_run", program="build::empty", type=adapter)
+        assert (end["state"], end.get("exit_code", 0)) == ("ended", 0)
         told = await refusal(c, "dap_run", program="cart_test.c::three")
         assert "No test of cart_test.c is called `three`; there is" in told
-    shows("c++/gdb", "test by id")
+    shows(adapter, "test by id")
 
 
 JUNIT = Path("/usr/share/java/junit-platform-console-standalone.jar")
@@ -224,7 +243,7 @@ def compiled_tests(folder: Path) -> Program:
     return marked(source)
 
 
-async def test_a_test_of_junit_stops_once_where_it_fails(tmp_path: Path) -> None:
+async def test_a_test_of_junit_stops_once_where_it_fails(tmp_path: Path, shows: Shows) -> None:
     cart = compiled_tests(tmp_path)
     test = "src/test/java/shop/CartTest.java"
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
@@ -236,3 +255,4 @@ async def test_a_test_of_junit_stops_once_where_it_fails(tmp_path: Path) -> None
         assert (await ask(c, "dap_run", program=f"{test}::throwing"))["exit_code"] == 0
         told = await read(c, "dap_run", program=f"{test}::ads")
         assert "no test of CartTest.java is called `ads`; there is `adds`" in told
+    shows("java", "test by id")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -75,3 +76,8 @@ def line_of(path: Path, text: str) -> int:
     found = [number for number, line in enumerate(lines, 1) if text in line]
     assert len(found) == 1, f"{path.name} holds {text!r} on lines {found}"
     return found[0]
+
+
+def run(folder: Path, *command: str) -> None:
+    """Run a step of a build."""
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.running import free_port
 from tests.harness import needs
-from tests.real.assistant import assistant, broken, line_of
+from tests.real.assistant import assistant, broken, line_of, run
 from tests.real.software import node_modules
 from tests.shown import Shows
 
@@ -132,6 +132,38 @@ async def test_typescript_stops_at_its_own_lines_whatever_has_built_it(
         assert "price: 30" in stop
         assert a.calls == 1
     shows("typescript", "breakpoint", "values")
+
+
+async def test_typescript_shows_its_own_line_where_it_breaks_down(
+    tmp_path: Path, shows: Shows
+) -> None:
+    (tmp_path / "shop.ts").write_text(SHOP_TS, encoding="utf-8")
+    main = tmp_path / "main.ts"
+    main.write_text(BROKEN_TS, encoding="utf-8")
+    modules = node_modules("typescript")
+    options = ["--outDir", "dist", "--sourceMap", "--module", "commonjs", "--target", "es2020"]
+    run(tmp_path, "node", str(modules / "typescript/bin/tsc"), *options, "main.ts")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(program="dist/main.js")
+        assert f"main.ts:{line_of(main, 'throw new')} in " in stop.splitlines()[0], stop
+        assert "RangeError: no shop at 3" in stop
+        assert "at = 3" in stop
+        assert a.calls == 1
+    shows("typescript", "crash frame", "exception")
+
+
+BROKEN_TS = """
+import { total } from './shop';
+
+function shop(at: number): number {
+  if (at > total([])) {
+    throw new RangeError(`no shop at ${at}`);
+  }
+  return at;
+}
+
+console.log(shop(3));
+"""
 
 
 async def test_typescript_runs_by_tsx_without_a_build(tmp_path: Path) -> None:

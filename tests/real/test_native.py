@@ -2,13 +2,12 @@
 
 import asyncio
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.harness import needs
-from tests.real.assistant import assistant, broken, line_of
+from tests.real.assistant import assistant, broken, line_of, run
 from tests.real.software import package, source
 from tests.shown import Shows
 
@@ -41,11 +40,6 @@ def program(name: str) -> str:
     if found is None:
         pytest.skip(f"needs {name}: apt-get install {name}")
     return found
-
-
-def run(folder: Path, *command: str) -> None:
-    """Run a step of a build."""
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 from tests.harness import needs
 from tests.real.assistant import assistant, line_of
 from tests.real.software import node_modules, package
+from tests.shown import Shows
 
 SECONDS = 120
 
@@ -67,7 +68,9 @@ def in_words_of_node(tests: str) -> str:
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-async def test_javascript_stops_in_the_test_that_fails(tmp_path: Path, runner: str) -> None:
+async def test_javascript_stops_in_the_test_that_fails(
+    tmp_path: Path, runner: str, shows: Shows
+) -> None:
     cart = project(runner, tmp_path)
     adds, soon = line_of(cart, "// six"), line_of(cart, "// seven")
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
@@ -86,6 +89,7 @@ async def test_javascript_stops_in_the_test_that_fails(tmp_path: Path, runner: s
         assert "Ended" in await a.read("dap_continue")
         end = await a.run(program=f"{cart.name}::cart::ads")
         assert f"no test of {cart.name} is called `cart::ads`; there is `adds`" in end
+    shows("typescript" if runner == "vitest" else "javascript", "test by id")
 
 
 GOOGLE_TEST = """
