@@ -108,6 +108,7 @@ def _adapter_row(definition: Definition) -> str:
 
 _CANNOT = {
     "condition": "stop on conditions",
+    "condition_errors": "tell that a condition is wrong",
     "exit_code": "tell exit codes",
     "expressions": "evaluate expressions",
     "set_variable": "set variables",

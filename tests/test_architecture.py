@@ -58,7 +58,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 
 PURE = (
     "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "places.py", "relevance.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
-    "advice.py", "adapters/hints.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
+    "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
     "fitting.py",
 )  # fmt: skip
 """Modules without await and without a clock."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dapeer.breakpoints import Breakpoints, answered
@@ -21,6 +21,7 @@ LISTED = 10
 """Breakpoints of one state."""
 REASON = 160
 """Characters of why one was rejected."""
+DOUBT = " (its condition never held, or could not be evaluated: the adapter does not tell which)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,17 @@ class Fate:
         return self.state, self.path, self.line
 
 
-def told(session: Session, wanted: Breakpoints) -> dict[str, list[str]]:
+def told(session: Session, wanted: Breakpoints, *, mute: bool) -> dict[str, list[str]]:
     """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
 
     Those of the program that are meant: that were set for it, or in files that it has loaded. At its
-    end all are told that it never had, or never came to.
+    end all are told that it never had, or never came to. An adapter that is `mute` takes a condition
+    that it cannot evaluate for one that does not hold.
     """
     first = root(session)
     mirrors = [each.mirror for each in family(session) if not (each.delegates and each.children)]
     ended = not runs(session)
-    fates = list(_fates(first, mirrors, wanted, ended=ended))
+    fates = list(_fates(first, mirrors, wanted, ended=ended, mute=mute))
     new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
@@ -60,13 +62,15 @@ def told(session: Session, wanted: Breakpoints) -> dict[str, list[str]]:
 
 
 def _fates(
-    first: Session, mirrors: Sequence[Mirror], wanted: Breakpoints, *, ended: bool
+    first: Session, mirrors: Sequence[Mirror], wanted: Breakpoints, *, ended: bool, mute: bool
 ) -> Iterator[Fate]:
     loaded = _loaded(mirrors)
     for path in wanted.by_path:
         for each in wanted.of(path):
             if (path, each["line"]) in first.awaited.places or path in loaded:
-                yield from _fate(first, mirrors, path, each, ended=ended)
+                for fate in _fate(first, mirrors, path, each, ended=ended):
+                    doubt = mute and fate.state == "not hit" and "condition" in each
+                    yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
 
 
 def _fate(

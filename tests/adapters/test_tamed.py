@@ -175,3 +175,58 @@ def test_what_an_adapter_says_on_the_console_is_told_from_what_a_program_prints(
     assert tamed(quirks, Event("output", {"output": "/bin/node a.js\nhello\n"})) == [
         ("output", "hello\n")
     ]
+
+
+def failures(*messages: Message, **patterns: str) -> list[object]:
+    """Return the output that comes out, and the failures of breakpoints with all that is told of each."""
+    tamer = Tamer(Quirks(failed=patterns), stop_on_entry=False)
+    told: list[object] = []
+    for message in messages:
+        if isinstance(message, Request):
+            tamer.sent(message)
+            continue
+        told += [short(each) if is_output(each) else body(each) for each in tamer.tame(message)]
+    return told + list(map(short, tamer.last()))
+
+
+def is_output(message: Message) -> bool:
+    return isinstance(message, Event) and message.event == "output"
+
+
+def body(message: Message) -> object:
+    assert isinstance(message, Event)
+    return tuple(message.body.values())
+
+
+def with_conditions(*conditions: str) -> Request:
+    breakpoints = [{"line": n, "condition": each} for n, each in enumerate(conditions, 1)]
+    return Request(3, "setBreakpoints", {"source": {"path": "/a"}, "breakpoints": breakpoints})
+
+
+def test_what_an_adapter_prints_of_a_wrong_condition_is_an_event_and_no_output() -> None:
+    pattern = r"^Wrong: (?P<error>.*)\n"
+    said = output("one\nWrong: no n\ntwo\n")
+    known = ("condition", "n > 3", "/a", 1, "no n")
+    assert failures(with_conditions("n > 3"), said, condition=pattern) == [
+        known,
+        ("output", "one\ntwo\n"),
+    ]
+    # Of two it is not known which one is meant.
+    several = failures(with_conditions("n > 3", "n"), said, condition=pattern)
+    assert several[0] == ("condition", "", "", 0, "no n")
+
+
+def test_what_comes_in_several_pieces_is_told_when_it_is_all_there_and_shown_when_it_never_is() -> (
+    None
+):
+    patterns = {
+        "begins": "^Wrong:",
+        "condition": r"^Wrong:\n(?P<error>.*)\nof (?P<expression>.*)\n",
+    }
+    pieces = [output("one\nWrong:\n"), output("no n\n"), output("of n > 3\ntwo\nWrong:\n")]
+    assert failures(with_conditions("n > 3", "n"), *pieces, **patterns) == [
+        ("output", "one\n"),
+        ("condition", "n > 3", "/a", 1, "no n"),
+        ("output", "two\n"),
+        ("output", "Wrong:\n"),
+    ]

@@ -7,14 +7,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import ByteStream
 
 from dapeer.adapters.definition import LOOPBACK, Definition
 from dapeer.adapters.owned import Processes
 from dapeer.adapters.process import Adapter
 from dapeer.adapters.reaper import Reaper
+from dapeer.adapters.tamed import Tamed
 from dapeer.adapters.wire import connect
-from dapeer.dap.transport import ContentLengthTransport
+from dapeer.dap.transport import ContentLengthTransport, Transport
 from dapeer.errors import AdapterFailed
 
 
@@ -38,7 +40,10 @@ async def open_child(
     async with AsyncExitStack() as stack:
         processes = Processes(reaper)
         stack.push_async_callback(processes.aclose)
-        transport = ContentLengthTransport(stream)
+        transport: Transport = ContentLengthTransport(stream)
+        if definition.quirks.on_the_wire:
+            settle = anyio.lowlevel.checkpoint
+            transport = Tamed(transport, definition.quirks, {}, stop_on_entry=False, settle=settle)
         stack.push_async_callback(transport.aclose)
         adapter = Adapter(transport, None, processes, parent.connect_again)
         stack.callback(adapter.close)

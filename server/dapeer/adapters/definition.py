@@ -51,8 +51,8 @@ is to listen at, a folder that is the session's own and gone after it, the termi
 is to run in, the folder of the project that it belongs to, the file that a variant has looked for,
 and parts of `program`."""
 
-CANNOT = ("condition", "exit_code", "expressions", "set_variable")
-"""Conditions of breakpoints; telling the program's exit code; evaluating more than the name of a
+CANNOT = ("condition", "condition_errors", "exit_code", "expressions", "set_variable")
+"""Conditions of breakpoints; telling that one cannot be evaluated; telling the program's exit code; evaluating more than the name of a
 variable; changing a variable."""
 
 LATE = ("socket", "tmpdir", "tty")

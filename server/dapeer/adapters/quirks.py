@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
+from dapeer.adapters.misfires import BEGINS, KINDS
 from dapeer.adapters.table import Table
 from dapeer.dap.requests import NEEDS, OPTIONS
 
@@ -49,6 +50,8 @@ class Quirks:
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Regular expressions by what of a breakpoint has failed: output that tells of it; see `misfires`."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
     """Requests that it is never sent, as they end the program or worse; a sentence each: what to do instead."""
 
@@ -66,6 +69,7 @@ class Quirks:
             or self.runs_meanwhile
             or self.last_words_of_adapter
             or self.refuses
+            or self.failed
             or self.harmful
         )
 
@@ -78,6 +82,7 @@ class Quirks:
     def read(cls, table: Table) -> Quirks:
         """Read the `[quirks]` table."""
         harmful = table.table("harmful")
+        failed = table.table("failed")
         quirks = cls(
             exit_code=cast("ExitCode", table.one_of("exit_code", EXIT_CODES, "plain")),
             exit_code_in_output=table.pattern("exit_code_in_output"),
@@ -96,10 +101,12 @@ class Quirks:
             runs_meanwhile=table.pattern("runs_meanwhile"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
+            failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
             harmful={command: harmful.text(command) for command in harmful},
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )
+        failed.done()
         table.done()
         return quirks
 

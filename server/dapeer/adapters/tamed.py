@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import anyio
 
+from dapeer.adapters.misfires import Misfires
 from dapeer.adapters.quirks import Quirks
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
@@ -96,6 +97,8 @@ class Tamed:
         except ProtocolError as error:
             self._breach = error
         finally:
+            for message in self._tamer.last():
+                self._messages.put_nowait(message)
             self._messages.put_nowait(None)
 
 
@@ -104,6 +107,7 @@ class Tamer:
 
     def __init__(self, quirks: Quirks, *, stop_on_entry: bool) -> None:
         self._quirks = quirks
+        self._misfires = Misfires(quirks.failed)
         self._first = True
         self._stepping = False
         """Whether a step was what has made the program run last."""
@@ -118,13 +122,19 @@ class Tamer:
 
     def sent(self, message: Message) -> None:
         """Take note of what has been sent to the adapter."""
-        if isinstance(message, Request) and message.command in RESUMES:
-            self._stepping = message.command in _STEPS
+        if isinstance(message, Request):
+            self._misfires.sent(message)
+            if message.command in RESUMES:
+                self._stepping = message.command in _STEPS
 
     def tame(self, message: Message) -> Iterator[Message]:
         """Yield what becomes of a message; a request is for the adapter."""
         if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
             yield from self._ordinary(message)
+
+    def last(self) -> Iterator[Message]:
+        """Yield what was held back, when nothing more comes."""
+        yield from self._misfires.held()
 
     def _ordinary(self, message: Message) -> Iterator[Message]:
         match message:
@@ -192,10 +202,12 @@ class Tamer:
             if text.endswith("\r"):
                 self._held[category], text = "\r", text[:-1]
             text = text.replace("\r\n", "\n")
-        told = _without(text, self._quirks.own_words)
+        told, failures = self._misfires.read(str(body.get("category")), text)
+        yield from failures
+        told = _without(told, self._quirks.own_words)
         if body.get("category", "console") == "console":
             told = _without(told, self._quirks.own_console)
-        if told or not text:
+        if told or not body.get("output"):
             yield Event("output", {**body, "output": told})
         code = self._quirks.exit_code_in_output
         found = re.search(code, text) if code else None

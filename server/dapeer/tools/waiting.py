@@ -129,7 +129,9 @@ async def look(call: Call, session: Session, seen: Seen | None = None) -> Reply:
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
         view["notes"] = [*view.get("notes", ()), silence(session)]
-    breakpoints = fates.told(session, call.debugger.breakpoints)
+    definition = call.debugger.definitions.get(session.adapter)
+    mute = definition is not None and "condition_errors" in definition.cannot
+    breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute)
     if breakpoints:
         view["breakpoints"] = breakpoints
     others = notes(session)

@@ -1,0 +1,95 @@
+"""What an adapter prints of a condition or log message that it could not evaluate, as an event. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dapeer.dap.messages import Event, Request
+from dapeer.failed import EVENT
+
+KINDS = {
+    "condition": "condition",
+    "hit_condition": "hitCondition",
+    "log_message": "logMessage",
+}
+"""By key of a definition: the option of a breakpoint that fails."""
+
+
+BEGINS = "begins"
+"""A pattern: output from there on is held back, as far as `HELD`, until all of what is told is there."""
+HELD = 2000
+"""Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A breakpoint with such an option that was sent."""
+
+    path: str
+    line: int
+    expression: str
+
+
+class Misfires:
+    """Reads output by the patterns of a definition: by kind, with groups of what `breakpointFailed` tells.
+
+    What an adapter leaves out, the expression or the place, is known where only one breakpoint can be meant.
+    """
+
+    def __init__(self, patterns: Mapping[str, str]) -> None:
+        self._patterns = {kind: patterns[kind] for kind in KINDS if kind in patterns}
+        self._begins = patterns.get(BEGINS, "")
+        self._held: dict[str, str] = {}
+        self._sent: dict[str, list[Mapping[str, Any]]] = {}
+
+    def sent(self, request: Request) -> None:
+        """Take note of the breakpoints that an adapter is told."""
+        if request.command == "setBreakpoints":
+            path = str(request.arguments["source"].get("path"))
+            self._sent[path] = list(request.arguments.get("breakpoints") or ())
+
+    def read(self, category: str, text: str) -> tuple[str, list[Event]]:
+        """Return output without what it says of failures, and these; what may be the beginning of one is held back."""
+        events: list[Event] = []
+        text = self._held.pop(category, "") + text
+        for kind, pattern in self._patterns.items():
+
+            def told(found: re.Match[str], kind: str = kind) -> str:
+                events.append(self._event(kind, found.groupdict()))
+                return ""
+
+            text = re.sub(pattern, told, text, flags=re.MULTILINE)
+        begun = re.search(self._begins, text, re.MULTILINE) if self._begins else None
+        if begun and len(text) - begun.start() < HELD:
+            self._held[category], text = text[begun.start() :], text[: begun.start()]
+        return text, events
+
+    def held(self) -> Iterator[Event]:
+        """Yield the output that was held back, when nothing follows it."""
+        for category, text in self._held.items():
+            yield Event("output", {"category": category, "output": text})
+        self._held = {}
+
+    def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
+        expression = told.get("expression")
+        meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
+        if (line := told.get("line")) is not None:
+            meant = [each for each in meant if each.line == int(line)] or meant
+        one = meant[0] if len(meant) == 1 else Asked("", 0, expression or "")
+        body = {
+            "kind": kind.replace("_", " "),
+            "expression": one.expression,
+            "path": one.path,
+            "line": one.line,
+            "error": " ".join(str(told.get("error") or told.get("reason") or "").split()),
+        }
+        return Event(EVENT, body)
+
+    def _asked(self, kind: str) -> Iterator[Asked]:
+        for path, breakpoints in self._sent.items():
+            for each in breakpoints:
+                if KINDS[kind] in each:
+                    yield Asked(path, int(each["line"]), str(each[KINDS[kind]]))
