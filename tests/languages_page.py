@@ -1,6 +1,6 @@
 """docs/languages.md, made from what tests have shown.
 
-`uv run python -m tests.languages_page FILE …` writes the page from the files of runs with `--shown FILE`; with `--check`
+`uv run python -m tests.languages_page FILE …` writes the page from the files of runs with `--shown=FILE`; with `--check`
 it fails where the page says something else.
 """
 
