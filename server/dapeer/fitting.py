@@ -85,7 +85,7 @@ def fitted(text: str, limit: int) -> str:
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
 
 
-_FOLDED = re.compile(r"\{…\}|\[…\]|\bArray\(\d+\)")
+_FOLDED = re.compile(r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\bArray\(\d+\)")
 
 
 _KEYED = re.compile(r"(?:Weak)?(?:Map|Set)\(")
@@ -97,6 +97,8 @@ def is_folded(text: str) -> bool:
 
     >>> is_folded("(2) [{…}, {…}]"), is_folded("{a: Array(2)}"), is_folded("[1, 2, …]")
     (True, True, False)
+    >>> is_folded("{...}")
+    True
     """
     return _KEYED.match(text) is None and _FOLDED.search(text[:READ]) is not None
 

@@ -41,6 +41,13 @@ SHOWN = {
     },
 }
 SHOWN["codelldb"] = SHOWN["lldb-dap"]
+SHOWN["cdt-gdb"] = {
+    "inv": "{id: 3, items: std::vector of length 2, capacity 2 = {",
+    "numbers": "{1, 2, 3}",
+    "ages": '{["Ada"] = 36}',
+    "text": "(3000 chars)",
+    "many": "std::vector of length 200000, capacity 200000 = {3, 3, 3",
+}
 
 
 @pytest.mark.parametrize("adapter", SHOWN)

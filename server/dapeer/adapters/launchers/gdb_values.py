@@ -329,5 +329,7 @@ if gdb is not None:
         gdb.Value(1).format_string(max_characters=TEXT)
         STYLE["max_characters"] = TEXT
     # Where GDB's inside is another, it says what it has always said.
+    # Not in a GDB that is asked by its machine interface (see `gdb_lines`): its DAP would want to send there.
     with contextlib.suppress(ImportError, AttributeError):
-        teach_dap(*map(importlib.import_module, ("gdb.dap.varref", "gdb.dap.scopes")))
+        if __name__ == "__main__":
+            teach_dap(*map(importlib.import_module, ("gdb.dap.varref", "gdb.dap.scopes")))

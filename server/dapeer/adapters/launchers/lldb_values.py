@@ -30,8 +30,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
 ) -> None:
     """Set up what is needed for every program."""
     kind = f"^std::(__[a-z0-9_]+::)?({CONTAINERS})<.+>$"
-    for flags in ("-e", "-e -r"):
-        debugger.HandleCommand(f'type summary add {flags} -x "{kind}" -F {__name__}.contents')
+    debugger.HandleCommand(f'type summary add -e -x "{kind}" -F {__name__}.contents')
     debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")
 
 
