@@ -19,7 +19,7 @@ from dapeer.breakpoints import Breakpoints
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import DapeerError, NoSession
+from dapeer.errors import DapeerError, NoSession, Overdue
 from dapeer.family import child_runs, family, root, runs
 from dapeer.live import Life
 from dapeer.lives import Lives
@@ -28,6 +28,8 @@ from dapeer.session import Session
 
 KEPT_SESSIONS = 20
 """Ended sessions that stay readable."""
+ENDING = 5.0
+"""Seconds in which a program and all its processes end politely; then they are killed."""
 FAREWELL = 1.5
 """Seconds in which all sessions are ended politely when the server ends."""
 STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
@@ -225,8 +227,22 @@ class Debugger:
         self._tell("sessions", session)
 
     async def terminate(self, session: Session) -> None:
-        """End the debuggee and the session, its children first; what has ended already is left as it is."""
-        await self._end(session, lambda live: live.terminate())
+        """End the debuggee and the session, its children first, by force after `ENDING`; what has ended already is left as it is.
+
+        Raises:
+            Overdue: It has not ended; it is somebody else's to kill.
+        """
+        with anyio.move_on_after(ENDING):
+            return await self._end(session, lambda live: live.terminate())
+        for each in reversed(family(session)):
+            if each.id in self._live:
+                await self._live[each.id].force()
+        if not session.over:
+            raise Overdue(
+                f"The program has not ended within {ENDING:g} s.",
+                "Its adapter is held by somebody else, such as a Neovim: end it there.",
+            )
+        return None
 
     async def _end(self, session: Session, end: Callable[[Life], Awaitable[object]]) -> None:
         """End a session, its children before it: they need their parent's adapter for it."""
@@ -320,8 +336,9 @@ class Debugger:
         """Want a breakpoint without conditions until the session's next stop."""
         live = self._alive(session)
         others = [wanted for wanted in self.breakpoints.of(path) if wanted["line"] != line]
-        await session.set_breakpoints(path, [*others, SourceBreakpoint(line=line)])
+        # Noted first: an adapter that does not answer in time may have it all the same.
         live.run_to = path
+        await session.set_breakpoints(path, [*others, SourceBreakpoint(line=line)])
 
     async def _restore(self, live: Life, path: str) -> None:
         with contextlib.suppress(DapeerError):

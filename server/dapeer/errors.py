@@ -25,6 +25,7 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   └── OpenCodeFailed     it refused, or what it was asked to do failed there
     │       └── OpenCodeMissing  it does not know what was asked for
     ├── Refused                the person did not allow it
+    ├── Overdue                a tool was not done in time
     └── SessionError
         ├── NoSession          there is no such session
         ├── NotStopped         the program runs or has ended; there is nothing to look at
@@ -167,6 +168,10 @@ class OpenCodeMissing(OpenCodeFailed):
 
 class Refused(DapeerError):
     """The person did not allow it."""
+
+
+class Overdue(DapeerError):
+    """A tool was not done in time; nothing was killed."""
 
 
 class SessionError(DapeerError):

@@ -32,6 +32,8 @@ QUIET = 0.015
 """Seconds without output after which a stop's output counts as complete."""
 LOOK = 6.0
 """Seconds that a look at a stop waits for what is slow to come, such as a value whose `repr` takes long."""
+CHASED = 50
+"""Stops that are looked at unasked until the program is told to run on: with some adapters a look causes the next stop."""
 SETTLED = 0.3
 """Seconds after which nobody waits any longer for output to be complete."""
 
@@ -74,19 +76,35 @@ class Inspection:
         self.traceback: re.Pattern[str] | None = None
         """How the program prints an error that ends it."""
         self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
+        self._chased = 0
+        self._left: Stop | None = None
+        """The stop that nobody looks at until somebody asks."""
 
     # -- at every stop
+
+    def resumed(self) -> None:
+        """Take note that somebody has the program run on: the next stop is not of our making."""
+        self._chased = 0
 
     def begin(self) -> None:
         """Begin to fetch what everybody asks at the stop that has just come."""
         stop = self._mirror.stop
-        if stop is not None:
-            looked = asyncio.Event()
-            # The task is kept: a loop holds on to no task by itself.
-            self._first_look = asyncio.create_task(self._look(stop, looked)), looked
+        self._chased += 1
+        if self._chased > CHASED:
+            self._left = stop
+        elif stop is not None:
+            self._begin(stop)
+
+    def _begin(self, stop: Stop) -> None:
+        looked = asyncio.Event()
+        # The task is kept: a loop holds on to no task by itself.
+        self._first_look = asyncio.create_task(self._look(stop, looked)), looked
 
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are here, as far as they can be had."""
+        if stop is self._left:
+            self._left = None
+            self._begin(stop)
         if self._first_look is not None:
             await self._first_look[1].wait()
         if stop.outdated or (stop.top is None and not stop.frames):

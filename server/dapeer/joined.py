@@ -143,6 +143,9 @@ class Joined:
                 await session.request("disconnect", {"terminateDebuggee": True}, seconds=POLITE)
         await session.wait_for(lambda: session.over, POLITE)
 
+    async def force(self) -> None:
+        """Leave it to the person, whose Neovim holds the adapter."""
+
     async def disconnect(self, *, terminate: bool | None) -> bool:
         """End the session; return whether the debuggee was ended, too (None: if it was launched)."""
         session = self.session

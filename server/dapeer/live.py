@@ -73,6 +73,10 @@ class Life(Protocol):
         """End the debuggee and the session."""
         ...
 
+    async def force(self) -> None:
+        """End what would not end when it was asked to, if it is ours."""
+        ...
+
     async def disconnect(self, *, terminate: bool | None) -> bool:
         """End the session; return whether the debuggee was ended, too."""
         ...
@@ -342,16 +346,19 @@ class Live:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
         self._leaving = True
         with contextlib.suppress(ChannelError):
-            arguments = {"terminateDebuggee": terminate}
-            await self.session.channel.request("disconnect", arguments, seconds=seconds)
+            asked = {"terminateDebuggee": terminate}
+            await self.session.channel.request("disconnect", asked, seconds=seconds)
 
     async def gone(self) -> None:
         """Wait until the session is over; an adapter that stays is killed."""
-        session = self.session
-        await session.channel.finish()
-        if not await session.wait_for(lambda: session.over, LAST_WORDS):
-            await self.adapter.kill()
-            session.finish()
+        await self.session.channel.finish()
+        if not await self.session.wait_for(lambda: self.session.over, LAST_WORDS):
+            await self.force()
+
+    async def force(self) -> None:
+        """Kill the adapter and what it owns, the debuggee with it."""
+        await self.adapter.kill()
+        self.session.finish()
 
     async def terminate(self) -> None:
         """End the debuggee and the session; politely first, then by force."""

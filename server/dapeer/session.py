@@ -16,7 +16,7 @@ from dapeer import snapshot as look
 from dapeer.advice import Advice
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can
+from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, RESUMES, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
@@ -36,6 +36,9 @@ from dapeer.post_mortem import PostMortem, no_process
 from dapeer.stops_at import StopsAt
 from dapeer.waiters import Deadlines, Keyboard, Waiters
 from dapeer.whereabouts import Whereabouts
+
+LOOKS = 10
+"""Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
 
 
 class Session:
@@ -148,6 +151,8 @@ class Session:
                 self.initialized.set()
             case Event(event="stopped"):
                 self.inspect.begin()
+            case Request(command=command) if command in RESUMES:
+                self.inspect.resumed()
             case _:
                 pass
         self._waiters.wake()
@@ -200,7 +205,8 @@ class Session:
         if not forced:
             self.require(command)
         control = command in CONTROL
-        limit = seconds or (self._deadlines.control if control else self._deadlines.request)
+        usual = self._deadlines.control if control else self._deadlines.request
+        limit = usual if seconds is None else seconds
         try:
             return await self.channel.request(command, arguments, seconds=limit)
         except RequestTimeout as error:
@@ -254,10 +260,11 @@ class Session:
         if "pause" in self.channel.unanswered:
             return False
         try:
-            if thread_id is None:
-                thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
-            await self.request("pause", {"threadId": thread_id}, seconds=seconds)
-        except RequestTimeout:
+            async with asyncio.timeout(seconds):
+                if thread_id is None:
+                    thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
+                await self.request("pause", {"threadId": thread_id})
+        except (RequestTimeout, TimeoutError):
             return False
         return True
 
@@ -356,15 +363,21 @@ class Session:
             )
         return look.running(self.id, self.mirror, since)
 
-    async def snapshot(self) -> look.Snapshot:
-        """Return what the session looks like now, with what a stop needs, as far as that comes in time."""
-        # The program may be resumed and stop again, by somebody else, while a stop is looked at.
+    async def looked_at(self, seconds: float = LOOK) -> None:
+        """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK):
-                while (stop := self.mirror.stop) is not None:
+            async with asyncio.timeout(seconds):
+                # The program may be resumed and stop again, by somebody else, while a stop is looked at.
+                for _ in range(LOOKS):
+                    if (stop := self.mirror.stop) is None:
+                        return
                     await self.inspect.complete(stop)
                     if stop is self.mirror.stop:
-                        break
+                        return
+
+    async def snapshot(self, seconds: float = LOOK) -> look.Snapshot:
+        """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
+        await self.looked_at(min(seconds, LOOK))
         if (stop := self.mirror.stop) is not None:
             stop.output_shown = self.mirror.output.shown = self.mirror.output.end
         view = self.view()

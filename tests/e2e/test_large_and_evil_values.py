@@ -88,9 +88,7 @@ async def test_a_repr_that_makes_debugpy_run_other_threads_is_no_new_stop() -> N
     """After 3 s debugpy lets other threads run, and tells it as if the program ran on and stopped again."""
     p = program("slow_repr.py")
     async with asyncio.timeout(2 * LIMIT), client() as c:
-        stop = await ask(
-            c, "dap_run", program=str(p), args=["3.3"], breakpoints=[p.at("look")], timeout_ms=2000
-        )
+        stop = await ask(c, "dap_run", program=str(p), args=["3.3"], breakpoints=[p.at("look")])
         assert (stop["stop"], stop["locals"]) == (1, {"before": "1", "slow": "Slow()"})
         assert (await ask(c, "dap_snapshot"))["stop"] == 1
         assert (await ask(c, "dap_evaluate", expression="before"))["result"] == "1"

@@ -291,6 +291,7 @@ ATTACKS: dict[str, object] = {
     "child": {"request": ["startDebugging", {"configuration": [], "request": "launch"}]},
     "port": {"request": ["startDebugging", {"configuration": {"connect": {"port": "x"}}}]},
     "twice": {"respond": {}},
+    "stop": {"event": ["stopped", {"reason": {}, "threadId": {}, "text": []}]},
 }
 
 

@@ -23,7 +23,7 @@ from dapeer.tools.arguments import (
     thread_of,
 )
 from dapeer.tools.tool import Call, Needs, Reply, tool
-from dapeer.tools.waiting import next_stop, paused, resume
+from dapeer.tools.waiting import Left, next_stop, paused, resume
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[
@@ -185,10 +185,11 @@ async def dap_pause(
     """Stop a running program and return the snapshot, or where its threads are blocked."""
     session = call.focus.session(session_id)
     if session.mirror.stop is not None:
-        return await next_stop(call, session, -1, 0)
+        return await next_stop(call, session, -1, timeout_ms)
     epoch = session.mirror.epoch
-    answered = await session.pause(thread_id, ANSWER)
-    return await paused(call, session, epoch, timeout_ms if answered else 0)
+    left = Left(timeout_ms)
+    answered = await session.pause(thread_id, min(ANSWER, left.to_ask))
+    return await paused(call, session, epoch, left, wait=answered)
 
 
 @tool("Wait for a stop", read_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -14,6 +16,7 @@ from dapeer.tools.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.tools.lookup import known
 from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import Left
 
 COMPLETIONS = 50
 """Completions that are shown."""
@@ -30,13 +33,16 @@ async def dap_evaluate(
 ) -> Reply:
     """Evaluate an expression in a frame (default the one shown). Context repl runs statements, or debugger commands in gdb."""
     session = call.focus.session(session_id)
+    left = Left(timeout_ms)
     frame = await frame_of(session, frame_id)
     body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
     stop = session.mirror.stop
     result = str(body.get("result") or "")
     if stop is not None and (reference := body.get("variablesReference")):
         told = Variable(name=expression, value=result, variablesReference=reference)
-        await session.inspect.unfold(told)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left.to_tell):
+                await session.inspect.unfold(told)
         result = stop.shown(told)
     data: dict[str, Any] = {"result": fitted(result, RESULT)}
     if body.get("type"):

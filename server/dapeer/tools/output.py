@@ -163,8 +163,7 @@ async def dap_history(
     """List the stops so far with place, reason and changed variables, or show one in full. Works after the end, too."""
     session = call.focus.look(session_id)
     history = session.mirror.history
-    if session.mirror.stop is not None:
-        await session.inspect.complete(session.mirror.stop)
+    await session.looked_at()
     if number is None:
         rows = [_row(session, stop) for stop in history]
         return Reply("\n".join(_row_text(row) for row in rows) or "No stops.", {"stops": rows})

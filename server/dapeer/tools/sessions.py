@@ -111,7 +111,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
 
 
-@tool("Debug adapters", read_only=True, output=Adapters)
+@tool("Debug adapters", read_only=True, output=Adapters, starts=True)
 async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install them."""
     project = call.debugger.project
@@ -149,7 +149,7 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     return f"{row['type']} ({', '.join(row['languages'])}) {state}{install}"
 
 
-@tool("Restart", destructive=True, action="run")
+@tool("Restart", destructive=True, action="run", starts=True)
 async def dap_restart(
     call: Call,
     wait_until_paused: bool = True,
@@ -159,7 +159,7 @@ async def dap_restart(
     """End the program, start it again as it was, as a new session, and return its first stop."""
     session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
     call.focus.use(session)
-    return await next_stop(call, session, 0, timeout_ms if wait_until_paused else 0)
+    return await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused)
 
 
 ThreadIds = Annotated[

@@ -87,7 +87,7 @@ class Configurations(TypedDict):
     problem: NotRequired[str]
 
 
-@tool("Configurations", read_only=True, output=Configurations)
+@tool("Configurations", read_only=True, output=Configurations, starts=True)
 async def dap_configurations(call: Call) -> Reply:
     """List what dap_run can start by name, from launch.json and Neovim, and what each asks for."""
     peer = _peer(call)
@@ -137,7 +137,7 @@ def _line(row: Json) -> str:
     return f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}: {where}{asks}"
 
 
-@tool("Run or attach", action="run")
+@tool("Run or attach", action="run", starts=True)
 async def dap_run(
     call: Call,
     program: Annotated[str | None, Field(description="or a test: a.py::test_b")] = None,
@@ -186,7 +186,7 @@ async def dap_run(
     call.focus.use(session)
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
-    return await next_stop(call, session, 0, limit if wait_until_paused else 0)
+    return await next_stop(call, session, 0, limit, wait=wait_until_paused)
 
 
 # -- what to start, and where

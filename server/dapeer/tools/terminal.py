@@ -6,7 +6,7 @@ from dapeer.errors import Unsupported
 from dapeer.family import news, root
 from dapeer.tools.arguments import Milliseconds, SessionId
 from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import next_stop, until
+from dapeer.tools.waiting import Left, next_stop, until
 
 QUIET = 0.05
 """Seconds without output after which what a program says to its input counts as complete."""
@@ -28,7 +28,7 @@ async def dap_send_input(
         raise Unsupported(
             "The program runs in no terminal.", "Start it with dap_run and `terminal: true`."
         )
-    log, epoch = session.mirror.output, session.mirror.epoch
+    log, epoch, left = session.mirror.output, session.mirror.epoch, Left(timeout_ms)
     begin, stop = log.end, session.mirror.stop
     await keyboard.type(f"{text}\n" if enter else text)
     # A program that ran may have stopped anew while it was typed.
@@ -40,7 +40,7 @@ async def dap_send_input(
     await session.inspect.output_settled(QUIET)
     # Who types has seen what was printed before.
     log.shown = max(log.shown, begin)
-    return await next_stop(call, session, epoch, 0)
+    return await next_stop(call, session, epoch, left.ms, wait=False)
 
 
 TOOLS = (dap_send_input,)

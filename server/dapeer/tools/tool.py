@@ -17,6 +17,7 @@ from dapeer.focus import Focus
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, ActionKind, Peers, Progress
 from dapeer.schemas import unpacked
+from dapeer.tools.deadline import bounded, seconds_for
 
 Json = Mapping[str, Any]
 
@@ -142,6 +143,8 @@ class Tool:
     """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be of use; None: it always is."""
     argument_needs: Mapping[str, str]
     """The same, for single arguments."""
+    starts: bool
+    """It starts programs, which have time-outs of their own, each by its definition."""
 
     @property
     def input_schema(self) -> Json:
@@ -187,7 +190,14 @@ class Tool:
         checked = self._checked(arguments)
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         action = self.action and Action(self.name, self.action, arguments)
-        return await witnessed(call.peers, action, lambda: self.function(call, **values))
+        # The time that a person needs to consent is the person's.
+        return await witnessed(call.peers, action, lambda: self._done(call, values))
+
+    async def _done(self, call: Call, values: Json) -> Reply:
+        """Do what it does; a tool that talks to adapters within its deadline."""
+        if self.starts or "dap" not in self.groups:
+            return await self.function(call, **values)
+        return await bounded(self.name, seconds_for(values), lambda: self.function(call, **values))
 
     def _checked(self, arguments: Json) -> BaseModel:
         try:
@@ -242,6 +252,7 @@ def tool(
     action: ActionKind | None = None,
     output: Any = None,  # noqa: ANN401 - pydantic takes any type form
     needs: Sequence[str] | None = None,
+    starts: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of a function whose first parameter is the `Call`.
 
@@ -251,6 +262,7 @@ def tool(
     that fifteen tools return would cost more time than the debugger does.
 
     A tool that `needs` something of an adapter is listed while a live session's adapter supports it.
+    One that `starts` programs has no deadline of its own but those of what it starts.
     """
 
     def made(function: ToolFunction) -> Tool:
@@ -266,6 +278,7 @@ def tool(
             output=output,
             needs=needs,
             argument_needs=_argument_needs(function),
+            starts=starts,
         )
 
     return made

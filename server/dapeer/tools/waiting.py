@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from dapeer import fates, render
 from dapeer.dap.requests import CONTROL
 from dapeer.family import news, notes, shown, untold
+from dapeer.inspection import LOOK
 from dapeer.mirror import Phase
 from dapeer.places import Seen
 from dapeer.session import Session
 from dapeer.snapshot import Snapshot, frame_line
 from dapeer.tools.tool import Call, Reply
+from dapeer.whereabouts import LOOK as AROUND
 
 PATIENCE = 500
 """Milliseconds that a step has until its caller is told where another process had stopped before."""
@@ -29,26 +31,56 @@ LOOK_BEFORE = 500
 """Milliseconds before the end of waiting at which they are looked at."""
 TELL_EVERY = 0.5
 """Seconds between two lines of output that a waiting client is told."""
+TELLING = 0.5
+"""Seconds after a caller's time-out that looking at what has come may still take."""
+
+
+class Left:
+    """What is left of the time that a caller has given."""
+
+    def __init__(self, timeout_ms: float) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._end = self._clock() + timeout_ms / 1000
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds until the time-out; 0 after it."""
+        return max(self._end - self._clock(), 0) * 1000
+
+    @property
+    def to_ask(self) -> float:
+        """Seconds until the adapter is no longer waited for, so that there is time to look."""
+        return max(self.to_tell - TELLING / 2, 0)
+
+    @property
+    def to_tell(self) -> float:
+        """Seconds until what is not known by then is left out."""
+        return max(self._end + TELLING - self._clock(), 0)
 
 
 async def next_stop(
     call: Call,
     session: Session,
     epoch: int,
-    timeout_ms: int,
+    timeout_ms: float,
     old: AbstractSet[tuple[int, int]] = frozenset(),
+    *,
+    wait: bool = True,
 ) -> Reply:
     """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
 
     `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
     waits is not missed, and an old one is not taken for a new one. The stop may be one of another
     process of the program, to which the focus goes then. Of those that were there before, the `old`
-    ones, the caller is told only when the session itself does not stop soon.
+    ones, the caller is told only when the session itself does not stop soon. Who does not `wait`
+    has the time for a look all the same.
     """
-    patience = min(timeout_ms, PATIENCE) if old else 0
+    left = Left(timeout_ms)
+    limit = timeout_ms if wait else 0
+    patience = min(limit, PATIENCE) if old else 0
     await until(call, session, lambda: news(session, epoch, old) is not None, patience)
-    looks = session.where.sees_running and timeout_ms >= LOOKING
-    rest = timeout_ms - patience - (LOOK_BEFORE if looks else 0)
+    looks = session.where.sees_running and limit >= LOOKING
+    rest = limit - patience - (LOOK_BEFORE if looks else 0)
     await until(call, session, lambda: news(session, epoch) is not None, rest)
     seen = None
     if looks and news(session, epoch) is None:
@@ -56,7 +88,7 @@ async def next_stop(
         seen = await session.where.look(LOOK_BEFORE / 1000)
     told = news(session, epoch) or shown(session)
     call.focus.follow(told)
-    return await look(call, told, seen)
+    return await look(call, told, seen, left.to_tell)
 
 
 def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
@@ -91,7 +123,7 @@ def silence(session: Session) -> str:
 
 
 async def until(
-    call: Call, session: Session, happened: Callable[[], bool], timeout_ms: int
+    call: Call, session: Session, happened: Callable[[], bool], timeout_ms: float
 ) -> None:
     """Wait, and tell the client the newest line of output now and then."""
     clock = asyncio.get_running_loop().time
@@ -107,37 +139,47 @@ async def until(
         await call.progress(output.last_line())
 
 
-async def paused(call: Call, session: Session, epoch: int, timeout_ms: int) -> Reply:
+async def paused(call: Call, session: Session, epoch: int, left: Left, *, wait: bool) -> Reply:
     """Wait for the stop that was asked for after `epoch`; tell where threads are that do not stop.
 
     What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
     where it can be told.
     """
-    patience = min(timeout_ms, BLOCKED) if session.where.sees_running else timeout_ms
-    await until(call, session, lambda: news(session, epoch) is not None, patience)
-    seen = None if news(session, epoch) or session.over else await session.where.look()
+    patience = min(left.ms, BLOCKED) if session.where.sees_running else left.ms
+    await until(call, session, lambda: news(session, epoch) is not None, patience if wait else 0)
+    blocked = not news(session, epoch) and not session.over
+    seen = await session.where.look(min(AROUND, left.to_tell)) if blocked else None
     told = news(session, epoch) or shown(session)
     call.focus.follow(told)
-    return await look(call, told, seen)
+    return await look(call, told, seen, left.to_tell)
 
 
-async def look(call: Call, session: Session, seen: Seen | None = None) -> Reply:
-    """Return what the session looks like now; where its threads were seen, if it runs."""
-    view = await session.snapshot()
+async def look(
+    call: Call, session: Session, seen: Seen | None = None, seconds: float = LOOK
+) -> Reply:
+    """Return what the session looks like now, as far as that is known within `seconds`; where its threads were seen, if it runs."""
+    view = await session.snapshot(seconds)
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         _add_places(view, session, seen)
-    owed = [each for each in session.channel.unanswered if each in CONTROL]
-    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
-        view["notes"] = [*view.get("notes", ()), silence(session)]
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
     breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute)
     if breakpoints:
         view["breakpoints"] = breakpoints
-    others = notes(session)
-    if others:
-        view["notes"] = [*view.get("notes", ()), *others]
+    said = [*_silences(session, seen), *notes(session)]
+    if said:
+        view["notes"] = [*view.get("notes", ()), *said]
     return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
+
+
+def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
+    """Yield what the adapter has not told in time."""
+    owed = [each for each in session.channel.unanswered if each in CONTROL]
+    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
+        yield silence(session)
+    stop = session.mirror.stop
+    if stop is not None and stop.thread_id not in stop.frames:
+        yield "the stack did not arrive: try dap_stacktrace"
 
 
 async def resume(
@@ -145,11 +187,9 @@ async def resume(
 ) -> Reply:
     """Make the program run and, unless `wait` is false, wait for what it does next."""
     epoch, old = session.mirror.epoch, untold(session)
-    clock = asyncio.get_running_loop().time
-    limit = timeout_ms if wait else 0
-    end = clock() + limit / 1000
+    left = Left(timeout_ms)
     # The program may run on into code that keeps the adapter from answering: who waits is told so.
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(ACCEPTED):
+        async with asyncio.timeout(min(ACCEPTED, left.to_ask)):
             await send
-    return await next_stop(call, session, epoch, max(0, round((end - clock()) * 1000)), old)
+    return await next_stop(call, session, epoch, left.ms, old, wait=wait)

@@ -1,0 +1,49 @@
+"""How long a call of a tool may take, whatever the adapter sends or leaves unanswered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from dapeer.errors import Overdue
+
+TALK = 15.0
+"""Seconds for a tool without a time-out of its own: one request may take 10 of them."""
+GRACE = 0.8
+"""Seconds after the time-out that a caller has given, for telling what has come by then."""
+TIMEOUTS = ("timeout_ms", "wait_ms")
+"""Arguments by which a caller says how long he waits."""
+
+T = TypeVar("T")
+
+
+def seconds_for(arguments: Mapping[str, object]) -> float:
+    """Return how long a tool that talks to an adapter may take with these arguments.
+
+    >>> seconds_for({"timeout_ms": 2000}), seconds_for({"expression": "x"}), seconds_for({"wait_ms": 0})
+    (2.8, 15.0, 0.8)
+    """
+    given = (arguments.get(name) for name in TIMEOUTS)
+    return next((each / 1000 + GRACE for each in given if isinstance(each, int)), TALK)
+
+
+async def bounded(name: str, seconds: float, work: Callable[[], Awaitable[T]]) -> T:
+    """Do the work of a tool; what is not done after `seconds` is left to itself.
+
+    Nothing is killed, and the mirror takes in what the adapter answers later.
+
+    Raises:
+        Overdue: The time has passed.
+    """
+    timeout = asyncio.timeout(seconds)
+    try:
+        async with timeout:
+            return await work()
+    except TimeoutError as error:
+        if not timeout.expired():
+            raise
+        raise Overdue(
+            f"{name} was not done within {seconds:g} s: the adapter keeps it waiting.",
+            "The session goes on: look with dap_status, try again, or end it with dap_terminate.",
+        ) from error
