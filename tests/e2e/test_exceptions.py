@@ -1,6 +1,8 @@
 """Programs that end by an exception, and how to stop at one."""
 
 import asyncio
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,32 @@ async def test_an_unhandled_exception_stops_where_it_was_raised_and_then_ends_th
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 1)
         assert "RuntimeError" in (await ask(c, "dap_program_output", category="stderr"))["text"]
+
+
+def python_of(version: str) -> str:
+    """Return an interpreter of a version."""
+    command = shutil.which(f"python{version}")
+    asked = command and subprocess.run(
+        [command, "-c", "import sys; print(sys.executable)"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if not asked or asked.returncode:
+        pytest.skip(f"needs python{version} on PATH: uv python install {version}")
+    return asked.stdout.strip()
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_an_unhandled_exception_stops_where_pydevd_has_no_tracing_of_its_own(
+    version: str,
+) -> None:
+    """Python monitors for it since 3.12, and pydevd tells by the names of frames what is unhandled."""
+    python = python_of(version)
+    p = program("crash.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), python=python)
+        assert (stop["state"], stop["line"]) == ("stopped", p.line("reraise"))
+        stop = await ask(c, "dap_run", code="number = 0\n1 / number", python=python)
+        assert (stop["state"], stop["line"]) == ("stopped", 2)
 
 
 async def test_without_filters_an_exception_stops_nowhere() -> None:
@@ -124,6 +152,11 @@ async def test_filters_set_without_a_session_are_sent_when_one_starts() -> None:
     [
         ("debugpy", "kinds.py", "KeyError", "key"),
         ("debugpy", "kinds.py", "raised: LookupError", "key"),
+        ("debugpy", "kinds.py", "CartError", "own"),
+        ("debugpy", "kinds.py", "__main__.CartError", "own"),
+        ("debugpy", "imports_errors.py", "CartError", "cart"),
+        ("debugpy", "imports_errors.py", "uncaught: package.errors.CartError", "empty"),
+        ("debugpy", "imports_errors.py", "json.JSONDecodeError", "json"),
         ("js-debug", "kinds.js", "TypeError", "type"),
         ("js-debug", "kinds.js", "CartError", "own"),
         ("js-debug", "kinds.js", "all: error.message == 'too much: 3'", "own"),
@@ -137,6 +170,14 @@ async def test_the_program_stops_at_exceptions_of_one_type_only(
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), exception_filters=[kind])
         assert (stop["reason"], stop["line"]) == ("exception", p.line(marker))
+
+
+async def test_a_type_that_no_exception_of_the_program_had_is_told_at_its_end() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        p = program("kinds.py")
+        end = await ask(c, "dap_run", program=str(p), exception_filters=["CartEror", "OSError"])
+        assert end["state"] == "ended"
+        assert end["notes"] == ["exception filter `CartEror` failed: no class had this name"]
 
 
 async def test_a_type_that_is_wanted_without_a_session_holds_for_the_next_one() -> None:

@@ -101,7 +101,7 @@ def take_over(cli: Any) -> list[Callable[[], None]]:  # noqa: ANN401 - debugpy's
 
     def code() -> None:
         start("-c")
-        left.append(lambda: run_code(str(options.target)))
+        left.append(lambda: run_code(str(options.target), runpy_of_it))
 
     cli.run_file, cli.run_module, cli.run_code = file, module, code
     return left
@@ -124,7 +124,18 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugp
             code = compile(stream.read(), path, "exec", dont_inherit=True)
     loader = machinery.SourcelessFileLoader if compiled else machinery.SourceFileLoader
     namespace.update(__loader__=loader("__main__", path), __file__=path, __cached__=None)
-    exec(code, namespace)  # noqa: S102 - what the user wants to debug
+    executing(runpy_of_debugpy)(code, namespace)
+
+
+def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:  # noqa: ANN401 - debugpy's module
+    """Return what executes the user's code, with the names by which pydevd knows where a program begins.
+
+    From Python 3.12 on it stops at no uncaught exception without it.
+    """
+    text = "def run(code, namespace):\n    exec(code, namespace)\n"
+    namespace: dict[str, Any] = {}
+    exec(compile(text, runpy_of_debugpy.__file__, "exec"), namespace)  # noqa: S102 - as is said
+    return namespace["run"]
 
 
 def run_module(name: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
@@ -136,12 +147,12 @@ def run_module(name: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debu
     runpy_of_debugpy._run_module_as_main(name, True)  # noqa: FBT003, SLF001 - as Python has it
 
 
-def run_code(text: str) -> None:
+def run_code(text: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
     """Do as `python -c TEXT` does."""
     namespace = fresh_main()
     if not no_folders():
         sys.path.insert(0, "")
-    exec(compile(text, "<string>", "exec", dont_inherit=True), namespace)  # noqa: S102 - what the user wants to debug
+    executing(runpy_of_debugpy)(compile(text, "<string>", "exec", dont_inherit=True), namespace)
 
 
 def fresh_main() -> dict[str, Any]:

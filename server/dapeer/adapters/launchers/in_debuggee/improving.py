@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-PARTS = ("dapeer_breaking", "dapeer_evaluating", "dapeer_values", "dapeer_errors")
+PARTS = ("dapeer_breaking", "dapeer_evaluating", "dapeer_values", "dapeer_errors", "dapeer_types")
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
 
 
