@@ -60,6 +60,8 @@ class Stop:
     """Why it really stopped, where the adapter speaks of a breakpoint."""
     signal: str = ""
     """Name of the signal that it got, where the adapter does not tell it."""
+    withheld: str = ""
+    """Why the adapter has no locals for the frame to look at first."""
     front: int | None = 0
     """Number of the frame to look at first; None: the user's own is not among those that are known."""
     total_frames: dict[int, int] = field(default_factory=dict[int, int])

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from dapeer import snapshot, sources
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
-from dapeer.errors import DapeerError
+from dapeer.errors import DapeerError, RequestFailed
 from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
@@ -140,7 +140,10 @@ class Inspection:
         if path:
             stop.source = sources.window(path, frame["line"], snapshot.SOURCE_AROUND)
         await _quietly(self._explain(stop))
-        await self.scopes(frame["id"])
+        try:
+            await self.scopes(frame["id"])
+        except RequestFailed as error:
+            stop.withheld = error.message
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
         await _together(*map(self.variables, references))
         await _together(*map(self.unfold, stop.locals()[:UNFOLDED]))

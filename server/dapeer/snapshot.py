@@ -320,7 +320,9 @@ def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str,
     named = on_line(stop)
     everything = by_use(stop.locals(), named, stop.arguments(), changed)
     variables = [v for v in everything if v["name"] in named or not definition(v)]
-    if stop.top is not None and not arrived(stop, stop.top["id"]):
+    if stop.withheld:
+        notes.append(f"no locals: {shortened(stop.withheld, VALUE)}")
+    elif stop.top is not None and not arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if len(variables) > LOCALS:
         notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")

@@ -199,6 +199,24 @@ async def test_an_error_that_nobody_catches_stops_a_node_program(shows: Shows) -
     shows("javascript", "crash frame", "exception")
 
 
+async def test_a_frame_that_awaits_says_why_it_has_no_locals(tmp_path: Path) -> None:
+    needs("js-debug")
+    library = tmp_path / "node_modules" / "library.js"
+    library.parent.mkdir()
+    library.write_text(
+        "exports.get = async () => { await null; await null; throw new Error('no'); };\n"
+    )
+    script = tmp_path / "awaits.js"
+    script.write_text(
+        "const { get } = require('library');\n"
+        "async function load() {\n  return 1 + (await get());\n}\nload();\n"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(script))
+        assert (stop["function"], stop["line"], stop["locals"]) == ("load", 3, {})
+        assert "no locals: Variables not available in async stacks" in stop["notes"]
+
+
 async def test_a_panic_of_go_shows_the_goroutines_own_code(shows: Shows) -> None:
     needs("delve")
     p = program("panic.go")

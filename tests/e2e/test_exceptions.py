@@ -1,6 +1,7 @@
 """Programs that end by an exception, and how to stop at one."""
 
 import asyncio
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -170,6 +171,15 @@ async def test_the_program_stops_at_exceptions_of_one_type_only(
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), exception_filters=[kind])
         assert (stop["reason"], stop["line"]) == ("exception", p.line(marker))
+
+
+async def test_an_uncaught_error_of_a_library_tells_where_it_was_raised(tmp_path: Path) -> None:
+    script = tmp_path / "reads.py"
+    script.write_text("import json\njson.loads('{')\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(script))
+        assert stop["line"] == 2
+        assert re.search(r"\n  raised in json/decoder.py:\d+ raw_decode$", stop["exception"])
 
 
 async def test_a_type_that_no_exception_of_the_program_had_is_told_at_its_end() -> None:

@@ -60,12 +60,18 @@ def relative(path: str) -> str:
 
 def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
     """Return file, line and function of the frames of a traceback, the outermost first; the user's, if there are any."""
+    frames = all_frames_of(trace)
+    return [frame for frame in frames if is_users(frame[0])] or frames
+
+
+def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
+    """Return file, line and function of the frames of a traceback, the outermost first."""
     frames: list[tuple[str, int, str]] = []
     while trace is not None:
         code = trace.tb_frame.f_code
         frames.append((code.co_filename, trace.tb_lineno, code.co_name))
         trace = trace.tb_next
-    return [frame for frame in frames if is_users(frame[0])] or frames
+    return frames
 
 
 def place(frames: list[tuple[str, int, str]]) -> str:
@@ -113,6 +119,19 @@ def worker(error: BaseException) -> str:
     found = [(path, int(line), name) for path, line, name in REMOTE.findall(remote_of(error))]
     users = [frame for frame in found if is_users(frame[0])]
     return f"  raised in a worker process{place(users or found)}; {STOPS_THERE}" if found else ""
+
+
+def inside(error: BaseException) -> str:
+    """Return where in a library that the user's code has called an exception was raised; empty: it tells better of itself."""
+    frames = all_frames_of(error.__traceback__)
+    users = any(is_users(path) for path, _, _ in frames)
+    if not users or isinstance(error, AssertionError) or group_of(error) or remote_of(error):
+        return ""
+    path, line, function = frames[-1]
+    if is_users(path) or path.startswith("<"):
+        return ""
+    folder = max((each for each in LIBRARIES if path.startswith(each)), key=len, default="")
+    return f"  raised in {path[len(folder) :]}:{line} {function}"
 
 
 def message(error: BaseException, known: str) -> str:
@@ -168,7 +187,11 @@ def inform(requests: Any, answers: Any) -> None:  # noqa: ANN401 - pydevd's modu
         if isinstance(error, BaseException):
             try:
                 body = response.body
-                body.description = body.details.message = message(error, body.description)
+                told = message(error, body.description)
+                if debugger.get_use_libraries_filter():
+                    # The frames of libraries are not on the stack then.
+                    told = "\n".join(filter(None, (told, inside(error))))
+                body.description = body.details.message = told
                 body.details.stackTrace = trace(error)
             except Exception:  # noqa: BLE001 - the program's own classes
                 return response
