@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dapeer.dap.bodies import EVENTS, RESPONSES
@@ -100,7 +100,8 @@ def test_a_failed_response_keeps_its_error() -> None:
     assert shaped(response) is response
 
 
-@given(st.lists(messages(), max_size=12))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(messages(), max_size=8))
 def test_no_message_of_an_adapter_is_beyond_the_mirror(sent: list[Message]) -> None:
     mirror = Mirror()
     mirror.apply(Request(1, "stackTrace", {"threadId": 1}))

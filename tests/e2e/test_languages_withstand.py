@@ -83,7 +83,12 @@ async def test_a_program_that_cannot_be_run_is_told_and_leaves_nothing(
         if result.is_error:
             assert language.adapter in text(result) or language.definition.title in text(result)
         else:
-            assert data(result)["state"] == "ended", text(result)
+            told = data(result)
+            if told["state"] == "stopped":
+                # Node.js raises the error in its own loader, where nobody catches it.
+                assert f"{source.name}:1" in told["exception"], text(result)
+                told = await ask(c, "dap_continue")
+            assert told["state"] == "ended", text(result)
         assert (await ask(c, "dap_status"))["sessions"] == [] or not result.is_error
 
 
