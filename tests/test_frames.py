@@ -34,7 +34,7 @@ def owner(adapter: str, *described: str, project: Path = Path("/home/me/shop")) 
         ("debugpy", "/home/me/shop/cart.py", "total", ""),
         ("delve", "/usr/lib/go-1.19/src/runtime/panic.go", "runtime.gopanic", "the Go runtime"),
         ("delve", "/usr/local/go/src/net/http/server.go", "http.serve", "Go's library"),
-        ("delve", "/root/go/pkg/mod/github.com/x/y@v1.2.3/y.go", "y.F", "Go modules"),
+        ("delve", "/home/me/go/pkg/mod/github.com/x/y@v1.2.3/y.go", "y.F", "Go modules"),
         ("delve", "/home/me/go/src/github.com/me/shop/main.go", "main.main", ""),
         ("js-debug", "<node_internals>/internal/modules/cjs/loader", "load", "Node.js"),
         ("js-debug", "/home/me/shop/node_modules/express/lib/router.js", "f", "installed packages"),
