@@ -23,8 +23,12 @@ number is a reason why something does not, below. This page is generated: `docs/
 """
 
 
-def page(shown: set[tuple[str, str]], reasons: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the page.
+def page(
+    shown: set[tuple[str, str]],
+    reasons: Mapping[str, Mapping[str, str]],
+    limits: Mapping[str, str],
+) -> str:
+    """Return the page; `limits` are what adapters do not do besides, by adapter.
 
     Raises:
         ValueError: A cell is neither shown nor has a reason, or both.
@@ -50,7 +54,9 @@ def page(shown: set[tuple[str, str]], reasons: Mapping[str, Mapping[str, str]]) 
     if problems:
         raise ValueError("; ".join(problems))
     told = [f"{number}. {reason}" for number, reason in enumerate(notes, 1)]
-    return INTRODUCTION + "\n".join([*lines, "", "Why not:", "", *told]) + "\n"
+    said = [f"- **{of}**: {limit}" for of, limit in limits.items()]
+    page = [*lines, "", "Why not:", "", *told, "", "What else an adapter does not do:", "", *said]
+    return INTRODUCTION + "\n".join(page) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,7 +65,8 @@ def main(arguments: Sequence[str]) -> int:
     lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
     shown = {(row, column) for row, _, column in (line.partition(": ") for line in lines)}
     try:
-        text = page(shown, tomllib.loads(REASONS.read_text("utf-8")))
+        reasons = tomllib.loads(REASONS.read_text("utf-8"))
+        text = page(shown, reasons, reasons.pop("limits"))
     except ValueError as error:
         sys.stderr.write(f"tests/not_shown.toml: {error}\n")
         return 1

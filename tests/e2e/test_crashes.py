@@ -50,16 +50,6 @@ async def test_a_failed_assertion_in_c_shows_the_function_that_asserts(
         assert frames[0]["of"] == "the C library"
 
 
-def cpp_built(name: str, folder: Path) -> Program:
-    """Compile a C++ program into a folder."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("needs g++: apt-get install g++")
-    target = folder / Path(name).stem
-    subprocess.run([compiler, "-g", "-O0", "-o", target, PROGRAMS / name], check=True)
-    return Program(PROGRAMS / name, target)
-
-
 def rust_built(name: str, folder: Path) -> Program:
     """Compile a Rust program into a folder."""
     compiler = shutil.which("rustc")
@@ -95,7 +85,7 @@ async def test_an_exception_of_cpp_that_nobody_catches_shows_who_threw_it(
     adapter: str, tmp_path: Path, shows: Shows
 ) -> None:
     needs(adapter)
-    p = cpp_built("throw.cpp", tmp_path)
+    p = compiled("throw.cpp", tmp_path)
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), type=adapter)
         assert stop["line"] == p.line("own")
@@ -110,7 +100,7 @@ async def test_a_throw_is_an_exception_where_the_adapter_says_breakpoint(
     adapter: str, tmp_path: Path
 ) -> None:
     needs(adapter)
-    p = cpp_built("throw.cpp", tmp_path)
+    p = compiled("throw.cpp", tmp_path)
     throw = {"gdb": "throw", "codelldb": "cpp_throw"}[adapter]
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), type=adapter, exception_filters=[throw])

@@ -3,9 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness import FAKE_PROGRAM, ask, client, fake, read, refusal
+import pytest
+
+from tests.harness import FAKE_PROGRAM, ask, client, fake, needs, read, refusal
 from tests.processes import LIMIT
-from tests.programs import program
+from tests.programs import compiled, program
 
 
 async def test_a_stop_in_a_worker_is_shown_in_the_worker() -> None:
@@ -34,6 +36,24 @@ async def test_another_thread_can_be_looked_at_by_its_id() -> None:
         frames = (await ask(c, "dap_stacktrace", thread_id=main["thread_id"]))["frames"]
         assert "main" in [frame["function"] for frame in frames]
         assert "work" not in [frame["function"] for frame in frames]
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_a_deadlock_of_cpp_is_told_thread_by_thread_in_one_call(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = compiled("deadlock.cpp", tmp_path, options=("-pthread",))
+    held = [p.line("blocked"), p.line("blocked"), p.line("waiting")]
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), type=adapter, wait_until_paused=False)
+        places: list[int] = []
+        while places != held:
+            await ask(c, "dap_pause")
+            threads = (await ask(c, "dap_threads"))["threads"]
+            places = sorted(thread.get("line", 0) for thread in threads)
+            await ask(c, "dap_continue", wait_until_paused=False)
+        await ask(c, "dap_terminate")
 
 
 async def test_two_threads_that_stop_are_each_stepped_by_their_id() -> None:
