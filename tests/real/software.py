@@ -43,12 +43,14 @@ MODULES = {
 PACKAGES = {
     "golang-golang-x-sync-dev": "/usr/share/gocode/src/golang.org/x/sync",
     "googletest": "/usr/src/googletest",
+    "junit5": "/usr/share/java/junit-platform-console-standalone.jar",
     "libc-bin": "/usr/bin/ldd",
     "libgtest-dev": "/usr/include/gtest/gtest.h",
     "libcommons-lang3-java": "/usr/share/java/commons-lang3.jar",
     "librust-semver-dev": "/usr/share/cargo/registry/semver-1.0.14",
     "perl-modules-5.36": "/usr/share/perl/5.36",
     "ruby-addressable": "/usr/share/rubygems-integration/all/gems/addressable-2.8.1",
+    "ruby-minitest": "/usr/share/rubygems-integration/all/gems/minitest-5.17.0",
     "ruby-rspec": "/usr/share/rubygems-integration/all/gems/rspec-3.12.0",
 }
 """Packages of Debian, which pins them, and a path that each one brings."""

@@ -40,6 +40,41 @@ async def test_a_ruby_gem_shows_an_object_and_its_expressions(tmp_path: Path, sh
     shows("ruby", "values")
 
 
+URI_TEST_RB = """
+$LOAD_PATH.unshift(File.join(__dir__, 'addressable', 'lib'))
+require 'minitest/autorun'
+require 'addressable/uri'
+
+class UriTest < Minitest::Test
+  def test_the_usual_port_is_left_out
+    shop = Addressable::URI.parse('https://shop.example:443/tea')
+    normal = shop.normalize.to_s
+    assert_equal 'https://shop.example/tea', normal
+  end
+end
+"""
+
+
+async def test_a_test_of_minitest_stops_at_its_assertion_in_one_call(
+    tmp_path: Path, shows: Shows
+) -> None:
+    needs("rdbg")
+    package("ruby-minitest")
+    broken(
+        package("ruby-addressable"), tmp_path / "addressable", "lib/addressable/uri.rb",
+        "if URI.port_mapping[self.normalized_scheme] == self.port",
+        "if URI.port_mapping[self.normalized_scheme] != self.port",
+    )  # fmt: skip
+    test = tmp_path / "uri_test.rb"
+    test.write_text(URI_TEST_RB, encoding="utf-8")
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        stop = await a.run(program="uri_test.rb::UriTest::test_the_usual_port_is_left_out")
+        assert f"uri_test.rb:{line_of(test, 'assert_equal')}" in stop.splitlines()[0], stop
+        assert "https://shop.example:443/tea" in stop.partition("Locals:")[2]
+        assert a.calls == 1
+    shows("ruby", "test by id")
+
+
 TOOL_PL = """
 use strict;
 use warnings;
