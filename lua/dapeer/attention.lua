@@ -68,7 +68,8 @@ function M.when_free(callback)
     callback()
   end
   idle = when_idle(free)
-  vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave' }, {
+  -- A mode may end within a prompt that tells of no change when it ends; then Neovim waits for a key in a safe state.
+  vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave', 'SafeState' }, {
     group = group,
     -- Later: `n` may be only what an operator passes through, and a macro is still recorded.
     callback = vim.schedule_wrap(function()
