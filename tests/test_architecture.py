@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"debugger", "doctor"}),
     frozenset({"joined", "lives"}),
     frozenset({"live"}),
-    frozenset({"fates"}),
+    frozenset({"fates", "orders"}),
     frozenset({"breakpoints", "family", "plan"}),
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json", "whereabouts", "stops_at"}),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
+import functools
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from dapeer.adapters.process import Adapter
 from dapeer.adapters.quirks import deadly_signal
@@ -15,7 +15,7 @@ from dapeer.adapters.terminal import Terminal
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.handshake import handshake
 from dapeer.dap.mapped import mapped
-from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
     AdapterFailed,
@@ -26,6 +26,7 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.orders import Orders
 from dapeer.plan import Plan
 from dapeer.session import Session
 from dapeer.waiters import Deadlines
@@ -123,7 +124,7 @@ class Live:
             frames=plan.definition.stopping.frames(project),
             sight=plan.definition.sight,
             parent=parent.session if parent else None,
-            answer=self._answer,
+            answer=self._orders(adapter).answer,
         )
         self.session.post_mortem = plan.post_mortem
         self.session.stops_at.own = plan.functions
@@ -134,57 +135,13 @@ class Live:
             self._enter(adapter.terminal)
         self.session.delegates = parent is None and plan.delegates
 
-    async def _answer(self, request: Request) -> Body:
-        """Do what the adapter asks for.
-
-        Raises:
-            RequestFailed: It cannot be done, or is not wanted.
-        """
-        asked = request.arguments
-        try:
-            match request.command:
-                case "startDebugging" if self._adopt is not None:
-                    await self._adopt(self, asked)
-                    return {}
-                case "runInTerminal" if asked.get("args"):
-                    return {"processId": self._run_in_terminal(asked)}
-                case _:
-                    raise Unsupported(f"dapeer does not support `{request.command}`.", "")
-        except DapeerError as error:
-            raise RequestFailed(request.command, str(error)) from error
-
-    def _run_in_terminal(self, asked: Body) -> int:
-        """Run a program in a terminal of ours, and return its process, which ends with the session."""
-        terminal = self.adapter.terminal = Terminal()
-        command = [str(word) for word in asked["args"]]
-        pid = terminal.run(command, asked.get("cwd"), asked.get("env") or {})
-        self.adapter.own(pid)
-        self._enter(terminal)
-        return pid
+    def _orders(self, adapter: Adapter) -> Orders:
+        adopt = None if self._adopt is None else functools.partial(self._adopt, self)
+        return Orders(adapter, adopt=adopt, enter=self._enter)
 
     def _enter(self, terminal: Terminal) -> None:
         terminal.listen(self.session.print_in_terminal)
         self.session.in_terminal(terminal)
-
-    def child_plan(self, offered: Body) -> Plan:
-        """Return how to debug a process that the adapter offers, in the adapter's own words.
-
-        Raises:
-            Unsupported: Nobody wants it.
-        """
-        plan = self.plan
-        if plan.inputs.get("follow_children") is False and not self.session.delegates:
-            raise Unsupported("Child processes are not followed.", "follow_children does.")
-        config = cast("Mapping[str, object]", offered.get("configuration") or {})
-        return replace(
-            plan,
-            request="launch" if offered.get("request") == "launch" else "attach",
-            inputs={
-                name: plan.inputs[name] for name in ("follow_children",) if name in plan.inputs
-            },
-            config=config,
-            name=plan.child_name(config),
-        )
 
     def observe(self, message: Message) -> None:
         """Take note of the debuggee's process: it is ours, and ends with us."""

@@ -17,7 +17,7 @@ from dapeer.adapters.process import Adapter, open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.messages import Body, Message
-from dapeer.errors import DapeerError
+from dapeer.errors import DapeerError, Unsupported
 from dapeer.family import alive
 from dapeer.live import Life, Live
 from dapeer.plan import Plan
@@ -88,7 +88,10 @@ class Lives:
         Raises:
             DapeerError: It is not wanted, or cannot be reached: then it runs on without us.
         """
-        await self._tasks.start(self._run_child, parent, parent.child_plan(offered))
+        unwanted = parent.plan.inputs.get("follow_children") is False
+        if unwanted and not parent.session.delegates:
+            raise Unsupported("Child processes are not followed.", "follow_children does.")
+        await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
 
     def _adopt_soon(self, parent: Live, offered: Body) -> None:
         async def adopt() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from dapeer.adapters.core_dump import CoreDump
 from dapeer.adapters.definition import Definition
@@ -15,6 +15,7 @@ from dapeer.adapters.named_tests import Named
 from dapeer.adapters.running import command_line
 from dapeer.advice import Advice
 from dapeer.dap.mapped import PathMapping
+from dapeer.dap.messages import Body
 from dapeer.post_mortem import PostMortem
 
 LONGEST_NAME = 60
@@ -75,6 +76,15 @@ class Plan:
     def delegates(self) -> bool:
         """Whether the program is debugged as the first child of its session."""
         return self.definition.children is not None and self.definition.children.primary
+
+    def child(self, offered: Body) -> Plan:
+        """Return how to debug a process that the adapter offers, in the adapter's own words."""
+        config = cast("Mapping[str, object]", offered.get("configuration") or {})
+        kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
+        request = "launch" if offered.get("request") == "launch" else "attach"
+        return replace(
+            self, request=request, inputs=kept, config=config, name=self.child_name(config)
+        )
 
     def child_name(self, config: Mapping[str, object]) -> str:
         """Name the session of a process that the program has started, after its command line where that is known."""
