@@ -26,10 +26,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"launch_json", "whereabouts", "stops_at"}),
     frozenset({"inspection"}),
     frozenset({"advice"}),
-    frozenset({"snapshot", "sources", "waiters", "paths", "schemas", "post_mortem"}),
+    frozenset({"snapshot", "sources", "waiters", "paths", "schemas", "post_mortem", "ownership"}),
     frozenset({"mirror", "relevance"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
-    frozenset({"filters", "frames", "fitting", "places"}),
+    frozenset({"filters", "frames", "fitting", "places", "tcp_table"}),
     frozenset({"dap"}),
     frozenset({"errors"}),
 )
@@ -59,7 +59,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "places.py", "relevance.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
     "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
-    "fitting.py",
+    "fitting.py", "tcp_table.py",
 )  # fmt: skip
 """Modules without await and without a clock."""
 

@@ -24,6 +24,7 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   ├── OpenCodeLocked     it wants a password, or another one
     │   └── OpenCodeFailed     it refused, or what it was asked to do failed there
     │       └── OpenCodeMissing  it does not know what was asked for
+    ├── Stranger               another user of this machine is at the other end
     ├── Refused                the person did not allow it
     ├── Overdue                a tool was not done in time
     └── SessionError
@@ -72,6 +73,10 @@ class AdapterFailed(AdapterError):
 
 class DefinitionError(AdapterError):
     """A definition file is wrong."""
+
+
+class Stranger(DapeerError):
+    """Another user of this machine listens where one of our own programs should; nothing was sent."""
 
 
 class ChannelError(DapeerError):

@@ -1,0 +1,98 @@
+"""Who holds a TCP socket of this machine, as Linux tells it in `/proc/net/tcp` and `/proc/net/tcp6`. Pure.
+
+A line has the address of a socket, that of its other end, its state, and the user and the inode of it. Both ends of a
+connection within the machine have a line each. A connection that its listener has not accepted yet has no inode.
+The columns: Documentation/networking/proc_net_tcp.rst of the kernel.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Address: TypeAlias = tuple[str, int]
+"""A numeric address and a port."""
+
+ESTABLISHED = "01"
+UNANSWERED = "03"
+"""The end of a handshake has not been seen yet, or a listener waits for data before it accepts."""
+LISTENING = "0A"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One socket."""
+
+    near: str
+    far: str
+    state: str
+    uid: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whose one end of a connection is."""
+
+    uid: int
+    accepted: bool
+    """A process has it; else it waits in the queue of a listener."""
+
+
+def lines(table: str) -> Iterator[Line]:
+    """Yield the sockets of a table."""
+    for text in table.splitlines()[1:]:
+        words = text.split()
+        yield Line(words[1], words[2], words[3], int(words[7]), int(words[9]))
+
+
+def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None:
+    """Return whose the end of a connection is, None where no socket of this machine is that end.
+
+    Raises:
+        ConnectionResetError: It has been closed.
+    """
+    near, far = _spellings(end), _spellings(other)
+    for table in tables:
+        for line in lines(table):
+            if line.near in near and line.far in far:
+                if line.state not in {ESTABLISHED, UNANSWERED}:
+                    raise ConnectionResetError
+                return Holder(line.uid, accepted=line.inode != 0)
+    return None
+
+
+def listener(tables: Sequence[str], address: Address) -> int | None:
+    """Return the user who listens at an address, None where nobody does.
+
+    Of several the one is meant that a connection reaches: who listens at this very address, before who listens at all.
+    """
+    by_place = {
+        line.near: line.uid for table in tables for line in lines(table) if line.state == LISTENING
+    }
+    exact, port = _spellings(address), address[1]
+    every = _spellings(("0.0.0.0", port)) if len(exact) > 1 else ()  # noqa: S104 - looked for, not bound
+    places = (*exact, *every, _spelled("::", port))
+    return next((by_place[place] for place in places if place in by_place), None)
+
+
+def _spellings(address: Address) -> tuple[str, ...]:
+    """Return how the tables may write an address: one of version 4 stands among those of version 6, too."""
+    host, port = address
+    ip = ipaddress.ip_address(host)
+    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    plain = str(mapped or ip)
+    if ipaddress.ip_address(plain).version == 4:
+        return (_spelled(plain, port), _spelled(f"::ffff:{plain}", port))
+    return (_spelled(plain, port),)
+
+
+def _spelled(host: str, port: int) -> str:
+    """Return words of 32 bits as numbers of this machine, and the port."""
+    packed = ipaddress.ip_address(host.partition("%")[0]).packed
+    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
+    numbers = (int.from_bytes(word, sys.byteorder) for word in words)
+    return f"{''.join(f'{number:08X}' for number in numbers)}:{port:04X}"

@@ -1,0 +1,50 @@
+"""A second user of this machine, without any rights: programs of theirs."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+UID = 65534
+
+needed = pytest.mark.skipif(
+    os.geteuid() != 0, reason="plays a second user of the machine: run the tests as root"
+)
+
+# Becomes the user when the interpreter is loaded, whose files may be out of their reach.
+PRELUDE = f"""
+import json, os, socket, sys
+os.setgroups([])
+os.setgid({UID})
+os.setuid({UID})
+"""
+
+
+@contextmanager
+def runs(code: str, *arguments: object) -> Generator["subprocess.Popen[str]"]:
+    """Run Python code as the second user, and end it."""
+    command = [sys.executable, "-I", "-c", PRELUDE + code, *map(str, arguments)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def says(process: "subprocess.Popen[str]") -> str:
+    """Wait for the next line that it prints."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, "the second user's program has failed"
+    return line.strip()
+
+
+def go_on(process: "subprocess.Popen[str]") -> None:
+    """Have it pass its next `sys.stdin.readline()`."""
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()

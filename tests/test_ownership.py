@@ -1,0 +1,131 @@
+"""Whose the other end of a socket is, by real sockets of two users."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from dapeer import ownership
+from dapeer.errors import Stranger
+from tests import second_user
+
+LISTENS = """
+s = socket.create_server((sys.argv[1], 0), family=int(sys.argv[2]), dualstack_ipv6=sys.argv[1] == "::")
+print(s.getsockname()[1], flush=True)
+sys.stdin.readline()
+c, _ = s.accept()
+s.close()
+print("accepted", flush=True)
+sys.stdin.readline()
+c.close()
+print("closed", flush=True)
+sys.stdin.readline()
+"""
+STRANGER = r"Another user of this machine \(nobody\) listens at here\. Nothing was sent\."
+
+
+@pytest.fixture
+def folder_for_all() -> Iterator[Path]:
+    """A folder that every user may write to; those of pytest are ours only."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
+needs_tables = pytest.mark.skipif(
+    not ownership.tells(), reason="this system does not tell whose TCP ports are: run it on Linux"
+)
+
+
+@needs_tables
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "::"])
+def test_what_we_listen_at_is_ours_before_and_after_it_was_accepted(host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    reached = "127.0.0.1" if host == "::" else host
+    with socket.create_server((host, 0), family=family, dualstack_ipv6=host == "::") as server:
+        port = server.getsockname()[1]
+        assert ownership.listeners(reached, port) == {os.geteuid()}
+        with socket.create_connection((reached, port)) as connection:
+            assert ownership.peer_uid(connection) == os.geteuid()
+            accepted, _ = server.accept()
+            with accepted:
+                assert ownership.peer_uid(connection) == os.geteuid()
+                assert ownership.peer_uid(accepted) == os.geteuid()
+                ownership.check_peer(connection, "here")
+
+
+@needs_tables
+@second_user.needed
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "::"])
+def test_another_user_is_refused_before_they_accept_and_after_they_have_left_the_port(
+    host: str,
+) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    reached = "127.0.0.1" if host == "::" else host
+    with second_user.runs(LISTENS, host, int(family)) as thief:
+        port = int(second_user.says(thief))
+        assert ownership.listeners(reached, port) == {second_user.UID}
+        with socket.create_connection((reached, port)) as connection:
+            with pytest.raises(Stranger, match=STRANGER):
+                ownership.check_peer(connection, "here")
+            second_user.go_on(thief)
+            second_user.says(thief)
+            # The port is free again, and the one that was expected has come.
+            with socket.create_server((host, port), family=family, dualstack_ipv6=host == "::"):
+                assert ownership.listeners(reached, port) == {os.geteuid()}
+                with pytest.raises(Stranger, match=STRANGER):
+                    ownership.check_peer(connection, "here")
+                second_user.go_on(thief)
+                second_user.says(thief)
+                with pytest.raises(ConnectionResetError):
+                    ownership.check_peer(connection, "here")
+
+
+@needs_tables
+@second_user.needed
+def test_a_port_of_another_user_is_refused_by_the_name_of_this_machine_too() -> None:
+    with second_user.runs(LISTENS, "127.0.0.1", int(socket.AF_INET)) as thief:
+        port = int(second_user.says(thief))
+        with pytest.raises(Stranger, match=r"Another user .* listens at localhost:"):
+            ownership.check_listeners("localhost", port)
+
+
+def test_where_nobody_listens_there_is_nobody_to_refuse() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        ownership.check_listeners("127.0.0.1", bound.getsockname()[1])
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no.such.host.invalid"])
+def test_another_machine_is_none_of_our_concern(host: str) -> None:
+    ownership.check_listeners(host, 22)
+
+
+def test_the_administrator_is_no_stranger() -> None:
+    ownership.check(0, "here")
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="Linux tells so of a Unix socket")
+def test_a_unix_socket_of_ours_is_ours(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as connection:
+        server.bind(str(tmp_path / "s"))
+        server.listen()
+        connection.connect(str(tmp_path / "s"))
+        assert ownership.peer_uid(connection) == os.geteuid()
+        ownership.check_peer(connection, "here")
+
+
+@second_user.needed
+def test_a_unix_socket_at_which_another_user_listens_is_refused(
+    folder_for_all: Path,
+) -> None:
+    code = "s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print(1, flush=True); sys.stdin.readline()"
+    path = folder_for_all / "s"
+    with second_user.runs(code, path) as thief, socket.socket(socket.AF_UNIX) as connection:
+        second_user.says(thief)
+        connection.connect(str(path))
+        with pytest.raises(Stranger, match=STRANGER):
+            ownership.check_peer(connection, "here")
