@@ -14,6 +14,7 @@ import pytest
 from mcp import Client
 
 import dapeer
+from dapeer import credentials
 from dapeer.adapters.detection import Detection
 from dapeer.cli import main
 from dapeer.doctor import finding_of, neovim_finding, ptrace_finding
@@ -22,7 +23,7 @@ from dapeer.tools import TOOLS
 from tests.harness import ask
 from tests.mcp.small import LEGACY, MODERN, http_client, streamable
 from tests.mcp.wire import call, request, serving, started
-from tests.processes import LIMIT, command_line, descendants
+from tests.processes import LIMIT, command_line, descendants, processes_of
 from tests.programs import ROOT, program
 
 
@@ -31,7 +32,7 @@ def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return the folder of this test's tokens; the user's own servers are not found."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    monkeypatch.delenv(token.VARIABLE, raising=False)
+    monkeypatch.delenv(credentials.TOKEN, raising=False)
     return tmp_path / "state" / "dapeer"
 
 
@@ -330,7 +331,7 @@ async def test_a_token_file_is_made_once_and_kept(tmp_path: Path, state: Path) -
 async def test_a_token_in_the_environment_is_used_and_not_handed_on(
     monkeypatch: pytest.MonkeyPatch, state: Path
 ) -> None:
-    monkeypatch.setenv(token.VARIABLE, "from-the-environment")
+    monkeypatch.setenv(credentials.TOKEN, "from-the-environment")
     p = program("loop.py")
     async with (
         asyncio.timeout(LIMIT),
@@ -338,19 +339,36 @@ async def test_a_token_in_the_environment_is_used_and_not_handed_on(
         Client(streamable(url, "from-the-environment"), mode=LEGACY) as client,
     ):
         await ask(client, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        question = f"__import__('os').environ.get('{token.VARIABLE}')"
+        question = f"__import__('os').environ.get('{credentials.TOKEN}')"
         assert (await ask(client, "dap_evaluate", expression=question))["result"] == "None"
         assert files_in(state) == []
         await client.call_tool("dap_terminate")
     assert wire.process.returncode is not None
 
 
+async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in credentials.NAMES:
+        monkeypatch.setenv(name, "of-nobody-else")
+    p = program("loop.py")
+    async with started("dapeer", "stdio", "--no-bridge", "--nvim", "none") as wire:
+        await wire.handshake()
+        await wire.ask(call(1, "dap_run", program=str(p), breakpoints=[p.at("inner")]))
+        # The adapter, the reaper, debugpy's launcher and the program itself.
+        assert len(descendants(wire.process.pid)) >= 3
+        for name in credentials.NAMES:
+            assert processes_of("of-nobody-else", name) in ([], [wire.process.pid])
+        expression = "sorted(__import__('os').environ.values())"
+        told = await wire.ask(call(2, "dap_evaluate", expression=expression))
+        assert "of-nobody-else" not in str(told)
+        assert await wire.end() == 0
+
+
 @pytest.mark.parametrize("text", ["", "short", "two words", "mit-Ümläuten"])
 def test_an_unusable_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv(token.VARIABLE, text)
+    monkeypatch.setenv(credentials.TOKEN, text)
     with pytest.raises(Exception, match=r"\$DAPEER_TOKEN holds no usable token"):
-        token.from_environment()
-    assert token.VARIABLE not in os.environ
+        token.given(credentials.taken())
+    assert credentials.TOKEN not in os.environ
 
 
 async def test_a_log_goes_to_its_file_and_nowhere_else(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import dapeer
+from dapeer import credentials
 from dapeer.errors import ArgumentError, DapeerError
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ AddParser = Callable[..., argparse.ArgumentParser]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    # First of all: nothing that we start inherits them.
+    secrets = credentials.taken()
     arguments = _parser().parse_args(argv)
+    arguments.credentials = secrets
     try:
         _log(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
@@ -117,6 +121,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
         arguments.tools,
         nvim=None if nvim == NONE else nvim,
         opencode=address(url) if url else None,
+        credentials=arguments.credentials,
     )
 
 
@@ -165,7 +170,7 @@ def _register(arguments: argparse.Namespace) -> int:
         )
 
     async def run() -> str:
-        async with OpenCode(address(arguments.url)) as opencode:
+        async with OpenCode(address(arguments.url), arguments.credentials) as opencode:
             core = Core(found.url, found.token)
             return await register(opencode, core, directory, name=arguments.name)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mcp import token
+from dapeer import credentials
 
 
 @pytest.fixture(autouse=True)
@@ -12,5 +12,5 @@ def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return the folder of tokens and announcements; the user's own servers are not found."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    monkeypatch.delenv(token.VARIABLE, raising=False)
+    monkeypatch.delenv(credentials.TOKEN, raising=False)
     return tmp_path / "state" / "dapeer"

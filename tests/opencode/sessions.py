@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp import Client
 
-from dapeer.opencode.client import PASSWORD
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from tests.harness import ask, served
@@ -21,7 +21,7 @@ async def working(
     server: OpenCode, project: Path, *, url: str = "", silence: float = 30
 ) -> AsyncGenerator[tuple[Client, str]]:
     """Give a client of a server of ours that knows OpenCode, and a new session."""
-    environment = {PASSWORD: server.password}
+    environment = {OPENCODE_PASSWORD: server.password}
     async with (
         OpenCodeClient(url or server.url, environment, silence=silence) as opencode,
         served(project, opencode=opencode) as (c, _),
@@ -52,7 +52,7 @@ class Heard:
 async def hearing(server: OpenCode) -> AsyncGenerator[Heard]:
     """Give what happens in a server from now on."""
     async with (
-        OpenCodeClient(server.url, {PASSWORD: server.password}) as opencode,
+        OpenCodeClient(server.url, {OPENCODE_PASSWORD: server.password}) as opencode,
         aclosing(follow(opencode)) as events,
     ):
         assert (await anext(events))["type"] == CONNECTED

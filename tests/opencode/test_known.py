@@ -14,7 +14,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from dapeer.opencode.client import PASSWORD
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.tools import OF_OPENCODE
 from tests.harness import ask, read, refusal, served
@@ -46,7 +46,7 @@ class Ears:
 
 def at(shared: OpenCode) -> OpenCodeClient:
     """Return the way to a server."""
-    return OpenCodeClient(shared.url, {PASSWORD: shared.password})
+    return OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password})
 
 
 def write_skill(project: Path, name: str, text: str) -> Path:

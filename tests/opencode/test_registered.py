@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.cli import main
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.errors import OpenCodeFailed
-from dapeer.opencode.client import PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.register import Core, configuration
 from dapeer.opencode.register import register as register_with
@@ -48,21 +48,19 @@ async def test_what_keeps_the_tools_from_opencode_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(PASSWORD, shared.password)
 
-    async def told(*more: str) -> str:
+    async def told(*more: str, password: str = shared.password) -> str:
+        monkeypatch.setenv(OPENCODE_PASSWORD, password)
         # In a thread, for it has a loop of its own.
         await asyncio.to_thread(main, ["opencode", "register", "--url", shared.url, *more])
         return "".join(capsys.readouterr())
 
     assert f"No server of dapeer's serves HTTP for {tmp_path}." in await told()
     async with serving("--port", "0", cwd=tmp_path):
-        monkeypatch.setenv(PASSWORD, "guessed")
-        assert await told() == (
+        assert await told(password="guessed") == (
             f"dapeer: OpenCode at {shared.url} wants a password. Put the one that it was started "
             "with into $OPENCODE_SERVER_PASSWORD.\n"
         )
-        monkeypatch.setenv(PASSWORD, shared.password)
         nowhere = f"http://127.0.0.1:{free_port()}"
         absent = await told("--url", nowhere)
         assert absent.startswith(f"dapeer: OpenCode at {nowhere} cannot be reached (")
@@ -70,7 +68,7 @@ async def test_what_keeps_the_tools_from_opencode_is_told(
         assert "`a tool` cannot begin" in await told("--name", "a tool")
         assert f"There is no directory {tmp_path / 'no'}." in await told("--directory", "no")
     core = Core("http://127.0.0.1:1/mcp", "wrong")
-    async with OpenCodeClient(shared.url, {PASSWORD: shared.password}) as client:
+    async with OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as client:
         with pytest.raises(OpenCodeFailed, match="does not reach dapeer at"):
             await register_with(client, core, tmp_path, name="dapeer")
 
@@ -97,7 +95,7 @@ async def register(opencode: OpenCode, directory: Path) -> str:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "dapeer", "opencode", "register", "--url", opencode.url,
         cwd=directory,
-        env=os.environ | {PASSWORD: opencode.password},
+        env=os.environ | {OPENCODE_PASSWORD: opencode.password},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.types import ImageContent, TextContent
 
 from dapeer.cli import main
-from dapeer.opencode.client import PASSWORD
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from tests.harness import ask, call, read, refusal, served
@@ -74,7 +74,7 @@ async def knowing(
         path = project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    known = OpenCodeClient(server.url, {PASSWORD: server.password})
+    known = OpenCodeClient(server.url, {OPENCODE_PASSWORD: server.password})
     async with served(project, opencode=known) as (c, _):
         yield c
 
@@ -213,7 +213,7 @@ async def test_a_call_that_nobody_waits_for_is_stopped_and_leaves_nothing(
 
     async with (
         knowing(shared, tmp_path) as c,
-        OpenCodeClient(shared.url, {PASSWORD: shared.password}) as known,
+        OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as known,
         aclosing(follow(known)) as events,
     ):
         told = await refusal(c, "opencode_tool_call", **sleep, timeout_ms=1000)

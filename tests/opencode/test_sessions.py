@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.opencode.client import PASSWORD
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from dapeer.tools import OF_OPENCODE
@@ -139,7 +139,7 @@ async def test_what_nobody_waits_for_any_more_is_stopped(shared: OpenCode, tmp_p
     prompt = shared.provider.plays("Ponder.", ponder)
     async with (
         working(shared, tmp_path) as (c, session),
-        OpenCodeClient(shared.url, {PASSWORD: shared.password}) as opencode,
+        OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as opencode,
         aclosing(follow(opencode)) as events,
     ):
         assert (await anext(events))["type"] == CONNECTED
@@ -159,7 +159,7 @@ async def test_what_nobody_waits_for_any_more_is_stopped(shared: OpenCode, tmp_p
 async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
     shared: OpenCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(PASSWORD, shared.password)
+    monkeypatch.setenv(OPENCODE_PASSWORD, shared.password)
     named = ("--no-auth", "--tools", "opencode", "--opencode", shared.url)
     async with (
         serving(*named, cwd=tmp_path) as (_, url),

@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +45,8 @@ class Offer:
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
     opencode: str | None = None
     """Where the OpenCode server listens whose sessions are offered; None: none."""
+    credentials: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Those that were in the environment, by their names."""
 
     @property
     def complete(self) -> bool:
@@ -72,7 +74,7 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
     # A user's mistakes are found before anything is started.
     selection = Selection(offer.read_only, offer.groups)
     selection.check(offer.tools)
-    opencode = OpenCode(offer.opencode) if offer.opencode else None
+    opencode = OpenCode(offer.opencode, offer.credentials) if offer.opencode else None
     definitions = load_all(shipped(), user_folder())
     with _signals() as stop:
         async with (

@@ -8,27 +8,25 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
+from dapeer.credentials import TOKEN
 from dapeer.errors import ArgumentError
 from dapeer.mcp.announcement import private, state_folder
-
-VARIABLE: Final = "DAPEER_TOKEN"
 
 _TOKEN = re.compile(r"[!-~]{8,}")
 
 
-def from_environment() -> str | None:
-    """Take the token out of the environment, so that the programs that we debug do not get it.
+def given(credentials: Mapping[str, str]) -> str | None:
+    """Return the token that was in the environment; None: there was none.
 
     Raises:
         ArgumentError: It is no usable token.
     """
-    value = os.environ.pop(VARIABLE, None)
-    return None if value is None else _checked(value, f"${VARIABLE}")
+    value = credentials.get(TOKEN)
+    return None if value is None else _checked(value, f"${TOKEN}")
 
 
 def from_file(path: Path) -> str:

@@ -45,7 +45,7 @@ async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False
     """
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]
-        with _token(address, port) as secret:
+        with _token(address, port, token.given(offer.credentials)) as secret:
             rules = rules_for(address.host, secret)
             async with (
                 running(offer) as (server, stop),
@@ -92,9 +92,8 @@ def _url(host: str, port: int) -> str:
 
 
 @contextmanager
-def _token(address: Address, port: int) -> Generator[str | None]:
+def _token(address: Address, port: int, given: str | None) -> Generator[str | None]:
     """Give the token that clients must show; None: they need none."""
-    given = token.from_environment()
     if not address.authenticate:
         if not is_loopback(address.host):
             _tell(f"without a token, everyone who reaches {address.host} can run programs here.")

@@ -12,10 +12,10 @@ from typing import Any, Final, Self, cast
 
 import httpx2
 
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed, OpenCodeLocked, OpenCodeMissing
 
 URL: Final = "DAPEER_OPENCODE_URL"
-PASSWORD: Final = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - its name
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"
 
@@ -43,7 +43,7 @@ def address(url: str | None) -> str:
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
         raise ArgumentError(
             f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else wanted} is no address of an OpenCode server.",
-            f"It is like {USUAL}; a password comes from ${PASSWORD}.",
+            f"It is like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
         )
     return wanted
 
@@ -53,19 +53,20 @@ class OpenCode:
 
     Args:
         url: Where it listens.
-        environment: Where its password is, as OpenCode itself finds it.
+        credentials: Its password, by the name that OpenCode itself has for it, and maybe a user's name.
         silence: Seconds without an event after which a stream is dead.
     """
 
     def __init__(
-        self, url: str, environment: Mapping[str, str] = os.environ, *, silence: float = SILENCE
+        self, url: str, credentials: Mapping[str, str], *, silence: float = SILENCE
     ) -> None:
         self.url = url
         self._silence = silence
-        password = environment.get(PASSWORD)
+        password = credentials.get(OPENCODE_PASSWORD)
+        user = credentials.get(USERNAME) or os.environ.get(USERNAME) or "opencode"
         self._http = httpx2.AsyncClient(
             base_url=url,
-            auth=(environment.get(USERNAME) or "opencode", password) if password else None,
+            auth=(user, password) if password else None,
             timeout=httpx2.Timeout(SECONDS, connect=SECONDS_TO_CONNECT),
             # A proxy has no business between two programs of one machine.
             trust_env=httpx2.URL(url).host not in LOCAL,
@@ -170,7 +171,7 @@ class OpenCode:
         if answer.status_code == 401:
             raise OpenCodeLocked(
                 f"OpenCode at {self.url} wants a password.",
-                f"Put the one that it was started with into ${PASSWORD}.",
+                f"Put the one that it was started with into ${OPENCODE_PASSWORD}.",
             )
         if not answer.is_success:
             raise (OpenCodeMissing if answer.status_code == 404 else OpenCodeFailed)(

@@ -11,8 +11,9 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.catalogue import Catalogue
-from dapeer.opencode.client import PASSWORD, USERNAME, OpenCode
+from dapeer.opencode.client import USERNAME, OpenCode
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +62,8 @@ class Servers:
             return
         self._leave(who)
         if url:
-            environment = _environment(authorization) if authorization else {}
-            self._take(who, OpenCode(url, environment))
+            credentials = _credentials(authorization) if authorization else {}
+            self._take(who, OpenCode(url, credentials))
         self._changed()
 
     def _take(self, who: str, opencode: OpenCode) -> None:
@@ -90,7 +91,7 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
                 log.exception("OpenCode at %s is not listened to any more", catalogue.opencode.url)
 
 
-def _environment(authorization: str) -> dict[str, str]:
+def _credentials(authorization: str) -> dict[str, str]:
     """Return what OpenCode's variables were, of which this header was made."""
     _, _, encoded = authorization.partition("Basic ")
     try:
@@ -98,4 +99,4 @@ def _environment(authorization: str) -> dict[str, str]:
     except (binascii.Error, UnicodeDecodeError):
         log.warning("a Neovim has told of a password for OpenCode that cannot be read")
         return {}
-    return {USERNAME: username, PASSWORD: password}
+    return {USERNAME: username, OPENCODE_PASSWORD: password}
