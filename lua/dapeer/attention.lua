@@ -45,39 +45,54 @@ end
 
 local waits = 0
 
----Call back when the person does not type: at once, or later, then in an event of its own.
+---Call back when the person has left every mode in which they type: at once, or later, then in an event of its own.
 ---@param callback fun()
 ---@return fun() cancel
-function M.when_free(callback)
+function M.when_typed(callback)
   if not M.typing() then
     callback()
     return function() end
   end
   waits = waits + 1
   local group = vim.api.nvim_create_augroup('dapeer_attention_' .. waits, { clear = true })
-  local over, idle = false, nil
+  local over = false
   local function cancel()
     if not over then
       over = true
-      idle()
       vim.api.nvim_del_augroup_by_id(group)
     end
   end
-  local function free()
-    cancel()
-    callback()
-  end
-  idle = when_idle(free)
   -- A mode may end within a prompt that tells of no change when it ends; then Neovim waits for a key in a safe state.
   vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave', 'SafeState' }, {
     group = group,
     -- Later: `n` may be only what an operator passes through, and a macro is still recorded.
     callback = vim.schedule_wrap(function()
       if not over and not M.typing() then
-        free()
+        cancel()
+        callback()
       end
     end),
   })
+  return cancel
+end
+
+---Call back when the person does not type, or has paused in a terminal.
+---@param callback fun()
+---@return fun() cancel
+function M.when_free(callback)
+  local cancel_typed, cancel_idle
+  local function cancel()
+    cancel_typed()
+    cancel_idle()
+  end
+  local function free()
+    if cancel_idle then
+      cancel()
+    end
+    callback()
+  end
+  cancel_typed = M.when_typed(free)
+  cancel_idle = M.typing() and when_idle(free) or function() end
   return cancel
 end
 
@@ -113,18 +128,28 @@ local function plain(sentence)
   return (('dapeer: ' .. sentence):gsub('%s+', ' '):gsub('%c', ''))
 end
 
----Tell one line, never longer than what fits: a longer one makes Neovim wait for a key.
----@param sentence string
----@param level? integer
----@param tail? string  stays when the sentence is cut
-function M.say(sentence, level, tail)
-  tail = tail or ''
+-- Never longer than what fits: a longer line makes Neovim wait for a key.
+local function fitted(sentence, tail)
   local text = plain(sentence)
   local room = math.max(vim.v.echospace, 20) - #tail
   if vim.fn.strdisplaywidth(text) > room then
     text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
   end
-  vim.notify(text .. tail, level or vim.log.levels.INFO)
+  return text .. tail
+end
+
+---Tell one line.
+---@param sentence string
+---@param level? integer
+---@param tail? string  stays when the sentence is cut
+function M.say(sentence, level, tail)
+  vim.notify(fitted(sentence, tail or ''), level or vim.log.levels.INFO)
+end
+
+---Tell one line that is of interest now only: it goes to no history and opens no window.
+---@param sentence string
+function M.mention(sentence)
+  vim.api.nvim_echo({ { fitted(sentence, '') } }, false, {})
 end
 
 ---Warn in one line; the whole is in the health report, to which a line points that had to be cut.

@@ -26,7 +26,7 @@ local function show(name, lines)
 end
 
 local function tell(sentence)
-  vim.api.nvim_echo({ { 'dapeer: ' .. sentence } }, false, {})
+  require('dapeer.attention').mention(sentence)
 end
 
 -- One line when all is well; else all that helps to find out why.
@@ -76,6 +76,9 @@ local COMMANDS = {
   status = status,
   log = log,
   diffs = diffs,
+  follow = function()
+    require('dapeer').follow()
+  end,
   accept = function()
     decide('accept')
   end,

@@ -38,6 +38,15 @@ local function command(value)
   return strings(value) and #value > 0
 end
 
+local function one_of(words)
+  return {
+    function(value)
+      return vim.tbl_contains(words, value)
+    end,
+    'one of ' .. table.concat(words, ', '),
+  }
+end
+
 local flag = of('boolean')
 local callback = of('function')
 local rule = {
@@ -65,18 +74,14 @@ local SCHEMA = {
   ['integrations.ampcode'] = flag,
   ['bridge.command'] = { command, 'a command: a string or a list of strings' },
   ['bridge.port'] = { whole(0, 65535), 'an integer from 0 to 65535' },
-  ['bridge.log_level'] = {
-    function(value)
-      return vim.tbl_contains(LEVELS, value)
-    end,
-    'one of ' .. table.concat(LEVELS, ', '),
-  },
+  ['bridge.log_level'] = one_of(LEVELS),
   ['bridge.log_file'] = of('string'),
   ['bridge.tool_timeout'] = { whole(0, math.huge), 'milliseconds, an integer' },
   ['debug'] = flag,
   ['on_ready'] = callback,
   ['on_stop'] = callback,
   ['tap'] = flag,
+  ['follow'] = one_of({ 'always', 'idle', 'sign' }),
   ['approve.run'] = rule,
   ['approve.evaluate'] = rule,
   ['approve.write'] = rule,
@@ -126,6 +131,7 @@ local options = {
   bridge = { port = 0, log_level = 'warning', tool_timeout = 300000 },
   debug = false,
   tap = true,
+  follow = 'idle',
   approve = { run = false, evaluate = false, write = false },
   notify = false,
   auto_start = false,

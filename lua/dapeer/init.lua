@@ -117,6 +117,11 @@ function M.get_token()
   return require('dapeer.bridge').token()
 end
 
+---Go to where the assistant's program has stopped: what `:Dapeer follow` does, for a mapping.
+function M.follow()
+  require('dapeer.follow').follow()
+end
+
 ---Add a tool written in Lua; one of the same name is replaced.
 ---@param tool dapeer.Tool
 function M.register(tool)

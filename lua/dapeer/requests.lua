@@ -16,6 +16,9 @@ M.RESUMES = {
   restartFrame = true,
 }
 
+---Requests after which a stop is the doing of who has sent them.
+M.DRIVES = vim.tbl_extend('force', M.RESUMES, { pause = true, restart = true })
+
 ---@param work fun()
 local function on_main(work)
   if vim.in_fast_event() then
@@ -70,6 +73,9 @@ end
 function M.send(session, command, arguments)
   local tap = require('dapeer.tap')
   local stop = tap.stop(session.id)
+  if M.DRIVES[command] then
+    require('dapeer.follow').drive(session, arguments)
+  end
   local undo = M.RESUMES[command] and mark_running(session, arguments.threadId)
   session:request(command, arguments, function(err)
     if err and undo then

@@ -347,6 +347,7 @@ function M.install()
   -- Needed in luv callbacks, where nothing should have to be loaded first.
   require('dapeer.sessions')
   require('dapeer.requests')
+  require('dapeer.follow')
   require('dapeer.rpc')
   pcall(require, 'dapeer.launch')
   reason = missing(rpc, Session)

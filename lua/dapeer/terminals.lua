@@ -59,7 +59,9 @@ local function following(handler)
   return function(session, request)
     local jobstart, termopen = vim.fn.jobstart, vim.fn.termopen
     vim.fn.jobstart, vim.fn.termopen = listened(session, jobstart), listened(session, termopen)
-    local ok, err = pcall(handler, session, request)
+    local ok, err = pcall(require('dapeer.follow').open_terminal, session, function()
+      handler(session, request)
+    end)
     vim.fn.jobstart, vim.fn.termopen = jobstart, termopen
     if not ok then
       error(err, 0)

@@ -14,6 +14,7 @@
 ---@field on_ready? fun(port: integer)    the core listens
 ---@field on_stop? fun()                  a core that had been ready is gone
 ---@field tap? boolean                    use internals of nvim-dap; false: only its documented listeners
+---@field follow? 'always'|'idle'|'sign'  whether your cursor goes to a stop that the assistant has caused
 ---@field approve? table<dapeer.Kind, dapeer.Rule>
 ---@field notify? boolean                 one line for every action of the assistant
 ---@field auto_start? boolean             start the core with Neovim

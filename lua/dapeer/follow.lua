@@ -1,0 +1,306 @@
+--- What a person sees of a stop that the assistant has caused, and which session their keys act on.
+---
+--- nvim-dap jumps to every stop: it moves the cursor, and shows the file in a window that may be another's. Who
+--- types meanwhile would type into the program. So a stop is told to nvim-dap as one that leaves the focus where it
+--- is (`preserveFocusHint` of DAP's `stopped`), unless the person is free for it; its sign is placed here, and
+--- `:Dapeer follow` goes there. A stop that the person has caused is nvim-dap's alone.
+local M = {}
+
+local KEY = 'dapeer.follow'
+
+---Who made a session run last: true where the assistant did. Children go with their parents.
+---@type table<dap.Session, boolean>
+local driven = setmetatable({}, { __mode = 'k' })
+
+---The arguments of the core's own requests: the very tables that nvim-dap hands to its listeners.
+---@type table<table, true>
+local asked = setmetatable({}, { __mode = 'k' })
+
+---@class dapeer.Stop  A stop that the assistant has caused.
+---@field body table               of the event; nvim-dap reads it when it jumps
+---@field told boolean?            what the adapter says of the focus
+---@field shown? boolean           nvim-dap or we have shown it
+---@field forget? fun()            the person is not told of it any more
+
+---@type table<dap.Session, dapeer.Stop>
+local stops = setmetatable({}, { __mode = 'k' })
+
+---Which session had the focus before.
+---@type table<dap.Session, dap.Session>
+local previous = setmetatable({}, { __mode = 'kv' })
+
+---Where `:Dapeer follow` goes.
+---@type dap.Session?
+local latest
+
+---Notice that the assistant makes a session run or stop. Legal in a luv callback.
+---@param session dap.Session
+---@param arguments? table  those of the request
+function M.drive(session, arguments)
+  driven[session] = true
+  if arguments then
+    asked[arguments] = true
+  end
+end
+
+---Notice that the assistant has made a session. Legal in a luv callback.
+---@param session dap.Session
+function M.start(session)
+  M.drive(session)
+  -- nvim-dap gives it the focus before or after this.
+  vim.schedule(function()
+    pcall(M.give_back, session, previous[session])
+  end)
+end
+
+---Whether a session runs for the assistant.
+---@param session dap.Session
+---@return boolean
+function M.drives(session)
+  local own = driven[session]
+  if own == nil and session.parent then
+    return M.drives(session.parent)
+  end
+  return own == true
+end
+
+---Whether a window is one in which a person reads source, and nvim-dap may show another file.
+---@param window integer
+---@return boolean
+local function shows_source(window)
+  local buffer = vim.api.nvim_win_get_buf(window)
+  local fixed = vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf
+  local source = vim.bo[buffer].buftype == '' or vim.b[buffer].dap_source_buf == true
+  return source and not fixed and not vim.wo[window].diff
+end
+
+---Whether the person's cursor may go to a stop that the assistant has caused.
+---@return boolean
+local function may_jump()
+  local follow = require('dapeer.config').get().follow
+  if follow ~= 'idle' then
+    return follow == 'always'
+  end
+  return not require('dapeer.attention').typing() and shows_source(vim.api.nvim_get_current_win())
+end
+
+---@param source dap.Source?
+---@param session dap.Session
+---@return integer? buffer
+local function buffer_of(source, session)
+  if source and (source.sourceReference or 0) ~= 0 then
+    return vim.uri_to_bufnr(('dap-src://%d/%d/%s'):format(session.id, source.sourceReference, source.path or ''))
+  elseif source and source.path then
+    local is_uri = source.path:match('^[a-z]+://')
+    return vim.uri_to_bufnr(is_uri and source.path or vim.uri_from_fname(source.path))
+  end
+end
+
+---Scroll the other windows that show a buffer to a line.
+---@param buffer integer
+---@param line integer
+---@param column integer
+local function scroll(buffer, line, column)
+  local own = vim.api.nvim_get_current_win()
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    if window ~= own and not vim.wo[window].diff then
+      if pcall(vim.api.nvim_win_set_cursor, window, { line, math.max(column - 1, 0) }) then
+        vim.api.nvim_win_call(window, function()
+          vim.cmd('silent! ' .. line .. 'foldopen!')
+        end)
+      end
+    end
+  end
+end
+
+---Show a stop as nvim-dap does, except that the person stays where they are.
+---@param session dap.Session
+---@param stop dapeer.Stop
+---@param frame dap.StackFrame
+local function show(session, stop, frame)
+  local buffer = buffer_of(frame.source, session)
+  if not buffer or frame.line < 1 then
+    return
+  end
+  vim.fn.bufload(buffer)
+  vim.bo[buffer].buflisted = true
+  local where = { lnum = frame.line, priority = 22 }
+  pcall(vim.fn.sign_place, 0, session.sign_group, 'DapStopped', buffer, where)
+  scroll(buffer, frame.line, frame.column or 1)
+  local explain = session._show_exception_info
+  -- Before nvim-dap 0.10 it took other arguments.
+  if stop.body.reason == 'exception' and explain and debug.getinfo(explain, 'u').nparams == 4 then
+    require('dap.async').run(function()
+      explain(session, stop.body.threadId, buffer, frame)
+    end)
+  end
+end
+
+---Tell the person where the program has stopped, as soon as they do not type.
+---@param session dap.Session
+---@param stop dapeer.Stop
+---@param frame dap.StackFrame
+local function tell(session, stop, frame)
+  latest = session
+  local name = frame.source and vim.fs.basename(frame.source.path or frame.source.name or '') or frame.name
+  local sentence = ('stopped at %s:%d; :Dapeer follow goes there'):format(name, frame.line)
+  stop.forget = require('dapeer.attention').when_free(function()
+    require('dapeer.attention').mention(sentence)
+  end)
+end
+
+---@param session dap.Session
+local function forget(session)
+  local stop = stops[session]
+  stops[session] = nil
+  if stop and stop.forget then
+    stop.forget()
+  end
+end
+
+---@param session dap.Session
+---@param body table
+local function stopped(session, body)
+  forget(session)
+  if type(body) == 'table' and M.drives(session) then
+    stops[session] = { body = body, told = body.preserveFocusHint }
+  end
+end
+
+---Before nvim-dap jumps: it asks for the stack first. The person's mode counts in this very moment.
+---@param session dap.Session
+local function about_to_jump(session)
+  local stop = stops[session]
+  if stop and not stop.shown then
+    stop.body.preserveFocusHint = stop.told or not may_jump()
+  end
+end
+
+---@param session dap.Session
+---@param response table?
+local function jumped(session, response)
+  local stop = stops[session]
+  local thread = stop and (session.threads or {})[stop.body.threadId]
+  local frame = session.current_frame
+  -- Others ask for stacks, too; this one is nvim-dap's own where it keeps the frames.
+  local own = thread and response and thread.frames == response.stackFrames
+  if not (stop and own and frame) or stop.shown then
+    return
+  end
+  stop.shown = true
+  local left = stop.body.preserveFocusHint and not stop.told
+  if left and session.stopped_thread_id == stop.body.threadId then
+    show(session, stop, frame)
+    tell(session, stop, frame)
+  end
+end
+
+---Show the terminal of a program without going there.
+---@param buffer integer
+local function open_terminal(buffer)
+  if vim.api.nvim_buf_is_valid(buffer) and #vim.fn.win_findbuf(buffer) == 0 then
+    vim.api.nvim_open_win(buffer, false, { split = 'below', win = -1 })
+  end
+end
+
+---Call what opens a terminal for a session's program: its window waits until the person does not type, where the
+---assistant has made the session.
+---@param session dap.Session
+---@param open fun()
+function M.open_terminal(session, open)
+  if not M.drives(session) or may_jump() then
+    return open()
+  end
+  local defaults = require('dap').defaults[session.config.type]
+  local command, focus = rawget(defaults, 'terminal_win_cmd'), rawget(defaults, 'focus_terminal')
+  rawset(defaults, 'focus_terminal', false)
+  rawset(defaults, 'terminal_win_cmd', function()
+    local buffer = vim.api.nvim_create_buf(true, false)
+    vim.schedule(function()
+      require('dapeer.attention').when_typed(function()
+        open_terminal(buffer)
+      end)
+    end)
+    return buffer
+  end)
+  local ok, err = pcall(open)
+  rawset(defaults, 'terminal_win_cmd', command)
+  rawset(defaults, 'focus_terminal', focus)
+  if not ok then
+    error(err, 0)
+  end
+end
+
+---The person's keys go on acting on the person's own session, as long as it lives.
+---@param session dap.Session  that may take the focus
+---@param before dap.Session?  that had it
+function M.give_back(session, before)
+  if before and before ~= session and not before.closed and M.drives(session) and not M.drives(before) then
+    require('dap').set_session(before)
+  end
+end
+
+---Go to where the assistant's program has stopped; where it runs, to nvim-dap's own current frame.
+function M.follow()
+  local dap = package.loaded['dap']
+  local session = latest and not latest.closed and latest.stopped_thread_id and latest or nil
+  if not dap or not (session or dap.session()) then
+    return require('dapeer.attention').mention('there is no debug session to follow')
+  end
+  if session then
+    forget(session)
+    dap.set_session(session)
+  end
+  dap.focus_frame()
+end
+
+---The adapter has accepted a request that makes a session run or stop. Where nvim-dap itself resumes a second
+---thread that stopped (`auto_continue_if_many_stopped`), the first one is stopped still.
+---@param session dap.Session
+---@param arguments any
+local function resumed(session, arguments)
+  forget(session)
+  if type(arguments) == 'table' and not asked[arguments] and not session.stopped_thread_id then
+    driven[session] = false
+  end
+end
+
+---@param dap table
+function M.install(dap)
+  local before, after = dap.listeners.before, dap.listeners.after
+  if dap.listeners.on_session then
+    dap.listeners.on_session[KEY] = function(old, new)
+      if new then
+        previous[new] = old
+      end
+    end
+  end
+  before.event_stopped[KEY] = function(session, body)
+    pcall(stopped, session, body)
+    local focused = dap.session()
+    -- nvim-dap moves the focus in a listener of its own, before or after this one.
+    vim.schedule(function()
+      pcall(M.give_back, session, focused)
+    end)
+  end
+  before.stackTrace[KEY] = function(session)
+    pcall(about_to_jump, session)
+  end
+  after.stackTrace[KEY] = function(session, _, response)
+    pcall(jumped, session, response)
+  end
+  for command in pairs(require('dapeer.requests').DRIVES) do
+    before[command][KEY] = function(session, err, _, arguments)
+      if not err then
+        pcall(resumed, session, arguments)
+      end
+    end
+  end
+  before.event_initialized[KEY] = function(session)
+    session.on_close[KEY] = function()
+      forget(session)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,290 @@
+"""What happens to a person who is somewhere else when the assistant's program stops."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from tests.harness import Json, ask, call
+from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.joint import attached
+from tests.neovim.person import Person
+from tests.processes import LIMIT
+
+pytestmark = needs_nvim_dap
+
+SOURCE = "total = 0\n" + "total += 1\n" * 60
+FIRST = 40
+"""The line of the first stop: below the window's lower edge."""
+
+RC = """
+local function beside(filetype, buftype)
+  vim.cmd('botright new')
+  vim.bo.buftype, vim.bo.filetype = buftype, filetype
+end
+function _G.chat() beside('chat', 'nofile') end
+function _G.tree() beside('tree', 'nofile') vim.bo.modifiable = false end
+function _G.repl() require('dap').repl.open({}, 'botright split') vim.cmd.wincmd('b') end
+function _G.prompt() beside('ask', 'prompt') end
+function _G.picker()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].buftype = 'prompt'
+  vim.api.nvim_open_win(buffer, true, { relative = 'editor', row = 2, col = 2, width = 40, height = 1 })
+end
+"""
+
+
+@dataclass(frozen=True)
+class Typing:
+    """Keys that a person types around a stop, and what comes of them in the end."""
+
+    before: str
+    mode: str
+    after: str
+    result: str
+    """A Lua expression."""
+    value: object
+    ready: str = "true"
+    """A Lua expression that holds when what is typed before has arrived."""
+
+
+NOTE = ":edit note.txt<CR>"
+ECHOED = "vim.fn.getline(1) == 'ec'"
+LINE = "vim.api.nvim_get_current_line()"
+CASES = {
+    "insert, the program itself": Typing("Go# one", "i", " two<Esc>", LINE, "# one two"),
+    "insert, another file": Typing(NOTE + "ione", "i", " two<Esc>", LINE, "one two"),
+    "replace": Typing(NOTE + "i......<Esc>0Rab", "R", "cd<Esc>", LINE, "abcd.."),
+    "virtual replace": Typing(NOTE + "i......<Esc>0gRab", "Rv", "cd<Esc>", LINE, "abcd.."),
+    "terminal": Typing(":terminal cat<CR>iec", "t", "ho", "vim.fn.getline(1)", "echo", ECHOED),
+    "terminal, normal": Typing(":terminal cat<CR>", "nt", "", "vim.bo.buftype", "terminal"),
+    "visual": Typing(NOTE + "iabcdef<Esc>0vl", "v", "ly", "vim.fn.getreg('0')", "abc"),
+    "visual lines": Typing(NOTE + "ia<CR>b<CR>c<Esc>ggV", "V", "jd", LINE, "c"),
+    "visual block": Typing(NOTE + "iab<CR>cd<Esc>gg0<C-v>", "\x16", "jd", LINE, "b"),
+    "select": Typing(NOTE + "iabc<Esc>0gh", "s", "X<Esc>", LINE, "Xbc"),
+    "command line": Typing(":let g:typed = 'one", "c", " two'<CR>", "vim.g.typed", "one two"),
+    "search": Typing(NOTE + "iab<CR>cd<Esc>gg/c", "c", "d<CR>", LINE, "cd"),
+    "command-line window": Typing("q:", "n", "ilet g:typed = 1<CR>", "vim.g.typed", 1),
+    "command-line window, insert": Typing(
+        "q:ilet g:typed = 'one", "i", " two'<CR>", "vim.g.typed", "one two"
+    ),
+    "prompt buffer": Typing(":lua prompt()<CR>ione", "i", " two", LINE, "% one two"),
+    "picker": Typing(":lua picker()<CR>ione", "i", " two", LINE, "% one two"),
+    "completion popup": Typing(
+        NOTE + "itotally <C-n>", "ic", "<C-y> done<Esc>", LINE, "totally totally done"
+    ),
+    "operator pending": Typing(NOTE + "ione two<Esc>0d", "no", "w", LINE, "two"),
+    "insert, one command": Typing(NOTE + "ione<C-o>", "niI", "0two <Esc>", LINE, "two one"),
+    "macro": Typing(NOTE + "iabcdef<Esc>0qax", "n", "xq", "vim.fn.getreg('a')", "xx"),
+    "chat": Typing(":lua chat()<CR>ione", "i", " two<Esc>", LINE, "one two"),
+    "chat, normal": Typing(":lua chat()<CR>ione two<Esc>0", "n", "x", LINE, "ne two"),
+    "tree": Typing(":lua tree()<CR>", "n", "", "vim.bo.filetype", "tree"),
+    "REPL": Typing(":lua repl()<CR>", "n", "", "vim.bo.filetype", "dap-repl"),
+    "REPL, insert": Typing(":lua repl()<CR>ito", "i", "tal", LINE, "dap> total"),
+    "quickfix": Typing(":copen<CR>", "n", "", "vim.bo.buftype", "quickfix"),
+    "diff": Typing(NOTE + "iab<Esc>:diffthis<CR>", "n", "x", LINE, "a"),
+}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A program that has stopped in the person's Neovim, and an assistant."""
+
+    client: Client
+    person: Person
+    source: Path
+
+    @property
+    def editor(self) -> Editor:
+        """The person's Neovim."""
+        return self.person.editor
+
+    async def steps(self) -> None:
+        """Let the assistant step, and wait until nvim-dap has shown the stop."""
+        line = (await ask(self.client, "dap_step_over"))["line"]
+        await self.person.sees_stop(line)
+
+    async def texts(self) -> Json:
+        """Return the bytes of every buffer, by its number, and which window shows which."""
+        texts: Json = await self.editor.lua(TEXTS)
+        return texts
+
+
+TEXTS = """
+local texts, windows = {}, {}
+for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+  if vim.api.nvim_buf_is_loaded(buffer) then
+    texts[tostring(buffer)] = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  end
+end
+for _, window in ipairs(vim.api.nvim_list_wins()) do
+  windows[tostring(window)] = vim.api.nvim_win_get_buf(window)
+end
+return {
+  texts = texts,
+  windows = windows,
+  window = vim.api.nvim_get_current_win(),
+  cursor = vim.api.nvim_win_get_cursor(0),
+  other_end = vim.fn.getpos('v'),
+  command_line = vim.fn.getcmdline(),
+  popup = vim.fn.pumvisible(),
+  recording = vim.fn.reg_recording(),
+}
+"""
+SIGN = "return require('person').sessions()[1].signs[1][2]"
+SCREEN = """
+return table.concat(vim.tbl_map(function(column)
+  return vim.fn.screenstring(vim.o.lines, column)
+end, vim.fn.range(1, vim.o.columns)))
+"""
+
+
+@asynccontextmanager
+async def shared(tmp_path: Path, **setup: object) -> AsyncGenerator[Shared]:
+    """Let a person stop in a program, with an assistant at their side."""
+    source = tmp_path / "program.py"
+    source.write_text(SOURCE)
+    async with (
+        neovim(tmp_path, rc=RC, setup=setup, ui=True, cwd=tmp_path) as editor,
+        attached(editor, tmp_path) as (client, _),
+    ):
+        person = Person(editor)
+        await person.breaks_at(source, FIRST)
+        await person.run(str(source))
+        await person.sees_stop(FIRST)
+        yield Shared(client, person, source)
+
+
+async def in_mode(editor: Editor, mode: str) -> None:
+    """Wait until the keys typed so far have led to a mode."""
+    async with asyncio.timeout(LIMIT):
+        # Each question lets Neovim's loop turn once.
+        while (await editor.mode())["mode"] != mode:
+            pass
+
+
+async def comes_true(editor: Editor, expression: str) -> None:
+    """Wait until a Lua expression holds."""
+    async with asyncio.timeout(LIMIT):
+        while not await editor.lua(f"return {expression}"):
+            pass
+
+
+async def reads(editor: Editor, words: str) -> None:
+    """Wait until the last line of the screen has these words."""
+    async with asyncio.timeout(LIMIT):
+        while words not in await editor.lua(SCREEN):
+            pass
+
+
+@pytest.mark.parametrize("typing", CASES.values(), ids=CASES)
+async def test_a_stop_that_the_assistant_caused_leaves_who_types_where_they_are(
+    tmp_path: Path, typing: Typing
+) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(typing.before)
+        await in_mode(here.editor, typing.mode)
+        await comes_true(here.editor, typing.ready)
+        before = await here.texts()
+        await here.steps()
+        assert await here.texts() == before
+        assert (await here.editor.mode())["mode"] == typing.mode
+        assert await here.editor.lua(SIGN) == FIRST + 1
+        await here.editor.keys(typing.after)
+        async with asyncio.timeout(LIMIT):
+            while await here.editor.lua(f"return {typing.result}") != typing.value:
+                pass
+
+
+async def test_who_has_stopped_typing_is_told_of_the_stop_and_goes_there_by_one_command(
+    tmp_path: Path,
+) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(NOTE + "ione")
+        await in_mode(here.editor, "i")
+        await here.steps()
+        await here.steps()
+        await here.editor.keys("<Esc>")
+        await reads(here.editor, f"stopped at program.py:{FIRST + 2}; :Dapeer follow goes there")
+        await here.editor.keys(":Dapeer follow<CR>")
+        await here.editor.lua("return 1")
+        desk = await here.person.desk()
+        shown = {window["id"]: window for window in desk["windows"]}[desk["window"]]
+        assert (shown["buffer"], shown["cursor"][0]) == (str(here.source), FIRST + 2)
+
+
+async def test_a_window_that_shows_the_program_scrolls_to_the_stop(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(":1<CR>:botright new<CR>ione")
+        await in_mode(here.editor, "i")
+        await here.steps()
+        cursors = "return vim.tbl_map(vim.api.nvim_win_get_cursor, vim.fn.win_findbuf(...))"
+        buffer = await here.editor.lua("return vim.fn.bufnr(...)", str(here.source))
+        assert await here.editor.lua(cursors, buffer) == [[FIRST + 1, 0]]
+
+
+async def test_who_reads_source_in_normal_mode_is_taken_to_the_stop(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(NOTE + "ione<Esc>")
+        await in_mode(here.editor, "n")
+        await here.steps()
+        assert (await here.person.desk())["windows"][0]["buffer"] == str(here.source)
+
+
+@pytest.mark.parametrize(("follow", "moved"), [("always", True), ("sign", False)])
+async def test_the_person_says_whether_their_cursor_follows(
+    tmp_path: Path, follow: str, moved: bool
+) -> None:
+    async with shared(tmp_path, follow=follow) as here:
+        await here.editor.keys(NOTE + ("ione" if moved else ""))
+        await in_mode(here.editor, "i" if moved else "n")
+        await here.steps()
+        in_program = (await here.person.desk())["windows"][0]["buffer"] == str(here.source)
+        assert in_program == moved
+
+
+async def test_the_person_s_own_step_moves_them_as_nvim_dap_always_did(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        await here.steps()
+        await here.editor.keys(":lua chat()<CR>")
+        await in_mode(here.editor, "n")
+        await here.person.does("step_over")
+        await here.person.sees_stop(FIRST + 2)
+        desk = await here.person.desk()
+        shown = {window["id"]: window for window in desk["windows"]}[desk["window"]]
+        assert (shown["buffer"], shown["cursor"][0]) == (str(here.source), FIRST + 2)
+
+
+async def test_a_program_that_the_assistant_starts_leaves_who_types_where_they_are(
+    tmp_path: Path,
+) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(SOURCE)
+    async with shared(tmp_path) as here:
+        await here.editor.keys(":terminal cat<CR>iec")
+        await in_mode(here.editor, "t")
+        await comes_true(here.editor, ECHOED)
+        before = await here.texts()
+        started = await ask(
+            here.client, "dap_run", program=str(other), stop_on_entry=True, terminal=True
+        )
+        await here.person.sees_stop(1)
+        after = await here.texts()
+        assert (after["window"], after["windows"]) == (before["window"], before["windows"])
+        assert (await here.editor.mode())["mode"] == "t"
+        await call(here.client, "dap_terminate", session_id=started["session_id"])
+
+
+async def test_the_person_s_keys_go_on_stepping_the_person_s_own_program(tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(SOURCE)
+    async with shared(tmp_path) as here:
+        started = await ask(here.client, "dap_run", program=str(other), stop_on_entry=True)
+        await here.person.sees_stop(1)
+        await here.person.does("step_over")
+        await here.person.sees_stop(FIRST + 1)
+        await call(here.client, "dap_terminate", session_id=started["session_id"])
