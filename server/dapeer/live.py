@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from dapeer.adapters.process import Adapter
+from dapeer.adapters.process import Adapter, no_adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.adapters.terminal import Terminal
 from dapeer.breakpoints import Breakpoints
@@ -254,10 +254,7 @@ class Live:
     def _failed(self, what: str) -> AdapterFailed:
         """Name what the adapter did, with its own last words, which often are the reason."""
         if self.adapter.pid is None and not self.session.mirror.capabilities:
-            return AdapterFailed(
-                f"What listens at port {self.plan.inputs.get('port')} is no debug adapter.",
-                "Start the program so that it waits there for a debugger, then attach.",
-            )
+            return no_adapter(self.plan.inputs)
         printed = self.session.mirror.output.read().text.strip()
         words = (printed or self.adapter.stderr_tail().strip())[-QUOTED:]
         told = f" It said: {words}" if words else ""

@@ -24,14 +24,22 @@ ADMINISTRATOR = 0
 NEXT = "Nothing was sent. Only your own processes, and those of the administrator, are talked to."
 
 
-def check_peer(connection: socket.socket, where: str) -> None:
+def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:
     """Refuse a connection whose other end another user of this machine has.
+
+    Args:
+        connection: Is connected.
+        where: What the user listens at, for the error.
+        here: The other end must be on this machine, and not, by rules of its firewall, in some container.
 
     Raises:
         Stranger: Another user has it.
-        OSError: It has been closed.
+        OSError: It has been closed, or is not here.
     """
-    check(peer_uid(connection), where)
+    uid = peer_uid(connection)
+    if uid is None and here and tells():
+        raise ConnectionRefusedError
+    check(uid, where)
 
 
 def check_listeners(host: str, port: int) -> None:

@@ -42,11 +42,14 @@ class Holder:
     """A process has it; else it waits in the queue of a listener."""
 
 
-def lines(table: str) -> Iterator[Line]:
-    """Yield the sockets of a table."""
+def lines(table: str, port: int) -> Iterator[Line]:
+    """Yield the sockets of a table whose one end has this port."""
+    mark = f":{port:04X} "
     for text in table.splitlines()[1:]:
-        words = text.split()
-        yield Line(words[1], words[2], words[3], int(words[7]), int(words[9]))
+        # A server may have many thousands of them.
+        if mark in text:
+            words = text.split()
+            yield Line(words[1], words[2], words[3], int(words[7]), int(words[9]))
 
 
 def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None:
@@ -57,7 +60,7 @@ def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None
     """
     near, far = _spellings(end), _spellings(other)
     for table in tables:
-        for line in lines(table):
+        for line in lines(table, end[1]):
             if line.near in near and line.far in far:
                 if line.state not in {ESTABLISHED, UNANSWERED}:
                     raise ConnectionResetError
@@ -71,7 +74,10 @@ def listener(tables: Sequence[str], address: Address) -> int | None:
     Of several the one is meant that a connection reaches: who listens at this very address, before who listens at all.
     """
     by_place = {
-        line.near: line.uid for table in tables for line in lines(table) if line.state == LISTENING
+        line.near: line.uid
+        for table in tables
+        for line in lines(table, address[1])
+        if line.state == LISTENING
     }
     exact, port = _spellings(address), address[1]
     every = _spellings(("0.0.0.0", port)) if len(exact) > 1 else ()  # noqa: S104 - looked for, not bound

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dapeer import ownership
+from tests import second_user
 from tests.e2e.running import free_port, go_built, listening, needs_ptrace, started
 from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
@@ -76,6 +78,25 @@ async def test_a_port_where_nobody_listens_is_refused_and_named(kind: str) -> No
         message = await refusal(c, "dap_run", request="attach", type=kind, port=port)
         assert str(port) in message or "Connection refused" in message
         assert (await ask(c, "dap_status"))["sessions"] == []
+
+
+@second_user.needed
+@pytest.mark.skipif(not ownership.tells(), reason="only Linux tells whose TCP ports are")
+@pytest.mark.parametrize("kind", ["python", "delve", "js-debug", "gdb"])
+async def test_a_port_at_which_another_user_listens_is_refused_and_told_nothing(kind: str) -> None:
+    needs("debugpy" if kind == "python" else kind)
+    with second_user.runs(second_user.THIEF, 0) as thief:
+        port = int(second_user.says(thief))
+        async with asyncio.timeout(LIMIT), client() as c:
+            message = await refusal(c, "dap_run", request="attach", type=kind, port=port)
+            assert (await ask(c, "dap_status"))["sessions"] == []
+        assert message.startswith(
+            f"Another user of this machine (nobody) listens at 127.0.0.1:{port}. Nothing was sent."
+        )
+        # A connection that ends is told with all that came; the first may be none of dapeer's.
+        with socket.create_connection(("127.0.0.1", port)):
+            pass
+        assert second_user.says(thief) == "b''"
 
 
 async def test_a_port_where_no_debugger_listens_is_given_up() -> None:

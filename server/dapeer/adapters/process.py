@@ -25,7 +25,7 @@ from dapeer.adapters.terminal import Terminal
 from dapeer.adapters.vocabulary import TransportTable
 from dapeer.adapters.wire import PromptStream, StdioStream, connect, connect_unix, free_port
 from dapeer.dap.transport import ContentLengthTransport, Transport
-from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed
+from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger
 
 GRACE = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
@@ -213,11 +213,21 @@ async def _connect(inputs: Inputs, seconds: float) -> PromptStream:
     try:
         with anyio.fail_after(seconds):
             return await connect(host, port)
+    except ConnectionResetError as error:
+        raise no_adapter(inputs) from error
     except (OSError, TimeoutError) as error:
         raise AdapterFailed(
             f"Nothing accepts connections at {host}:{port}.",
             "Start the program so that it listens there for a debugger, then attach.",
         ) from error
+
+
+def no_adapter(inputs: Inputs) -> AdapterFailed:
+    """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
+    return AdapterFailed(
+        f"What listens at port {inputs.get('port')} is no debug adapter.",
+        "Start the program so that it waits there for a debugger, then attach.",
+    )
 
 
 def _connector(
@@ -226,7 +236,7 @@ def _connector(
     """Return what connects to a server of ours; None: it is no server."""
     match table.kind:
         case "tcp":
-            return functools.partial(connect, LOOPBACK, int(str(values["port"])))
+            return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
         case "unix":
             return functools.partial(connect_unix, str(values["socket"]))
         case _:
@@ -243,6 +253,9 @@ async def _wire(
             return await _listening(spawned, connector)
     except TimeoutError as error:
         raise spawned.failed(f"did not listen within {seconds:g} s") from error
+    except Stranger as error:
+        again = "Nothing was sent. Start it again: it is given another port then."
+        raise AdapterFailed(error.what, again) from error
 
 
 async def _listening(

@@ -14,6 +14,7 @@ from dapeer.adapters.choice import compiled
 from dapeer.adapters.definition import Definition
 from dapeer.adapters.vocabulary import Attach
 from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.ownership import check_listeners
 
 Ready = Callable[[Definition], bool]
 
@@ -99,11 +100,13 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Refuse a port where nobody listens, if the adapter would take long to notice.
+    """Refuse a port where another user of this machine listens, or nobody, if the adapter would take long to notice.
 
     Raises:
         ArgumentError: Nobody does.
+        Stranger: Another user does.
     """
+    check_listeners(host, port)
     if attach and attach.knock:
         try:
             socket.create_connection((host, port), timeout=KNOCK).close()

@@ -11,6 +11,8 @@ import anyio
 from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream, UNIXSocketStream
 
 from dapeer.adapters.tail import Tail
+from dapeer.errors import Stranger
+from dapeer.ownership import check_peer
 
 
 class StdioStream(ByteStream):
@@ -100,19 +102,14 @@ class PromptStream(ByteStream):
                 self._socket.setsockopt(socket.IPPROTO_TCP, self._option, 1)
 
 
-async def connect(host: str, port: int) -> PromptStream:
-    """Connect to an adapter.
+async def connect(host: str, port: int, *, here: bool = False) -> PromptStream:
+    """Connect to an adapter; one that is `here` is a process of this machine.
 
     Raises:
         OSError: Nothing listens there.
+        Stranger: Another user of this machine does.
     """
-    stream = await anyio.connect_tcp(host, port)
-    # Where nothing listens yet, a socket may be given the very port it connects to, and so itself.
-    ours = _socket(stream)
-    if ours.getsockname() == ours.getpeername():
-        await stream.aclose()
-        raise ConnectionRefusedError
-    return PromptStream(stream)
+    return await _checked(await anyio.connect_tcp(host, port), f"{host}:{port}", here=here)
 
 
 async def connect_unix(path: str) -> PromptStream:
@@ -120,8 +117,25 @@ async def connect_unix(path: str) -> PromptStream:
 
     Raises:
         OSError: Nothing listens there.
+        Stranger: Another user does.
     """
-    return PromptStream(await anyio.connect_unix(path))
+    return await _checked(await anyio.connect_unix(path), path, here=True)
+
+
+async def _checked(
+    stream: SocketStream | UNIXSocketStream, where: str, *, here: bool
+) -> PromptStream:
+    """Return a connection that nothing was said on yet, if it is with whom it should be."""
+    connection = _socket(stream)
+    try:
+        # Where nothing listens yet, a socket may be given the very port it connects to, and so itself.
+        if connection.getsockname() == connection.getpeername():
+            raise ConnectionRefusedError
+        check_peer(connection, where, here=here)
+    except (OSError, Stranger):
+        await stream.aclose()
+        raise
+    return PromptStream(stream)
 
 
 def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
