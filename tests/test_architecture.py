@@ -29,7 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"snapshot", "sources", "waiters", "paths", "schemas", "post_mortem", "ownership"}),
     frozenset({"mirror", "relevance"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
-    frozenset({"filters", "frames", "fitting", "places", "tcp_table"}),
+    frozenset({"filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
     frozenset({"dap"}),
     frozenset({"errors", "credentials"}),
 )
@@ -57,7 +57,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "places.py", "relevance.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
+    "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "kinds.py", "places.py", "relevance.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
     "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
     "fitting.py", "tcp_table.py",
 )  # fmt: skip

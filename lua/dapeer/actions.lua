@@ -4,7 +4,7 @@ local M = {}
 local KEPT = 200 -- actions in the log
 local LONGEST = 200 -- bytes of a text that is shown
 
-local ONCE, SESSION, DENY = 'Allow once', 'Allow for this session', 'Deny'
+local ONCE, DENY = 'Allow once', 'Deny'
 
 ---@type dapeer.Action[]  the last ones, oldest first
 local log = {}
@@ -15,6 +15,7 @@ local allowed = {}
 ---@class dapeer.Question
 ---@field id any
 ---@field action dapeer.Action
+---@field asked dapeer.Kind[]  those of its kinds that the person wants to be asked about
 ---@field shown? boolean   the person sees it
 ---@field over? boolean    a choice is of no interest any more
 
@@ -43,6 +44,13 @@ end
 local function described(action)
   local arguments = action.arguments or ''
   return action.tool .. (arguments == '{}' and '' or ' ' .. arguments)
+end
+
+---@param action dapeer.Action
+---@return dapeer.Kind[]
+local function kinds_of(action)
+  -- An older core names one.
+  return action.kinds or { action.kind }
 end
 
 local function notify_all()
@@ -138,14 +146,16 @@ local function decide(question, choice)
     return
   end
   finish(question)
-  if choice == SESSION then
-    allowed[question.action.kind] = true
-    require('dapeer.rpc').notify('approve', M.wants())
-  end
-  if choice == ONCE or choice == SESSION then
+  if choice == ONCE then
     answer(question.id, true)
-  else
+  elseif choice == DENY or not choice then
     answer(question.id, false, choice and 'The person denied it.' or 'The person gave no consent.')
+  else
+    for _, kind in ipairs(question.asked) do
+      allowed[kind] = true
+    end
+    require('dapeer.rpc').notify('approve', M.wants())
+    answer(question.id, true)
   end
 end
 
@@ -154,9 +164,11 @@ local waiting = false -- until the person has stopped typing
 ---@param question dapeer.Question
 local function show(question)
   question.shown = true
-  local prompt = ('The assistant wants %s: '):format(one_line(described(question.action), LONGEST))
+  local wants = one_line(described(question.action), LONGEST)
+  local prompt = ('The assistant wants %s (%s): '):format(wants, table.concat(kinds_of(question.action), ', '))
+  local session = ('Allow %s for this session'):format(table.concat(question.asked, ', '))
   local options = { prompt = prompt, kind = 'dapeer' }
-  local ok, problem = pcall(vim.ui.select, { ONCE, SESSION, DENY }, options, function(choice)
+  local ok, problem = pcall(vim.ui.select, { ONCE, session, DENY }, options, function(choice)
     decide(question, choice)
   end)
   if not ok then
@@ -182,11 +194,12 @@ end
 
 ---@param id any
 ---@param action dapeer.Action
-local function question_person(id, action)
+---@param asked dapeer.Kind[]
+local function question_person(id, action, asked)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(id, false, 'Nobody is at this Neovim to ask: it has no user interface.')
   end
-  table.insert(questions, { id = id, action = action })
+  table.insert(questions, { id = id, action = action, asked = asked })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
   local attention = require('dapeer.attention')
@@ -198,19 +211,20 @@ local function question_person(id, action)
   end
 end
 
--- What the person's options say: yes, no with the reason, or nil: ask the person.
+-- What the person's options say of one kind: yes, no with the reason, or nil: ask the person.
 ---@param action dapeer.Action
+---@param kind dapeer.Kind
 ---@return boolean? verdict
 ---@return string? reason
-local function ruled(action)
-  local rule = require('dapeer.config').get().approve[action.kind]
+local function ruled(action, kind)
+  local rule = require('dapeer.config').get().approve[kind]
   if not rule then
     return true
   elseif type(rule) ~= 'function' then
     return nil
   end
-  local name = 'The function approve.' .. action.kind .. ' of Neovim'
-  local ok, result = pcall(rule, action)
+  local name = 'The function approve.' .. kind .. ' of Neovim'
+  local ok, result = pcall(rule, vim.tbl_extend('force', action, { kind = kind }))
   if not ok then
     return false, ('%s failed: %s'):format(name, result)
   elseif result == false then
@@ -219,18 +233,27 @@ local function ruled(action)
   return result and true or nil
 end
 
----Decide whether the assistant may do something; the answer goes to the core as `consent`.
+---Decide whether the assistant may do something; the answer goes to the core as `consent`. One question is about all
+---kinds of the action.
 ---@param id any                of the core, which gets it back
 ---@param action dapeer.Action
 function M.ask(id, action)
   action = without_null(action)
   -- A core that died may have left a question of this number: its answer would be taken for ours.
   M.forget(id)
-  local verdict, reason = ruled(action)
-  if verdict == nil and not allowed[action.kind] then
-    question_person(id, action)
+  local asked = {}
+  for _, kind in ipairs(kinds_of(action)) do
+    local verdict, reason = ruled(action, kind)
+    if verdict == false then
+      return answer(id, false, reason)
+    elseif verdict == nil and not allowed[kind] then
+      table.insert(asked, kind)
+    end
+  end
+  if #asked > 0 then
+    question_person(id, action, asked)
   else
-    answer(id, verdict ~= false, reason)
+    answer(id, true)
   end
 end
 

@@ -85,6 +85,7 @@ local SCHEMA = {
   ['approve.run'] = rule,
   ['approve.evaluate'] = rule,
   ['approve.write'] = rule,
+  ['approve.read'] = rule,
   ['notify'] = flag,
   ['auto_start'] = flag,
 }
@@ -132,7 +133,7 @@ local options = {
   debug = false,
   tap = true,
   follow = 'idle',
-  approve = { run = false, evaluate = false, write = false },
+  approve = { run = false, evaluate = false, write = false, read = true },
   notify = false,
   auto_start = false,
 }

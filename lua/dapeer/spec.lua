@@ -30,9 +30,15 @@ local FIELDS = {
   {
     'action',
     function(value)
-      return value == false or vim.tbl_contains({ 'run', 'evaluate', 'write' }, value)
+      local kinds = type(value) == 'table' and value or { value }
+      return value == false
+        or vim.islist(kinds)
+          and #kinds > 0
+          and vim.iter(kinds):all(function(kind)
+            return vim.tbl_contains({ 'run', 'evaluate', 'write', 'read' }, kind)
+          end)
     end,
-    "'run', 'evaluate', 'write' or false",
+    "'run', 'evaluate', 'write', 'read', a list of these, or false",
   },
   { 'action_when', text(200), 'the name of an argument' },
   { 'read_only', flag, 'true or false' },
@@ -100,12 +106,12 @@ local function flaw_of_arguments(tool)
   return not json and ('The arguments of the tool %s: %s.'):format(tool.name, problem) or nil
 end
 
--- What an assistant's tool does counts as running something, unless its author says otherwise.
+-- A person's tool may do anything, unless its author says what.
 local function action_of(tool)
   if tool.action ~= nil or tool.group or tool.read_only then
     return tool.action or nil
   end
-  return 'run'
+  return { 'run', 'evaluate', 'write' }
 end
 
 ---@param tool dapeer.Tool

@@ -1,7 +1,7 @@
 ---@meta _
 -- What the parts of the plugin hand to each other. Nothing loads this file; editors read it.
 
----@alias dapeer.Kind 'run'|'evaluate'|'write'
+---@alias dapeer.Kind 'run'|'evaluate'|'write'|'read'
 ---@alias dapeer.Rule boolean|'ask'|fun(action: dapeer.Action): boolean?  true and 'ask': ask; a function's nil: ask
 
 ---@class dapeer.Options  What `setup` takes; every field may be left out.
@@ -21,7 +21,8 @@
 
 ---@class dapeer.Action  Something that the assistant does, or wants to do.
 ---@field tool string          such as `dap_evaluate`
----@field kind dapeer.Kind
+---@field kind dapeer.Kind     the one that a rule is asked about; else the tool's own
+---@field kinds dapeer.Kind[]  all of them
 ---@field arguments string     JSON, bounded
 ---@field outcome? string      one sentence; nil while it is only wanted
 ---@field ok? boolean
@@ -62,6 +63,7 @@
 ---@field read_only? boolean   it changes nothing
 ---@field destructive? boolean something may be lost
 ---@field idempotent? boolean  calling it again changes nothing more
----@field action? dapeer.Kind|false  what it counts as for `approve` and the log; default: run, unless it is read_only
+---@field action? dapeer.Kind|dapeer.Kind[]|false  what it counts as for `approve` and the log; default: run, evaluate and
+---write, unless it is read_only
 ---@field action_when? string  the argument that must be true for that; without it the tool only shows what it would do
 ---@field group? string        of a built-in one

@@ -26,7 +26,8 @@ vim.api.nvim_create_autocmd('User', {
   callback = function(event) vim.rpcnotify(vim.g.test_channel, 'action', event.data) end,
 })
 """
-CHOICES = ["Allow once", "Allow for this session", "Deny"]
+FREE = {"run": False, "evaluate": False, "write": False, "read": True}
+"""Which kinds need a question where the person has said nothing."""
 
 
 async def attach(editor: Editor) -> Any:  # noqa: ANN401 - what Lua returns
@@ -40,8 +41,12 @@ async def note(editor: Editor, **action: object) -> None:
     await editor.lua("require('dapeer.actions').note(...)", whole)
 
 
-async def ask(editor: Editor, number: int, kind: str = "evaluate", arguments: str = "{}") -> None:
-    action = {"tool": f"dap_{kind}", "kind": kind, "arguments": arguments}
+async def ask(
+    editor: Editor, number: int, *kinds: str, arguments: str = "{}", tool: str = ""
+) -> None:
+    kinds = kinds or ("evaluate",)
+    action = {"tool": tool or f"dap_{kinds[0]}", "kind": kinds[0], "kinds": kinds}
+    action["arguments"] = arguments
     await editor.lua("require('dapeer.actions').ask(...)", number, action)
 
 
@@ -57,10 +62,10 @@ async def answered(editor: Editor, number: int, *, yes: bool) -> str | None:
     return reason[0] if reason else None
 
 
-async def asked(editor: Editor) -> str:
-    """Wait until the person sees a question; return it."""
+async def asked(editor: Editor, about: str = "evaluate") -> str:
+    """Wait until the person sees a question about some kinds; return it."""
     prompt, items = await editor.notified("asked")
-    assert items == CHOICES
+    assert items == ["Allow once", f"Allow {about} for this session", "Deny"]
     return prompt
 
 
@@ -118,7 +123,7 @@ async def test_notifications_take_one_line_and_never_wait_for_a_key(tmp_path: Pa
 
 async def test_without_a_rule_everything_is_allowed_at_once(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, rc=PERSON) as editor:
-        assert await attach(editor) == {"run": False, "evaluate": False, "write": False}
+        assert await attach(editor) == FREE
         await ask(editor, 1)
         assert await answered(editor, 1, yes=True) is None
 
@@ -126,20 +131,23 @@ async def test_without_a_rule_everything_is_allowed_at_once(tmp_path: Path) -> N
 async def test_the_person_allows_once_for_the_session_or_not(tmp_path: Path) -> None:
     setup = {"approve": {"evaluate": True, "write": "ask"}}
     async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
-        assert await attach(editor) == {"run": False, "evaluate": True, "write": True}
+        assert await attach(editor) == {**FREE, "evaluate": True, "write": True}
         for number, keys, yes, reason in (
             (1, "1<CR>", True, None),
             (2, "3<CR>", False, "The person denied it."),
             (3, "<Esc>", False, "The person gave no consent."),
         ):
             await ask(editor, number, arguments='{"expression":"f()"}')
-            assert await asked(editor) == 'The assistant wants dap_evaluate {"expression":"f()"}: '
+            assert (
+                await asked(editor)
+                == 'The assistant wants dap_evaluate {"expression":"f()"} (evaluate): '
+            )
             await editor.keys(keys)
             assert await answered(editor, number, yes=yes) == reason
         await ask(editor, 4)
         await asked(editor)
         await editor.keys("2<CR>")
-        wants = {"run": False, "evaluate": False, "write": True}
+        wants = {**FREE, "write": True}
         assert await told(editor) == ["approve", wants]
         await answered(editor, 4, yes=True)
         await ask(editor, 5)
@@ -148,6 +156,42 @@ async def test_the_person_allows_once_for_the_session_or_not(tmp_path: Path) -> 
         await editor.lua("require('dapeer').setup({ approve = { evaluate = true } })")
         assert await told(editor) == ["approve", {**wants, "evaluate": True}]
         assert await editor.mode() == {"mode": "n", "blocking": False}
+
+
+async def test_an_action_of_several_kinds_is_asked_about_once_and_allowed_for_those_kinds_only(
+    tmp_path: Path,
+) -> None:
+    setup = {"approve": {"evaluate": True, "write": True}}
+    async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, "run", "evaluate")
+        assert await asked(editor) == "The assistant wants dap_run (run, evaluate): "
+        await editor.keys("2<CR>")
+        assert await told(editor) == ["approve", {**FREE, "write": True}]
+        await answered(editor, 1, yes=True)
+        await ask(editor, 2, "write", "evaluate")
+        assert await asked(editor, "write") == "The assistant wants dap_write (write, evaluate): "
+        await editor.keys("3<CR>")
+        assert await answered(editor, 2, yes=False) == "The person denied it."
+        await ask(editor, 3, "run", "evaluate")
+        await answered(editor, 3, yes=True)
+
+
+async def test_a_rule_for_one_kind_refuses_an_action_that_has_it_beside_others(
+    tmp_path: Path,
+) -> None:
+    rule = """
+    require('dapeer').setup({ approve = { evaluate = function(action)
+      return action.kind == 'evaluate' and action.arguments ~= 'evil'
+    end } })
+    """
+    async with neovim(tmp_path, dap=False, rc=PERSON + rule, ui=True) as editor:
+        await attach(editor)
+        await ask(editor, 1, "write", "evaluate", arguments="good")
+        await answered(editor, 1, yes=True)
+        await ask(editor, 2, "write", "evaluate", arguments="evil")
+        reason = await answered(editor, 2, yes=False)
+        assert reason == "The function approve.evaluate of Neovim refused."
 
 
 async def test_a_function_of_the_person_decides_or_leaves_it_to_the_person(
@@ -161,23 +205,23 @@ async def test_a_function_of_the_person_decides_or_leaves_it_to_the_person(
     """
     async with neovim(tmp_path, dap=False, rc=PERSON + rule, ui=True) as editor:
         assert (await attach(editor))["run"]
-        await ask(editor, 1, "run", "yes")
+        await ask(editor, 1, "run", arguments="yes")
         await answered(editor, 1, yes=True)
-        await ask(editor, 2, "run", "no")
+        await ask(editor, 2, "run", arguments="no")
         assert await answered(editor, 2, yes=False) == (
             "The function approve.run of Neovim refused."
         )
-        await ask(editor, 3, "run", "error")
+        await ask(editor, 3, "run", arguments="error")
         assert "broken" in (await answered(editor, 3, yes=False) or "")
-        await ask(editor, 4, "run", "perhaps")
-        assert await asked(editor) == "The assistant wants dap_run perhaps: "
+        await ask(editor, 4, "run", arguments="perhaps")
+        assert await asked(editor, "run") == "The assistant wants dap_run perhaps (run): "
         await editor.keys("2<CR>")
         # Still asked each time: it may refuse what is allowed otherwise.
         assert (await told(editor))[1]["run"]
         await answered(editor, 4, yes=True)
-        await ask(editor, 5, "run", "perhaps")
+        await ask(editor, 5, "run", arguments="perhaps")
         await answered(editor, 5, yes=True)
-        await ask(editor, 6, "run", "no")
+        await ask(editor, 6, "run", arguments="no")
         await answered(editor, 6, yes=False)
 
 
@@ -189,12 +233,12 @@ async def test_a_late_choice_counts_for_nothing_and_questions_come_one_by_one(
         await attach(editor)
         for number in (1, 2, 3):
             await ask(editor, number, arguments=str(number))
-        assert await asked(editor) == "The assistant wants dap_evaluate 1: "
+        assert await asked(editor) == "The assistant wants dap_evaluate 1 (evaluate): "
         for number in (1, 2):
             await editor.lua("require('dapeer.actions').forget(...)", number)
         await editor.keys("1<CR>")
         # Nothing was said about the first two.
-        assert await asked(editor) == "The assistant wants dap_evaluate 3: "
+        assert await asked(editor) == "The assistant wants dap_evaluate 3 (evaluate): "
         await editor.keys("1<CR>")
         await answered(editor, 3, yes=True)
 
@@ -206,11 +250,11 @@ async def test_the_choice_of_a_question_that_is_asked_anew_counts_for_the_new_on
     async with neovim(tmp_path, dap=False, rc=PERSON, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, arguments="harmless")
-        assert await asked(editor) == "The assistant wants dap_evaluate harmless: "
+        assert await asked(editor) == "The assistant wants dap_evaluate harmless (evaluate): "
         # Another core, after the first one has died.
         await ask(editor, 1, arguments="evil")
         await editor.keys("1<CR>")
-        assert await asked(editor) == "The assistant wants dap_evaluate evil: "
+        assert await asked(editor) == "The assistant wants dap_evaluate evil (evaluate): "
         await editor.keys("3<CR>")
         assert await answered(editor, 1, yes=False) == "The person denied it."
 
@@ -224,7 +268,7 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
         [said] = await editor.notified("said")
         assert said.startswith("dapeer: a question for you when you have stopped typing: dap_write")
         await editor.keys("<CR>y = 1<CR><Esc>")
-        await asked(editor)
+        await asked(editor, "write")
         assert await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") == [
             "x = 1",
             "y = 1",

@@ -56,7 +56,7 @@ ODD = {
     "timeout = math.huge": "The timeout of the tool odd must be milliseconds, 0 for none.",
     "timeout = 0 / 0": "The timeout of the tool odd must be milliseconds, 0 for none.",
     "timeout = '5'": "The timeout of the tool odd must be milliseconds, 0 for none.",
-    "action = {}": "The action of the tool odd must be 'run', 'evaluate', 'write' or false.",
+    "action = {}": "The action of the tool odd must be 'run', 'evaluate', 'write', 'read', a list of these, or false.",
     "action_when = print": "The action_when of the tool odd must be the name of an argument.",
     "action = 'write', action_when = 'b'": "its action_when, b, is none of its arguments",
     "read_only = 'no'": "The read_only of the tool odd must be true or false.",

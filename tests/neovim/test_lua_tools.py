@@ -477,7 +477,7 @@ async def test_bytes_that_are_no_text_are_told_and_end_nothing(tmp_path: Path) -
 
 
 def test_what_the_person_is_told_of_an_action_can_always_be_sent() -> None:
-    told = Action("nvim_echo", "run", {"a": "\ud800", "b": "ä"}).facts()["arguments"]
+    told = Action("nvim_echo", ("run",), {"a": "\ud800", "b": "ä"}).facts()["arguments"]
     assert told.encode().decode() == '{"a": "?", "b": "ä"}'
 
 

@@ -6,7 +6,8 @@ return {
     description = 'Run Lua in Neovim; return its values and what it printed. It must not wait: more than 2 seconds are an error.',
     args = { code = { type = 'string', required = true } },
     destructive = true,
-    action = 'evaluate',
+    -- Any Lua steps, starts and writes as it likes.
+    action = { 'run', 'evaluate', 'write' },
     execute = function(cb, args)
       cb(require('dapeer.exec').run(args.code))
     end,

@@ -145,7 +145,8 @@ return {
     title = 'Code actions',
     description = 'List fixes and refactorings for a place, some lines, or (without line) the file.'
       .. ' With `action`: show what one changes; with apply=true too: do it.',
-    action = 'write',
+    -- Its command is the server's: it may run something.
+    action = { 'write', 'run' },
     action_when = 'apply',
     args = args(PLACE, PAGE, APPLY, {
       end_line = { type = 'integer', minimum = 1 },

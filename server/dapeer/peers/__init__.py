@@ -3,6 +3,6 @@
 from dapeer.peers.lua_tools import OTHERS, LuaTool, Progress, read_tools
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers
-from dapeer.peers.witness import Action, ActionKind
+from dapeer.peers.witness import Action
 
-__all__ = ["OTHERS", "Action", "ActionKind", "LuaTool", "Peer", "Peers", "Progress", "read_tools"]
+__all__ = ["OTHERS", "Action", "LuaTool", "Peer", "Peers", "Progress", "read_tools"]

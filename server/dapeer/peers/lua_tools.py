@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast, get_args
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
+from dapeer.kinds import ALL, ActionKind, Kinds
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
-from dapeer.peers.witness import ActionKind
 from dapeer.schemas import flaw_of
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ STOP: Final = "require('dapeer.calls').stop(...)"
 REFUSE: Final = "require('dapeer.registry').refuse(...)"
 
 SECONDS_ON_THE_WAY: Final = 0.25
-ACTIONS: Final = get_args(ActionKind)
+_ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
 
 OTHERS: Final = "custom"
 """The group of tools that are not the plugin's own: their schemas are anybody's."""
@@ -53,9 +53,10 @@ class LuaTool:
     read_only: bool
     destructive: bool
     idempotent: bool
-    action: ActionKind | None
+    kinds: Kinds
+    """What its calls count as."""
     action_when: str | None
-    """The argument without which it does nothing, but shows what it would do."""
+    """The argument without which a call counts as nothing: it only shows what it would do."""
     seconds: float | None = field(compare=False)
     """What a call may take; None: as long as it likes. No client sees it."""
 
@@ -202,7 +203,7 @@ def read_tools(told: str) -> list[LuaTool]:
 
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
     milliseconds = spec.get("timeout") or 0
-    name, action = str(spec["name"]), spec.get("action")
+    name = str(spec["name"])
     return LuaTool(
         name=name,
         title=str(spec.get("title") or name.replace("_", " ").capitalize()),
@@ -212,10 +213,20 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         read_only=bool(spec.get("read_only")),
         destructive=bool(spec.get("destructive")),
         idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
-        action=action if action in ACTIONS else None,
+        kinds=_kinds(spec.get("action")),
         action_when=spec.get("action_when"),
         seconds=milliseconds / 1000 or None,
     )
+
+
+def _kinds(action: object) -> Kinds:
+    """Return the kinds that a tool's author has declared: one, several, or none (false)."""
+    if not action:
+        return ()
+    told = cast("list[object]", action) if isinstance(action, list) else [action]
+    known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
+    # What we do not know may be anything.
+    return known if len(known) == len(told) else ALL
 
 
 def _flaw(one: LuaTool) -> str | None:

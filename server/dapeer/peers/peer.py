@@ -104,6 +104,10 @@ class Peer:
         """The process of its Neovim."""
         return int(self.facts.get("pid") or 0)
 
+    def is_same(self, other: Peer) -> bool:
+        """Whether it is the same Neovim, under whatever address."""
+        return self.target == other.target or (self.pid, self.cwd) == (other.pid, other.cwd)
+
     @property
     def cwd(self) -> str:
         """The working directory of its Neovim, when it was attached."""

@@ -7,13 +7,14 @@ import itertools
 import logging
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.debugger import Debugger
-from dapeer.errors import NeovimBusy, NoNeovim
+from dapeer.errors import NeovimBusy, NoNeovim, Refused
+from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.taps import Taps
 from dapeer.opencode.client import OpenCode
@@ -22,6 +23,9 @@ from dapeer.peers.peer import Peer
 from dapeer.peers.witness import Action
 
 log = logging.getLogger(__name__)
+
+COMING_BACK: Final = "nvim_connect"
+"""The tool that a Neovim is attached with again after it was left."""
 
 
 class Peers:
@@ -36,6 +40,8 @@ class Peers:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self._debugger = debugger
+        self._left: dict[str, Peer] = {}
+        """By target: those who were left while they wanted to be asked. What they guard stays guarded."""
         self._arriving: dict[str, asyncio.Task[Peer]] = {}
         """By target: who is about to be attached."""
         self._ids = itertools.count(1)
@@ -118,6 +124,7 @@ class Peers:
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
+        self._left = {at: left for at, left in self._left.items() if not left.is_same(peer)}
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
@@ -133,6 +140,17 @@ class Peers:
         del self.attached[number]
         self._tools_changed()
         await peer.detach()
+
+    async def leave(self, number: int) -> None:
+        """Do as `disconnect`, and go on refusing what its person wants to be asked about, while their Neovim runs.
+
+        Raises:
+            NoNeovim: It is not attached.
+        """
+        peer = self.peer(number)
+        if any(peer.witness.wants.values()):
+            self._left[peer.target] = peer
+        await self.disconnect(number)
 
     async def _watch(self, peer: Peer) -> None:
         """Detach a Neovim that ends by itself."""
@@ -175,10 +193,25 @@ class Peers:
         """Return when every person who wants to be asked has allowed an action.
 
         Raises:
-            Refused: One has not.
+            Refused: One has not, or cannot be asked since their Neovim was left.
         """
+        if action.tool != COMING_BACK:
+            await self._respect_the_left(action)
         for peer in list(self.attached.values()):
             await peer.witness.consent(action)
+
+    async def _respect_the_left(self, action: Action) -> None:
+        for target, peer in list(self._left.items()):
+            if not peer.witness.guards(action):
+                continue
+            if await discovery.look_at(target, self._debugger.project) is None:
+                # Nobody is there any more.
+                self._left.pop(target, None)
+                continue
+            raise Refused(
+                f"The person at the Neovim at {target}, which was detached, wants to be asked before {action.tool}.",
+                f"Nothing was done; nvim_connect with target={target} attaches it again.",
+            )
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Tell everybody what the assistant has done."""

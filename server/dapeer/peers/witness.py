@@ -8,9 +8,10 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from dapeer.errors import Refused
+from dapeer.kinds import Kinds
 from dapeer.neovim.client import Neovim
 
 NOTE = "require('dapeer.actions').note(...)"
@@ -18,12 +19,12 @@ ASK = "require('dapeer.actions').ask(...)"
 FORGET = "require('dapeer.actions').forget(...)"
 
 LONGEST = 300
-"""Characters of arguments and outcomes that the person is shown."""
+"""Characters of arguments and outcomes that the log keeps."""
+ASKED = 1_000_000
+"""Characters of arguments that a question has: a rule of the person's reads all of them."""
 
 QUESTIONS = 1_000_000
 """That one core asks in one Neovim, at most."""
-
-ActionKind = Literal["run", "evaluate", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,17 @@ class Action:
     """A call of the assistant that does something."""
 
     tool: str
-    kind: ActionKind
+    kinds: Kinds
+    """At least one; the first is the tool's own."""
     arguments: Mapping[str, Any]
 
-    def facts(self) -> dict[str, Any]:
-        """Return it as Lua is told."""
+    def facts(self, longest: int = LONGEST) -> dict[str, Any]:
+        """Return it as Lua is told, with so many characters of its arguments at most."""
         return {
             "tool": self.tool,
-            "kind": self.kind,
-            "arguments": _short(_sendable(self.arguments)),
+            "kind": self.kinds[0],
+            "kinds": list(self.kinds),
+            "arguments": _short(_sendable(self.arguments), longest),
         }
 
 
@@ -69,17 +72,23 @@ class Witness:
         for number in list(self._asked):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
+    def guards(self, action: Action) -> bool:
+        """Whether the person wants to be asked about such an action."""
+        return any(self.wants.get(kind) for kind in action.kinds)
+
     async def consent(self, action: Action) -> None:
         """Return when the person allows an action, at once where they need not be asked.
+
+        They are asked once, whatever the number of its kinds.
 
         Raises:
             Refused: They do not.
         """
-        if not self.wants.get(action.kind):
+        if not self.guards(action):
             return
         number = next(self._ids)
         future = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._neovim.send(ASK, number, action.facts())
+        self._neovim.send(ASK, number, action.facts(ASKED))
         try:
             allowed, why = await future
         finally:
@@ -105,5 +114,5 @@ def _sendable(arguments: Mapping[str, Any]) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _short(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

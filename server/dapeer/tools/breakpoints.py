@@ -25,7 +25,7 @@ from dapeer.tools.arguments import (
 from dapeer.tools.tool import Call, Reply, tool
 
 
-@tool("Set a breakpoint", idempotent=True, action="write")
+@tool("Set a breakpoint", idempotent=True)
 async def dap_set_breakpoint(
     call: Call,
     filename: Filename,
@@ -54,7 +54,7 @@ async def dap_set_breakpoint(
     return Reply("\n".join(row.text(debugger) for row in rows), rows[0].data())
 
 
-@tool("Remove a breakpoint", destructive=True, idempotent=True, action="write")
+@tool("Remove a breakpoint", destructive=True, idempotent=True)
 async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> Reply:
     """Remove the breakpoint on a line; says so when there is none."""
     debugger = call.debugger
@@ -69,7 +69,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
     return Reply(f"Removed the breakpoint at {place}.", {"removed": True})
 
 
-@tool("Clear breakpoints", destructive=True, idempotent=True, action="write")
+@tool("Clear breakpoints", destructive=True, idempotent=True)
 async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
     """Remove all breakpoints of a file, or all of them, but for exceptions."""
     debugger = call.debugger
@@ -110,7 +110,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     return Reply("\n".join(lines) or "No breakpoints.", data)
 
 
-@tool("Stop at exceptions", idempotent=True, action="write")
+@tool("Stop at exceptions", idempotent=True)
 async def dap_set_exception_breakpoints(
     call: Call, filters: list[str], session_id: SessionId = None
 ) -> Reply:
@@ -127,7 +127,7 @@ async def dap_set_exception_breakpoints(
     return Reply(f"Stopping at exceptions: {', '.join(filters) or 'none'}.", {"filters": filters})
 
 
-@tool("Stop at functions", idempotent=True, action="write")
+@tool("Stop at functions", idempotent=True)
 async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     """Stop when one of these functions is entered; replaces earlier ones, [] removes them."""
     debugger = call.debugger

@@ -37,7 +37,7 @@ LABEL = 60
 """Characters of a call that is offered as a target."""
 
 
-@tool("Continue", action="run")
+@tool("Continue")
 async def dap_continue(
     call: Call,
     thread_id: ThreadId = None,
@@ -51,7 +51,7 @@ async def dap_continue(
     return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
-@tool("Step over", action="run")
+@tool("Step over")
 async def dap_step_over(
     call: Call,
     thread_id: ThreadId = None,
@@ -66,7 +66,7 @@ async def dap_step_over(
     return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
-@tool("Step into", action="run")
+@tool("Step into")
 async def dap_step_into(
     call: Call,
     thread_id: ThreadId = None,
@@ -104,7 +104,7 @@ async def _target(session: Session, thread: int, wanted: str) -> int:
     return named[0]["id"]
 
 
-@tool("Step out", action="run")
+@tool("Step out")
 async def dap_step_out(
     call: Call,
     thread_id: ThreadId = None,
@@ -132,7 +132,7 @@ def stepping(
     return session, arguments
 
 
-@tool("Run to a line", action="run")
+@tool("Run to a line")
 async def dap_run_to(
     call: Call,
     filename: Filename,
@@ -150,7 +150,7 @@ async def dap_run_to(
     return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
-@tool("Jump to a line", action="run")
+@tool("Jump to a line")
 async def dap_goto(
     call: Call,
     line: Line,
@@ -175,7 +175,7 @@ async def dap_goto(
     return await resume(call, session, sent, wait=True, timeout_ms=10_000)
 
 
-@tool("Pause", idempotent=True, action="run")
+@tool("Pause", idempotent=True)
 async def dap_pause(
     call: Call,
     thread_id: ThreadId = None,

@@ -22,7 +22,7 @@ COMPLETIONS = 50
 """Completions that are shown."""
 
 
-@tool("Evaluate", destructive=True, action="evaluate")
+@tool("Evaluate", destructive=True)
 async def dap_evaluate(
     call: Call,
     expression: str,
@@ -58,7 +58,7 @@ async def dap_evaluate(
     return Reply(f"{text}{more}" or "(no value)", data)
 
 
-@tool("Set a variable", destructive=True, action="write")
+@tool("Set a variable", destructive=True)
 async def dap_set_variable(
     call: Call,
     path: Annotated[str, Field(description="such as total or order.items[3].price")],

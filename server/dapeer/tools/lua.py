@@ -114,9 +114,9 @@ class NeovimTool:
         return await witnessed(peer.witness, self._action(given), work)
 
     def _action(self, arguments: Json) -> Action | None:
-        kind, when = self.spec.action, self.spec.action_when
+        kinds, when = self.spec.kinds, self.spec.action_when
         acts = when is None or arguments.get(when)
-        return Action(self.name, kind, arguments) if kind and acts else None
+        return Action(self.name, kinds, arguments) if kinds and acts else None
 
     async def _check(self, given: Json) -> None:
         takes = self._schema.get("properties", {})

@@ -90,7 +90,7 @@ def _rows(start: int, content: bytes) -> Iterator[str]:
         yield f"{start + at:#x}: {row.hex(' '):<{width}}  {text}"
 
 
-@tool("Write memory", destructive=True, action="write", needs=["writeMemory"])
+@tool("Write memory", destructive=True, needs=["writeMemory"])
 async def dap_write_memory(
     call: Call,
     address: Address,

@@ -63,14 +63,14 @@ async def nvim_connect(
     return Reply("\n".join(lines), {"attached": [_peer_row(peer) for peer in peers]})
 
 
-@tool("Detach from Neovim", idempotent=True, action="run")
+@tool("Detach from Neovim", idempotent=True)
 async def nvim_disconnect(
     call: Call,
     target: Annotated[str | None, Field(description="neovim_id, address or pid")] = None,
 ) -> Reply:
     """Detach from a Neovim; all in it runs on."""
     peer = _attached(call.peers, target)
-    await call.peers.disconnect(peer.id)
+    await call.peers.leave(peer.id)
     return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})
 
 

@@ -52,7 +52,7 @@ async def opencode_session_create(
     return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
 
 
-@tool("Prompt OpenCode", destructive=True, action="run")
+@tool("Prompt OpenCode", destructive=True)
 async def opencode_prompt(
     call: Call,
     session_id: str,
@@ -79,7 +79,7 @@ async def opencode_prompt(
     )
 
 
-@tool("Run an OpenCode command", destructive=True, action="run")
+@tool("Run an OpenCode command", destructive=True)
 async def opencode_command(
     call: Call,
     session_id: str,
@@ -108,7 +108,7 @@ async def opencode_command(
     )
 
 
-@tool("Answer OpenCode", destructive=True, action="run")
+@tool("Answer OpenCode", destructive=True)
 async def opencode_reply(
     call: Call,
     session_id: str,
@@ -165,7 +165,7 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
     return Reply(report.text(facts), facts)
 
 
-@tool("Stop an OpenCode run", destructive=True, idempotent=True, action="run")
+@tool("Stop an OpenCode run", destructive=True, idempotent=True)
 async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)

@@ -65,7 +65,7 @@ async def opencode_tools(
     return Reply("\n".join(lines), data)
 
 
-@tool("Call an OpenCode tool", destructive=True, action="run")
+@tool("Call an OpenCode tool", destructive=True)
 async def opencode_tool_call(
     call: Call,
     name: str,

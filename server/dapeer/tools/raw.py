@@ -45,7 +45,7 @@ HANDLES: Final[Mapping[str, Kind]] = {
 """Ids that callers know as handles."""
 
 
-@tool("Raw request", destructive=True, action="evaluate", needs=["threads"])
+@tool("Raw request", destructive=True, needs=["threads"])
 async def dap_request(
     call: Call,
     command: str,

@@ -9,7 +9,7 @@ from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import resume
 
 
-@tool("Step back", action="run", needs=["stepBack"])
+@tool("Step back", needs=["stepBack"])
 async def dap_step_back(
     call: Call,
     to_breakpoint: bool = False,
@@ -28,7 +28,7 @@ async def dap_step_back(
     return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
 
 
-@tool("Restart a frame", action="run", needs=["restartFrame"])
+@tool("Restart a frame", needs=["restartFrame"])
 async def dap_restart_frame(
     call: Call,
     frame_id: FrameId = None,

@@ -149,7 +149,7 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     return f"{row['type']} ({', '.join(row['languages'])}) {state}{install}"
 
 
-@tool("Restart", destructive=True, action="run", starts=True)
+@tool("Restart", destructive=True, starts=True)
 async def dap_restart(
     call: Call,
     wait_until_paused: bool = True,
@@ -169,7 +169,7 @@ ThreadIds = Annotated[
 ]
 
 
-@tool("Terminate", destructive=True, idempotent=True, action="run")
+@tool("Terminate", destructive=True, idempotent=True)
 async def dap_terminate(
     call: Call, thread_ids: ThreadIds = None, session_id: SessionId = None
 ) -> Reply:
@@ -192,7 +192,7 @@ async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
     return Reply(f"Asked the program to end thread {named}.", {"thread_ids": thread_ids})
 
 
-@tool("Disconnect", destructive=True, action="run")
+@tool("Disconnect", destructive=True)
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:

@@ -137,7 +137,7 @@ def _line(row: Json) -> str:
     return f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}: {where}{asks}"
 
 
-@tool("Run or attach", action="run", starts=True)
+@tool("Run or attach", starts=True)
 async def dap_run(
     call: Call,
     program: Annotated[str | None, Field(description="or a test: a.py::test_b")] = None,

@@ -12,7 +12,7 @@ QUIET = 0.05
 """Seconds without output after which what a program says to its input counts as complete."""
 
 
-@tool("Type into the terminal", action="run", needs=["terminal"])
+@tool("Type into the terminal", needs=["terminal"])
 async def dap_send_input(
     call: Call,
     text: str,

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
 from dapeer.focus import Focus
+from dapeer.kinds import kinds_of
 from dapeer.opencode.catalogue import Catalogue
-from dapeer.peers import Action, ActionKind, Peers, Progress
+from dapeer.peers import Action, Peers, Progress
 from dapeer.schemas import unpacked
 from dapeer.tools.deadline import bounded, seconds_for
 
@@ -135,8 +136,6 @@ class Tool:
     read_only: bool
     destructive: bool
     idempotent: bool
-    action: ActionKind | None
-    """What it does to the program, where it does something: the person is told, and may want to be asked."""
     output: Any
     """The type of its data; None: nothing is said of it."""
     needs: Sequence[str] | None
@@ -189,9 +188,14 @@ class Tool:
         """
         checked = self._checked(arguments)
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
-        action = self.action and Action(self.name, self.action, arguments)
+        action = self._action(checked)
         # The time that a person needs to consent is the person's.
         return await witnessed(call.peers, action, lambda: self._done(call, values))
+
+    def _action(self, checked: BaseModel) -> Action | None:
+        """Return what a call does, where it does something: the person is told, and may want to be asked."""
+        kinds = kinds_of(self.name, checked.model_dump(), read_only=self.read_only)
+        return Action(self.name, kinds, checked.model_dump(exclude_unset=True)) if kinds else None
 
     async def _done(self, call: Call, values: Json) -> Reply:
         """Do what it does; a tool that talks to adapters within its deadline."""
@@ -249,7 +253,6 @@ def tool(
     read_only: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
-    action: ActionKind | None = None,
     output: Any = None,  # noqa: ANN401 - pydantic takes any type form
     needs: Sequence[str] | None = None,
     starts: bool = False,
@@ -274,7 +277,6 @@ def tool(
             read_only=read_only,
             destructive=destructive,
             idempotent=idempotent or read_only,
-            action=action,
             output=output,
             needs=needs,
             argument_needs=_argument_needs(function),

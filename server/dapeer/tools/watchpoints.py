@@ -28,7 +28,7 @@ Access = Literal["read", "write", "readWrite"]
 Remove = Annotated[bool, Field(description="take it away instead")]
 
 
-@tool("Stop at data", idempotent=True, action="write", needs=["setDataBreakpoints"])
+@tool("Stop at data", idempotent=True, needs=["setDataBreakpoints"])
 async def dap_set_data_breakpoint(
     call: Call,
     path: Annotated[str, Field(description="a variable, such as total or order.items[3].price")],
@@ -96,9 +96,7 @@ async def _send_data(session: Session, wanted: Sequence[DataBreakpoint]) -> None
         await session.request("setDataBreakpoints", {"breakpoints": list(wanted)})
 
 
-@tool(
-    "Stop at an instruction", idempotent=True, action="write", needs=["setInstructionBreakpoints"]
-)
+@tool("Stop at an instruction", idempotent=True, needs=["setInstructionBreakpoints"])
 async def dap_set_instruction_breakpoint(
     call: Call,
     address: Annotated[str, Field(description="0x… as in dap_disassemble, or a function")],

@@ -1,0 +1,212 @@
+"""What a call of a tool does, of which a person may want to be asked: its kinds, computed from its arguments. Pure.
+
+A tool that is not here, and does not only look, counts as every kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+
+from dapeer.dap.requests import RESUMES
+
+ActionKind = Literal["run", "evaluate", "write", "read"]
+Kinds = tuple[ActionKind, ...]
+
+ALL: Final[Kinds] = ("run", "evaluate", "write")
+"""What may change something; `read` is to show a file that has nothing to do with the program."""
+NOTHING: Final[Kinds] = ()
+_RUN: Final[Kinds] = ("run",)
+_EVALUATE: Final[Kinds] = ("evaluate",)
+_WRITE: Final[Kinds] = ("write",)
+
+_NAME = re.compile(r"0x[0-9a-fA-F]+|&?\$?\w+")
+_FUNCTION = re.compile(r"[^\s'\"`;]+")
+_EXCEPTION = re.compile(r"[^:]*(?::[\w.:$]*)?")
+"""A filter, and after a colon a type of exceptions; anything else there is a condition."""
+
+_LOOKING: Final = frozenset(
+    {
+        "breakpointLocations", "disassemble", "exceptionInfo", "gotoTargets", "loadedSources", "locations", "modules",
+        "readMemory", "scopes", "source", "stackTrace", "stepInTargets", "threads",
+    }
+)  # fmt: skip
+"""Requests that change nothing, and have no program evaluate anything."""
+_RESUMING: Final = RESUMES | {"pause", "terminateThreads"}
+_ASKING: Final = frozenset({"completions", "dataBreakpointInfo", "evaluate", "variables"})
+"""Requests for which a program may run code: what a getter gives is told by `variables`, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """What one argument makes of a call."""
+
+    argument: str
+    """Its name; `breakpoints[].condition`: that of any of the breakpoints."""
+    adds: Kinds
+    told: str = ""
+    """When it does, for people; empty: it is given."""
+    holds: Callable[[Any], bool] = bool
+
+    @property
+    def words(self) -> str:
+        """Say when it does."""
+        return f"`{self.argument}`{f' {self.told}' if self.told else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the calls of a tool count as."""
+
+    always: Kinds
+    cases: tuple[If, ...] = ()
+    told: str = ""
+    """What else there is to say, for people."""
+
+    def of(self, arguments: Mapping[str, Any]) -> Kinds:
+        """Return the kinds of one call, the tool's own first."""
+        kinds: list[ActionKind] = [*self.always]
+        for case in self.cases:
+            if any(map(case.holds, _at(arguments, case.argument))):
+                kinds += case.adds
+        return tuple(dict.fromkeys(kinds))
+
+
+def is_name(text: object) -> bool:
+    """Whether a text only names something, so that no language runs code to find it: `total`, `&total`, `0x7ffe`.
+
+    >>> is_name("&total"), is_name("*pointer"), is_name("items[3]")
+    (True, False, False)
+    """
+    return _NAME.fullmatch(str(text)) is not None
+
+
+def _is_expression(text: object) -> bool:
+    return bool(text) and not is_name(text)
+
+
+def _has_code(pattern: re.Pattern[str]) -> Callable[[object], bool]:
+    """Tell names in which more stands than the pattern allows: some adapters take what follows for a condition."""
+    return lambda text: pattern.fullmatch(str(text)) is None
+
+
+def _is_one_of(commands: frozenset[str]) -> Callable[[object], bool]:
+    return lambda command: command in commands
+
+
+def _sets(command: object) -> bool:
+    return str(command).startswith(("set", "write"))
+
+
+def _is_unknown(command: object) -> bool:
+    return not (command in _LOOKING | _RESUMING | _ASKING or _sets(command))
+
+
+_CONDITIONS: Final = (If("condition", _EVALUATE), If("hit_condition", _EVALUATE))
+_EXPRESSION: Final = "with more than a name"
+_OPENCODE: Final = Counts(ALL, told="OpenCode asks by its own rules, too")
+
+TABLE: Final[Mapping[str, Counts]] = {
+    "dap_run": Counts(
+        _RUN,
+        (
+            If("code", _EVALUATE),
+            If("config", ALL, "(it may hold commands)"),
+            If("configuration", ALL, "(it may hold commands)"),
+            If("breakpoints", _WRITE),
+            If("breakpoints[].condition", _EVALUATE),
+            If("breakpoints[].hit_condition", _EVALUATE),
+            If("breakpoints[].log_message", _EVALUATE),
+            If("exception_filters", _WRITE),
+            If("exception_filters[]", _EVALUATE, "with a condition", _has_code(_EXCEPTION)),
+        ),
+        "any program, with any arguments and environment",
+    ),
+    "dap_restart": Counts(_RUN, told="as it was started"),
+    "dap_terminate": Counts(_RUN),
+    "dap_disconnect": Counts(_RUN),
+    "dap_continue": Counts(_RUN),
+    "dap_step_over": Counts(_RUN),
+    "dap_step_into": Counts(_RUN),
+    "dap_step_out": Counts(_RUN),
+    "dap_step_back": Counts(_RUN),
+    "dap_restart_frame": Counts(_RUN),
+    "dap_run_to": Counts(_RUN),
+    "dap_pause": Counts(_RUN),
+    "dap_goto": Counts(("run", "write"), told="it decides what is not run"),
+    "dap_send_input": Counts(("run", "evaluate"), told="a program may run what is typed"),
+    "dap_evaluate": Counts(
+        _EVALUATE,
+        (If("context", ALL, "`repl` (debugger commands)", lambda context: context == "repl"),),
+        "an expression may change anything",
+    ),
+    "dap_set_variable": Counts(("write", "evaluate")),
+    "dap_set_breakpoint": Counts(_WRITE, (*_CONDITIONS, If("log_message", _EVALUATE))),
+    "dap_remove_breakpoint": Counts(_WRITE),
+    "dap_clear_breakpoints": Counts(_WRITE),
+    "dap_set_exception_breakpoints": Counts(
+        _WRITE, (If("filters[]", _EVALUATE, "with a condition", _has_code(_EXCEPTION)),)
+    ),
+    "dap_set_function_breakpoints": Counts(
+        _WRITE, (If("names[]", _EVALUATE, _EXPRESSION, _has_code(_FUNCTION)),)
+    ),
+    "dap_set_data_breakpoint": Counts(
+        _WRITE, (*_CONDITIONS, If("path", _EVALUATE, _EXPRESSION, _is_expression))
+    ),
+    "dap_set_instruction_breakpoint": Counts(
+        _WRITE, (*_CONDITIONS, If("address", _EVALUATE, _EXPRESSION, _is_expression))
+    ),
+    "dap_write_memory": Counts(
+        _WRITE, (If("address", _EVALUATE, _EXPRESSION, _is_expression),)
+    ),
+    "dap_request": Counts(
+        NOTHING,
+        (
+            If("command", _RUN, "to resume, pause or end threads", _is_one_of(_RESUMING)),
+            If("command", _WRITE, "`goto`", lambda command: command == "goto"),
+            If("command", ("write", "evaluate"), "`set…`, `write…`", _sets),
+            If("command", _EVALUATE, ", ".join(f"`{each}`" for each in sorted(_ASKING)), _is_one_of(_ASKING)),
+            If("arguments.context", ALL, "`repl`", lambda context: context == "repl"),
+            If("command", ALL, "of no specification", _is_unknown),
+        ),
+    ),
+    "nvim_connect": Counts(_RUN),
+    "nvim_disconnect": Counts(ALL, told="what was asked about before is refused after it"),
+    "nvim_lua_call": Counts(NOTHING, told="asked as the tool that it calls"),
+    "opencode_session_create": Counts(_RUN),
+    "opencode_prompt": _OPENCODE,
+    "opencode_command": _OPENCODE,
+    "opencode_reply": _OPENCODE,
+    "opencode_tool_call": _OPENCODE,
+    "opencode_abort": Counts(_RUN),
+}  # fmt: skip
+"""By the name of a tool of ours that does more than look."""
+
+
+def kinds_of(tool: str, arguments: Mapping[str, Any], *, read_only: bool) -> Kinds:
+    """Return the kinds of a call, of arguments that are checked.
+
+    >>> kinds_of("dap_set_breakpoint", {"line": 3, "condition": "f()"}, read_only=False)
+    ('write', 'evaluate')
+    """
+    counts = TABLE.get(tool)
+    if counts is None:
+        return NOTHING if read_only else ALL
+    return counts.of(arguments)
+
+
+def _at(arguments: Any, path: str) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+    """Yield what is at a place in the arguments: of a list each."""
+    name, _, rest = path.partition(".")
+    of_list = name.endswith("[]")
+    fields = cast("Mapping[str, Any]", arguments if isinstance(arguments, Mapping) else {})
+    found = fields.get(name.removesuffix("[]"))
+    if found is None:
+        return
+    for each in cast("Sequence[Any]", found) if of_list else (found,):
+        if rest:
+            yield from _at(each, rest)
+        else:
+            yield each

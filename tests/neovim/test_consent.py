@@ -1,0 +1,154 @@
+"""What the assistant does with a person's consent only, whatever tool it does it with."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.harness import ask, evaluate, read, refusal
+from tests.neovim.editor import Editor, neovim
+from tests.neovim.joint import attached
+from tests.programs import program
+
+STEPS = program("steps.py")
+CHANGES = {"approve": {"evaluate": True, "write": True}}
+ANSWERS = """
+vim.ui.select = function(items, options, chosen)
+  vim.rpcnotify(vim.g.test_channel, 'asked', options.prompt)
+  vim.schedule(function() chosen(items[vim.g.answer]) end)
+end
+"""
+ALLOW = 1
+
+
+@asynccontextmanager
+async def guarded(
+    tmp_path: Path, setup: dict[str, Any]
+) -> AsyncGenerator[tuple[Client, Editor, str]]:
+    """Give a client at a Neovim where nobody sits, so that every question means no, and an expression that leaves a file."""
+    trace = tmp_path / "trace"
+    async with (
+        neovim(tmp_path, dap=False, setup=setup) as editor,
+        attached(editor) as (c, _),
+    ):
+        yield c, editor, f"open({str(trace)!r}, 'w').close()"
+    assert not trace.exists()
+
+
+async def not_allowed(c: Client, tool: str, **arguments: object) -> None:
+    told = await refusal(c, tool, **arguments)
+    name = tool.replace("nvim_dap_", "dap_")
+    assert told.startswith(f"The person did not allow {name} (Nobody is at this Neovim"), told
+
+
+async def stopped(c: Client) -> None:
+    """Stop a program without a breakpoint of the assistant's."""
+    await ask(c, "dap_run", program=str(STEPS), stop_on_entry=True)
+
+
+async def test_code_that_the_assistant_writes_runs_with_consent_to_evaluate(tmp_path: Path) -> None:
+    async with guarded(tmp_path, {"approve": {"evaluate": True}}) as (c, _, evil):
+        await not_allowed(c, "dap_run", code=evil)
+        await not_allowed(c, "dap_run", code=evil, where="direct")
+        for option in ("condition", "hit_condition", "log_message"):
+            given = {**STEPS.at("add"), option: f"{{{evil}}}"}
+            await not_allowed(c, "dap_run", program=str(STEPS), breakpoints=[given])
+            await not_allowed(c, "dap_set_breakpoint", **given)
+        await not_allowed(c, "dap_set_exception_breakpoints", filters=[f"raised: {evil}"])
+        assert (await ask(c, "dap_status"))["sessions"] == []
+        await stopped(c)
+        await not_allowed(c, "dap_set_variable", path="a", value=evil)
+        await not_allowed(c, "dap_request", command="evaluate", arguments={"expression": evil})
+        given = {"variablesReference": 1, "name": "a", "value": evil}
+        await not_allowed(c, "dap_request", command="setVariable", arguments=given)
+        # Arguments packed into a text, and a tool by an older name, are the same.
+        await not_allowed(
+            c,
+            "dap_run",
+            program=str(STEPS),
+            breakpoints=f'[{{"filename": "{STEPS}", "line": 5, "condition": "1"}}]',
+        )
+        await not_allowed(c, "nvim_dap_set_breakpoint", **STEPS.at("add"), condition=evil)
+        # Nothing else is asked about.
+        await ask(c, "dap_set_breakpoint", **STEPS.at("add"))
+        await ask(c, "dap_continue")
+
+
+async def test_a_step_by_a_raw_request_needs_consent_to_run(tmp_path: Path) -> None:
+    async with guarded(tmp_path, {"approve": {"run": True}}) as (c, _, _evil):
+        await not_allowed(c, "dap_run", program=str(STEPS))
+    async with guarded(tmp_path, {"approve": {}}) as (c, editor, _evil):
+        await stopped(c)
+        await editor.lua("require('dapeer').setup({ approve = { run = true } })")
+        # An answer to which the core has heard of the new rules.
+        await ask(c, "nvim_lua_tools")
+        before = await read(c, "dap_current_location")
+        await not_allowed(c, "dap_request", command="next", arguments={"threadId": 1})
+        await not_allowed(c, "dap_evaluate", expression="continue", context="repl")
+        await ask(c, "dap_request", command="threads")
+        assert await read(c, "dap_current_location") == before
+
+
+async def test_writing_by_a_raw_request_needs_consent_to_write(tmp_path: Path) -> None:
+    async with guarded(tmp_path, {"approve": {"write": True}}) as (c, _, _evil):
+        await stopped(c)
+        await not_allowed(
+            c, "dap_request", command="setExceptionBreakpoints", arguments={"filters": ["raised"]}
+        )
+        await not_allowed(c, "dap_request", command="setVariable", arguments={})
+        await not_allowed(c, "dap_goto", line=5)
+        assert await evaluate(c, "1 + 1") == "2"
+
+
+@pytest.mark.parametrize("kind", ["run", "evaluate", "write"])
+async def test_leaving_the_neovim_of_a_person_who_wants_to_be_asked_needs_their_consent(
+    tmp_path: Path, kind: str
+) -> None:
+    async with guarded(tmp_path, {"approve": {kind: True}}) as (c, _, _evil):
+        await not_allowed(c, "nvim_disconnect")
+        # Where nothing is guarded, nobody is asked.
+    async with guarded(tmp_path, {}) as (c, _, _evil):
+        await ask(c, "nvim_disconnect")
+
+
+async def test_what_was_asked_about_is_refused_after_the_neovim_was_left_until_it_is_gone(
+    tmp_path: Path,
+) -> None:
+    async with (
+        neovim(tmp_path, dap=False, rc=ANSWERS, setup=CHANGES, ui=True) as editor,
+        attached(editor) as (c, _),
+    ):
+        await editor.lua("vim.g.answer = ...", ALLOW)
+        await stopped(c)
+        await ask(c, "nvim_disconnect")
+        [prompt] = await editor.notified("asked")
+        assert prompt.endswith("(run, evaluate, write): ")
+        refused = await refusal(c, "dap_evaluate", expression="1")
+        assert refused.startswith(
+            f"The person at the Neovim at {editor.socket}, which was detached, wants to be asked"
+        )
+        await refusal(c, "dap_run", code="print()", where="direct")
+        # What was free is free, and what was asked about is asked about again once it is back.
+        await ask(c, "dap_step_over")
+        await ask(c, "nvim_connect", target=editor.socket)
+        assert await evaluate(c, "1 + 1") == "2"
+        await editor.notified("asked")
+        await ask(c, "nvim_disconnect")
+        await editor.kill()
+        assert await evaluate(c, "1 + 1") == "2"
+
+
+async def test_a_rule_of_the_person_reads_an_expression_to_its_end(tmp_path: Path) -> None:
+    rule = """
+    require('dapeer').setup({ approve = { evaluate = function(action)
+      return not action.arguments:find('os%.')
+    end } })
+    """
+    async with neovim(tmp_path, dap=False, rc=rule) as editor, attached(editor) as (c, _):
+        await stopped(c)
+        assert await evaluate(c, "1 + 1") == "2"
+        refused = await refusal(c, "dap_evaluate", expression=f"{' ' * 1000}os.getpid()")
+        assert "The function approve.evaluate of Neovim refused." in refused
