@@ -6,13 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from tests import shown
+from tests.hostile import seeds
 from tests.processes import MARK, left_behind
-from tests.shown import pytest_addoption, pytest_configure, shows
+from tests.shown import shows
 
-__all__ = ["pytest_addoption", "pytest_configure", "shows"]
+__all__ = ["shows"]
 
 GRACE = 5
 """Seconds that a process may need to end after its test has."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    shown.pytest_addoption(parser)
+    seeds.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    shown.pytest_configure(config)
+    seeds.configure(config)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,6 +19,7 @@ Actions, each a string or an object of one key:
     {"fail": {"message": …, "body": …}}
     {"event": [name, body]}      body may be of any JSON type
     {"request": [command, arguments]}   ask the client; its answer is told as an `output` event
+    {"message": fields}          the response to the request, with these fields in place of its own
     {"raw": text}                bytes as they are (latin-1), garbage and torn frames included
     {"stderr": text}
     {"times": [n, action]}       the action n times
@@ -157,6 +158,9 @@ class FakeAdapter:
     def do_request(self, request: list[Any]) -> None:
         command, arguments = request
         self.send({"type": "request", "command": command, "arguments": arguments})
+
+    def do_message(self, fields: Json) -> None:
+        self.send({**_response_to(self.request), "success": True, "body": {}, **fields})
 
     def do_raw(self, text: str) -> None:
         self.write(text.encode("latin-1"))
