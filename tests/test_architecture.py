@@ -18,7 +18,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"tools"}),
     frozenset({"peers", "focus"}),
     frozenset({"debugger", "doctor"}),
-    frozenset({"joined", "lives"}),
+    frozenset({"joined", "lives", "pushes"}),
     frozenset({"live"}),
     frozenset({"fates", "orders"}),
     frozenset({"breakpoints", "family", "plan"}),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.requests import can
@@ -63,6 +64,19 @@ class Breakpoints:
         if removed is not None:
             self._tell(path, asked, None)
         return removed
+
+    @contextlib.contextmanager
+    def wanting(self, wanted: Sequence[tuple[str, SourceBreakpoint]]) -> Generator[None]:
+        """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
+        replaced = [(path, each, self.add(path, each)) for path, each in wanted]
+        try:
+            yield
+        except BaseException:
+            for path, each, before in reversed(replaced):
+                self.remove(path, each["line"])
+                if before is not None:
+                    self.add(path, before)
+            raise
 
     def clear(self, path: str | None = None) -> list[str]:
         """Want none any longer, in one file or anywhere; return the files that had some.

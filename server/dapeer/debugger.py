@@ -24,6 +24,7 @@ from dapeer.family import child_runs, family, root, runs
 from dapeer.live import Life
 from dapeer.lives import Lives
 from dapeer.plan import Plan
+from dapeer.pushes import Push, Tell
 from dapeer.session import Session
 
 KEPT_SESSIONS = 20
@@ -152,7 +153,7 @@ class Debugger:
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
-        `breakpoints` (path and breakpoint) join the wanted ones, unless the start fails. A program that has ended by then, because it is short or faulty, is a session that ended.
+        `breakpoints` (path and breakpoint) join the wanted ones, unless the start fails; the other sessions are not told of them. A program that has ended by then, because it is short or faulty, is a session that ended.
 
         Raises:
             ArgumentError: The adapter cannot use what it was given; nothing was started.
@@ -160,18 +161,8 @@ class Debugger:
         """
         # Fails before a process is started when the arguments are of no use.
         arguments = plan.arguments
-        others = list(self._live.values())
-        replaced = [(path, each, self.breakpoints.add(path, each)) for path, each in breakpoints]
-        try:
+        with self.breakpoints.wanting(breakpoints):
             session = await self._lives.start(plan, arguments)
-        except BaseException:
-            for path, each, before in reversed(replaced):
-                self.breakpoints.remove(path, each["line"])
-                if before is not None:
-                    self.breakpoints.add(path, before)
-            raise
-        for path in {path for path, _ in breakpoints}:
-            await self._push(path, others)
         if session.delegates:
             limit = plan.definition.timeouts.launch
             await session.wait_for(lambda: session.over or child_runs(session), limit)
@@ -312,20 +303,39 @@ class Debugger:
             if live.accepts(path):
                 root(live.session).awaited.places.add((path, line))
 
-    async def push(self, path: str) -> None:
-        """Make what is wanted in a file true of every session that debugs such files."""
-        await self._push(path, list(self._live.values()))
+    def tell(self, what: str, sessions: Iterable[Session], tell: Tell) -> Push:
+        """Begin to tell those of some sessions that live something; `what` they are told is for the answer."""
+        lives = [self._live[each.id] for each in sessions if each.id in self._live]
+        return Push(self._tasks, what, lives, tell)
 
-    async def _push(self, path: str, sessions: Sequence[Life]) -> None:
-        for live in sessions:
-            if not live.session.mirror.ended and live.accepts(path):
+    def push(self, *paths: str, started: Session | None = None) -> Push:
+        """Begin to make what is wanted in files true of every session that debugs such files.
+
+        A program that has just been `started` with it needs to be told nothing.
+        """
+        known = {each.id for each in family(started)} if started else set[int]()
+
+        async def tell(live: Life) -> None:
+            for path in filter(live.accepts, paths):
                 await live.set_breakpoints(path, self.breakpoints.of(path))
 
-    async def push_functions(self) -> None:
-        """Make the wanted function breakpoints true of every session that can have them."""
-        for live in list(self._live.values()):
-            if live.session.supports("setFunctionBreakpoints"):
-                await live.session.stops_at.functions(self.breakpoints.functions)
+        others = [
+            live
+            for number, live in self._live.items()
+            if number not in known
+            and not live.session.mirror.ended
+            and any(map(live.accepts, paths))
+        ]
+        return Push(self._tasks, "the breakpoints", others, tell, taken=started is not None)
+
+    def push_functions(self) -> Push:
+        """Begin to make the wanted function breakpoints true of every session that can have them."""
+
+        async def tell(live: Life) -> None:
+            await live.session.stops_at.functions(self.breakpoints.functions)
+
+        able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]
+        return self.tell("the function breakpoints", able, tell)
 
     def accepts(self, definition: Definition, path: str) -> bool:
         """Whether an adapter debugs such files; a file that none of them knows may be anybody's."""

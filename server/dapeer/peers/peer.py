@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice import typed
 from dapeer.debugger import Debugger
-from dapeer.errors import AdapterFailed, DapeerError, NeovimBusy, NotStopped
+from dapeer.errors import AdapterFailed, NeovimBusy, NotStopped
 from dapeer.joined import Joined
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery import plugin_folder
@@ -305,14 +305,12 @@ class Peer:
         self._shared.not_applied(number)
 
     def _push(self, paths: list[str]) -> None:
-        for path in paths:
-            self._tasks.start_soon(self._push_one, path)
+        if paths:
+            self._tasks.start_soon(self._push_all, paths)
 
-    async def _push_one(self, path: str) -> None:
-        try:
-            await self._debugger.push(path)
-        except DapeerError as error:
-            log.warning("breakpoints of %s: %s", path, error)
+    async def _push_all(self, paths: list[str]) -> None:
+        for line in await self._debugger.push(*paths).untaken():
+            log.warning("breakpoints of the person: %s", line)
 
     def _take_tools(self, told: object) -> None:
         self._tools.take(told)

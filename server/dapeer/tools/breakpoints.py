@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,9 @@ from dapeer import render
 from dapeer.breakpoints import answered, unsupported
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.debugger import Debugger
+from dapeer.errors import ArgumentError
+from dapeer.live import Life
+from dapeer.session import Session
 from dapeer.snapshot import relative
 from dapeer.tools import watchpoints
 from dapeer.tools.arguments import (
@@ -22,6 +26,7 @@ from dapeer.tools.arguments import (
     source_breakpoint,
     source_file,
 )
+from dapeer.tools.notes import noted
 from dapeer.tools.tool import Call, Reply, tool
 
 
@@ -45,13 +50,14 @@ async def dap_set_breakpoint(
     debugger.breakpoints.add(path, wanted)
     debugger.expect_now(path, line)
     await call.peers.shown()
-    await debugger.push(path)
+    untaken = await debugger.push(path).untaken()
     rows = [row for row in _rows(debugger, path) if row.wanted == wanted]
     if not rows:
         return Reply(
             f"Set, and changed by somebody else since: {relative(path, debugger.project)}:{line}."
         )
-    return Reply("\n".join(row.text(debugger) for row in rows), rows[0].data())
+    text = "\n".join(row.text(debugger) for row in rows)
+    return noted(Reply(text, rows[0].data()), untaken)
 
 
 @tool("Remove a breakpoint", destructive=True, idempotent=True)
@@ -65,8 +71,8 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
     if removed is None:
         return Reply(f"No breakpoint at {place}; nothing changed.", {"removed": False})
     await call.peers.shown()
-    await debugger.push(path)
-    return Reply(f"Removed the breakpoint at {place}.", {"removed": True})
+    untaken = await debugger.push(path).untaken()
+    return noted(Reply(f"Removed the breakpoint at {place}.", {"removed": True}), untaken)
 
 
 @tool("Clear breakpoints", destructive=True, idempotent=True)
@@ -80,12 +86,15 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
     functions = 0 if path else len(debugger.breakpoints.functions)
     cleared = debugger.breakpoints.clear(path)
     await call.peers.shown()
-    for each in cleared:
-        await debugger.push(each)
+    pushes = [debugger.push(*cleared)]
     if functions:
-        await debugger.push_functions()
-    count += functions + (0 if path else await watchpoints.clear(debugger))
-    return Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
+        pushes.append(debugger.push_functions())
+    if path is None:
+        count += functions + len(watchpoints.rows_of(debugger))
+        pushes.append(watchpoints.clear(debugger))
+    lines = await asyncio.gather(*(each.untaken() for each in pushes))
+    removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
+    return noted(removed, [line for each in lines for line in each])
 
 
 @tool("List breakpoints", read_only=True)
@@ -118,13 +127,38 @@ async def dap_set_exception_breakpoints(
     debugger = call.debugger
     live = [session for session in debugger.sessions.values() if not session.mirror.ended]
     chosen = [call.focus.session(session_id)] if session_id is not None else live
-    for session in chosen:
-        session.stops_at.check(filters)
-    for session in chosen:
-        await session.stops_at.exceptions(filters)
+    unable = _check_filters(chosen, filters)
+
+    async def tell(live: Life) -> None:
+        stops_at = live.session.stops_at
+        await stops_at.exceptions(stops_at.standing(filters) or ())
+
+    push = debugger.tell("the filters", chosen, tell)
     if session_id is None:
         debugger.breakpoints.exceptions = filters
-    return Reply(f"Stopping at exceptions: {', '.join(filters) or 'none'}.", {"filters": filters})
+    stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."
+    return noted(Reply(stopping, {"filters": filters}), [*unable, *await push.untaken()])
+
+
+def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[str]:
+    """Return a line for each session whose adapter cannot stop at some of these.
+
+    Raises:
+        ArgumentError: None can.
+    """
+    unable: dict[int, ArgumentError] = {}
+    for session in sessions:
+        try:
+            session.stops_at.check(filters)
+        except ArgumentError as error:
+            unable[session.id] = error
+    if unable and len(unable) == len(sessions):
+        raise next(iter(unable.values()))
+    return [
+        f"session {each.id} ({each.name}) stops at what it can of them: {unable[each.id]}"
+        for each in sessions
+        if each.id in unable
+    ]
 
 
 @tool("Stop at functions", idempotent=True)
@@ -132,7 +166,7 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     """Stop when one of these functions is entered; replaces earlier ones, [] removes them."""
     debugger = call.debugger
     debugger.breakpoints.functions = names
-    await debugger.push_functions()
+    untaken = await debugger.push_functions().untaken()
     made = {
         name: made
         for s in debugger.sessions.values()
@@ -140,7 +174,8 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
         for name, made in s.mirror.placed.functions
     }
     lines = [f"{name}: {render.breakpoint_state(made.get(name))}" for name in names]
-    return Reply("\n".join(lines) or "No function breakpoints.", {"functions": names})
+    text = "\n".join(lines) or "No function breakpoints."
+    return noted(Reply(text, {"functions": names}), untaken)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import collections
-import contextlib
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, cast
@@ -32,8 +31,10 @@ from dapeer.debugger import Debugger
 from dapeer.errors import AdapterUnknown, ArgumentError
 from dapeer.peers import Peer
 from dapeer.plan import Plan
+from dapeer.pushes import Push
 from dapeer.session import Session
 from dapeer.tools.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.notes import noted
 from dapeer.tools.targets import (
     RequestName,
     Wish,
@@ -181,12 +182,13 @@ async def dap_run(
     start = await _start(call, wish, configuration, where)
     base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
     wanted = wanted_breakpoints(breakpoints, base, project)
-    session = await _started(call.debugger, start, wanted)
+    session, push = await _started(call.debugger, start, wanted)
     call.debugger.expect(session, ((path, each["line"]) for path, each in wanted))
     call.focus.use(session)
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
-    return await next_stop(call, session, 0, limit, wait=wait_until_paused)
+    reply = await next_stop(call, session, 0, limit, wait=wait_until_paused)
+    return noted(reply, await push.untaken())
 
 
 # -- what to start, and where
@@ -363,38 +365,20 @@ async def _found(call: Call, told: Sequence[Json]) -> Found:
 
 async def _started(
     debugger: Debugger, start: Plan | InNeovim, wanted: Sequence[tuple[str, SourceBreakpoint]]
-) -> Session:
+) -> tuple[Session, Push]:
+    """Start; tell the other programs of the breakpoints while this one runs."""
+    paths = {path for path, _ in wanted}
     if isinstance(start, Plan):
         if start.core and wanted:
             raise ArgumentError(
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
             )
-        return await debugger.start(start, wanted)
+        session = await debugger.start(start, wanted)
+        return session, debugger.push(*paths, started=session)
     # nvim-dap sends what is a sign when its session begins.
-    with _wanting(debugger, wanted):
+    with debugger.breakpoints.wanting(wanted):
         session = await start.peer.run(start.options)
-    for path in {path for path, _ in wanted}:
-        await debugger.push(path)
-    return session
-
-
-@contextlib.contextmanager
-def _wanting(debugger: Debugger, wanted: Sequence[tuple[str, SourceBreakpoint]]) -> Generator[None]:
-    """Want breakpoints, and want them no longer if the body fails."""
-    with contextlib.ExitStack() as undo:
-        for path, each in wanted:
-            before = debugger.breakpoints.add(path, each)
-            undo.callback(_restore, debugger, path, each, before)
-        yield
-        undo.pop_all()
-
-
-def _restore(
-    debugger: Debugger, path: str, each: SourceBreakpoint, before: SourceBreakpoint | None
-) -> None:
-    debugger.breakpoints.remove(path, each["line"])
-    if before is not None:
-        debugger.breakpoints.add(path, before)
+    return session, debugger.push(*paths)
 
 
 TOOLS = (dap_configurations, dap_run)

@@ -19,6 +19,8 @@ from dapeer.dap.types import (
 )
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.live import Life
+from dapeer.pushes import Push
 from dapeer.session import Session
 from dapeer.tools.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.lookup import known, place_of, tidy
@@ -196,13 +198,15 @@ def _instruction_rows(session: Session) -> Iterator[Row]:
         yield Row(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
 
 
-async def clear(debugger: Debugger) -> int:
-    """Take all of them away; return how many there were."""
-    rows = rows_of(debugger)
-    for session in {row.session.id: row.session for row in rows}.values():
-        await _send_data(session, [])
-        await _send_instructions(session, [])
-    return len(rows)
+def clear(debugger: Debugger) -> Push:
+    """Begin to take all of them away."""
+
+    async def tell(live: Life) -> None:
+        await _send_data(live.session, [])
+        await _send_instructions(live.session, [])
+
+    sessions = {row.session.id: row.session for row in rows_of(debugger)}
+    return debugger.tell("that they are gone", list(sessions.values()), tell)
 
 
 TOOLS = (dap_set_data_breakpoint, dap_set_instruction_breakpoint)

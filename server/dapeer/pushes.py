@@ -1,0 +1,89 @@
+"""Telling several sessions something, side by side: what one of them does not take concerns no other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from anyio.abc import TaskGroup
+
+from dapeer.errors import DapeerError
+from dapeer.fitting import shortened
+from dapeer.live import Life
+from dapeer.session import Session
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 1.0
+"""Seconds in which the others take what one session has taken; they are not waited for any longer."""
+REASON = 160
+"""Characters of why a session has not taken something."""
+
+Tell = Callable[[Life], Awaitable[object]]
+"""Tells one session, within its own deadline."""
+
+
+class Push:
+    """Something that several sessions are told, from now on; each has its own deadline."""
+
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        what: str,
+        lives: Sequence[Life],
+        tell: Tell,
+        *,
+        taken: bool = False,
+    ) -> None:
+        """`what` they are told, as a caller calls it; `taken`: the one that it is for has it already."""
+        self._what = what
+        self._clock = asyncio.get_running_loop().time
+        self._taken_at = self._clock() if taken else None
+        self._answers: list[tuple[Session, asyncio.Future[str]]] = []
+        for live in lives:
+            answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self._answers.append((live.session, answer))
+            tasks.start_soon(self._tell, tell, live, answer)
+
+    async def _tell(self, tell: Tell, live: Life, answer: asyncio.Future[str]) -> None:
+        """Tell one session; its answer is why it has not taken it, empty: it has."""
+        why = "it was not waited for"
+        try:
+            await tell(live)
+            why = ""
+            self._taken_at = self._taken_at or self._clock()
+        except DapeerError as error:
+            why = error.what
+        except Exception:
+            log.exception("telling session %s", live.session.id)
+            why = "dapeer failed at it; its log says how"
+        finally:
+            if not answer.done():
+                answer.set_result(why)
+
+    async def untaken(self) -> list[str]:
+        """Return a line for each session that has not taken it, and why.
+
+        Once one has taken it the others are waited for during `PATIENCE` only; they take it later,
+        if they can.
+        """
+        waiting = {answer for _, answer in self._answers if not answer.done()}
+        while waiting and self._taken_at is None:
+            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if waiting and self._taken_at is not None:
+            await asyncio.wait(waiting, timeout=self._taken_at + PATIENCE - self._clock())
+        said = ((session, self._why(session, answer)) for session, answer in self._answers)
+        return [
+            f"session {session.id} ({session.name}) has not taken {self._what}{why}"
+            for session, why in said
+            if why and not session.mirror.ended
+        ]
+
+    @staticmethod
+    def _why(session: Session, answer: asyncio.Future[str]) -> str:
+        if not answer.done():
+            owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
+            return f" yet: its adapter does not answer{owed}"
+        why = " ".join(answer.result().split()).rstrip(".")
+        return f": {shortened(why, REASON)}" if why else ""

@@ -1,0 +1,17 @@
+"""What an answer says besides what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dapeer.tools.tool import Reply
+
+
+def noted(reply: Reply, notes: Sequence[str]) -> Reply:
+    """Return a reply with these notes, a line each."""
+    if not notes:
+        return reply
+    data = dict(reply.data or {})
+    data["notes"] = [*data.get("notes", ()), *notes]
+    return replace(reply, text="\n".join([reply.text, *(f"({note})" for note in notes)]), data=data)
