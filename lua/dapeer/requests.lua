@@ -85,6 +85,8 @@ function M.send(session, command, arguments)
       mark_running(session, arguments.threadId)
     elseif command == 'disconnect' and not session.closed then
       session:close()
+    elseif not err then
+      require('dapeer.effects').after(session, command, arguments)
     end
   end)
 end
