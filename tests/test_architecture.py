@@ -31,7 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"history", "output", "placed", "loaded", "failed"}),
     frozenset({"filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
     frozenset({"dap"}),
-    frozenset({"errors", "credentials"}),
+    frozenset({"errors", "credentials", "folders"}),
 )
 """Top first. A part imports from the layers below its own."""
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.launchers.reaper import Watch
+from dapeer.adapters.launchers.reaper import Watch, line_of
 from dapeer.adapters.owned import Processes
 from dapeer.adapters.reaper import Reaper
 from tests.adapters.toys import alive, scripted
-from tests.processes import LIMIT, descendants, process_gone
+from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT
 
 
@@ -23,29 +23,51 @@ def sleeper() -> subprocess.Popen[bytes]:
     return subprocess.Popen(["sleep", "1000"], start_new_session=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-async def test_an_adapter_and_its_debuggee_end_when_the_server_is_killed(
-    number: signal.Signals, tmp_path: Path
+@pytest.mark.parametrize(
+    ("number", "with_it"),
+    [(signal.SIGKILL, None), (signal.SIGKILL, 0), (signal.SIGKILL, 1), (signal.SIGTERM, None)],
+)
+async def test_all_that_was_started_ends_with_the_server_whoever_is_killed_with_it(
+    number: signal.Signals, with_it: int | None, tmp_path: Path
 ) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    async with asyncio.timeout(LIMIT):
+        server = await abandoned(tmp_path, temporary)
+        assert server.stdout
+        pids = [int(word) for word in (await server.stdout.readline()).split()]
+        assert len(pids) == 2
+        assert all(map(alive, pids))
+        assert len(list(temporary.iterdir())) == 1
+        guards = reapers(server.pid)
+        assert len(guards) == 2
+        if with_it is not None:
+            os.kill(guards[with_it], number)
+        server.send_signal(number)
+        await server.wait()
+        for pid in (*pids, *guards):
+            await process_gone(pid)
+    # Nor is the folder of the session there any more.
+    assert list(temporary.iterdir()) == []
+
+
+async def abandoned(folder: Path, temporary: Path) -> asyncio.subprocess.Process:
     stubborn = [{"ignore": "eof"}, {"ignore": "terminate"}, {"debuggee": "sleep"}]
-    definition = scripted(tmp_path, {"start": stubborn})
-    server = await asyncio.create_subprocess_exec(
+    definition = scripted(folder, {"start": stubborn})
+    return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.adapters.abandoned",
         str(definition.path),
         cwd=ROOT,
         stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary)},
     )
-    async with asyncio.timeout(LIMIT):
-        assert server.stdout
-        pids = [int(word) for word in (await server.stdout.readline()).split()]
-        assert len(pids) == 2
-        assert all(map(alive, pids))
-        server.send_signal(number)
-        await server.wait()
-        for pid in pids:
-            await process_gone(pid)
+
+
+def reapers(pid: int) -> list[int]:
+    """Return the reapers that a process has started."""
+    return [each for each in descendants(pid) if "reaper.py" in command_line(each)]
 
 
 async def test_nothing_is_started_until_there_is_something_to_watch() -> None:
@@ -73,30 +95,31 @@ async def test_what_is_forgotten_lives_on(sleeper: subprocess.Popen[bytes]) -> N
     sleeper.wait()
 
 
-async def test_a_reaper_that_was_killed_is_no_trouble(sleeper: subprocess.Popen[bytes]) -> None:
+async def test_reapers_that_were_killed_are_replaced(sleeper: subprocess.Popen[bytes]) -> None:
     reaper = Reaper()
-    before = set(descendants(os.getpid()))
     reaper.watch(sleeper.pid)
-    (child,) = set(descendants(os.getpid())) - before
-    os.kill(child, signal.SIGKILL)
-    await process_gone(child)
-    reaper.watch(sleeper.pid)
-    reaper.forget(sleeper.pid)
+    killed = reapers(os.getpid())
+    for child in killed:
+        os.kill(child, signal.SIGKILL)
+        await process_gone(child)
+    # Told by the system to whoever lets it.
+    await asyncio.sleep(0)
+    assert not set(reapers(os.getpid())) & set(killed)
+    assert sleeper.poll() is None
     await reaper.aclose()
-    sleeper.kill()
-    sleeper.wait()
+    assert sleeper.wait(LIMIT) == -signal.SIGKILL
 
 
 async def test_no_polite_signal_ends_the_reaper(sleeper: subprocess.Popen[bytes]) -> None:
     reaper = Reaper()
-    before = set(descendants(os.getpid()))
     reaper.watch(sleeper.pid)
-    (child,) = set(descendants(os.getpid())) - before
     # More than its pipe holds: when all is written it reads, and so is ready for signals.
-    for _ in range(20_000):
-        reaper.forget(123_456_789)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        os.kill(child, number)
+    for _ in range(2_000):
+        reaper.watch_folder("/nothing/of/this/name")
+        reaper.forget_folder("/nothing/of/this/name")
+    for child in reapers(os.getpid()):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.kill(child, number)
     await reaper.aclose()
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
 
@@ -105,15 +128,14 @@ def test_a_number_that_another_process_has_by_now_is_spared(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
     watch = Watch()
-    watch.obey(f"+{sleeper.pid}\n")
-    _, led, whole = watch.watched[sleeper.pid]
-    assert (led, whole) == (True, True)
-    watch.watched[sleeper.pid] = "an earlier time", led, whole
-    watch.kill_all()
+    line = line_of(sleeper.pid)
+    word, pid, since, *leads = line.split()
+    watch.obey(" ".join((word, pid, str(int(since) - 1), *leads)))
+    watch.do_away()
     assert sleeper.poll() is None
-    watch.obey(f"-{sleeper.pid}\n")
-    watch.obey(f"+{sleeper.pid}\n")
-    watch.kill_all()
+    watch.obey(f"forget {sleeper.pid}\n")
+    watch.obey(line)
+    watch.do_away()
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import anyio
 
+from dapeer.adapters import ending
 from dapeer.adapters.reaper import Reaper
 
 AFTERMATH = 2.0
@@ -80,7 +80,7 @@ class Owned:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._file = _open(pid)
+        self._file = ending.opened(pid)
         self._leads = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
 
@@ -118,15 +118,11 @@ class Owned:
         """Wait until the process has ended; return at once where that cannot be waited for."""
         if self._file is None:
             return
-        # A duplicate, since several may wait, and one descriptor has one reader.
+        # A duplicate: somebody else may let go of this one meanwhile.
         file = os.dup(self._file)
-        ended = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        loop.add_reader(file, ended.set)
         try:
-            await ended.wait()
+            await ending.over(self.pid, file)
         finally:
-            loop.remove_reader(file)
             os.close(file)
 
     def close(self) -> None:
@@ -168,14 +164,6 @@ def members(session: int) -> list[int]:
     except OSError:
         return []
     return [int(name) for name in names if name.isdigit() and session_of(int(name)) == session]
-
-
-def _open(pid: int) -> int | None:
-    if not hasattr(os, "pidfd_open"):
-        return None
-    with contextlib.suppress(OSError):
-        return os.pidfd_open(pid)
-    return None
 
 
 def _group(pid: int) -> int | None:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import anyio
 import anyio.lowlevel
@@ -26,6 +25,7 @@ from dapeer.adapters.vocabulary import TransportTable
 from dapeer.adapters.wire import PromptStream, StdioStream, connect, connect_unix, free_port
 from dapeer.dap.transport import ContentLengthTransport, Transport
 from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger
+from dapeer.folders import held
 
 GRACE = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
@@ -117,14 +117,15 @@ async def open_adapter(
     """
     table = definition.transport_of(request, inputs)
     async with AsyncExitStack() as stack:
+        # It goes when all processes that may write there have gone.
+        folder = "" if table.kind == "connect" else _folder(stack, reaper)
         processes = Processes(reaper)
         stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
             spawned, stream = None, await _connect(inputs, definition.timeouts.start)
             again, own, terminal = None, {}, None
         else:
-            tmpdir = TemporaryDirectory(prefix="dapeer-", ignore_cleanup_errors=True)
-            own = _address(table, stack.enter_context(tmpdir))
+            own = _address(table, folder)
             terminal = _terminal(definition, request, inputs, stack)
             own |= {} if terminal is None else {"tty": terminal.path}
             values = {**await _values(definition, inputs), **own}
@@ -146,6 +147,14 @@ async def open_adapter(
             if spawned is None or stream.heard:
                 raise
             raise await spawned.died() from error
+
+
+def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
+    """Make the folder of a session, which is removed at its end, or by the reaper if we are killed."""
+    folder = str(stack.enter_context(held()))
+    reaper.watch_folder(folder)
+    stack.callback(reaper.forget_folder, folder)
+    return folder
 
 
 def _terminal(

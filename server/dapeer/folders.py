@@ -1,0 +1,84 @@
+"""Folders in the temporary directory that last as long as the process that has made them.
+
+Whoever holds one has a lock on it, which the system takes away when its process ends, in whatever way. So
+a folder that can be locked belongs to nobody any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows, where what a killed process leaves stays
+    fcntl = None
+
+PREFIX = "dapeer-run-"
+
+
+@contextmanager
+def held(parent: str | None = None) -> Generator[Path]:
+    """Make a folder that only its owner can enter, in `parent` or the temporary directory; remove it at exit."""
+    folder, lock = _made(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def sweep(parent: str | None = None) -> None:
+    """Remove the folders that killed processes of this user have left in `parent`, or in the temporary directory."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    _remove_if_left(entry.path)
+
+
+def _made(parent: str | None) -> tuple[Path, int | None]:
+    """Return a new folder, and its lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        if fcntl is None:
+            return folder, None
+        # Until it is locked another process may take it for one that was left.
+        with contextlib.suppress(FileNotFoundError):
+            lock = _locked(str(folder), wait=True)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _locked(folder: str, *, wait: bool) -> int:
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _remove_if_left(folder: str) -> None:
+    """Remove a folder that nobody holds.
+
+    Raises:
+        OSError: Somebody holds it, or another user owns it.
+    """
+    lock = _locked(folder, wait=False)
+    try:
+        if os.fstat(lock).st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)

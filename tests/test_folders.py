@@ -1,0 +1,76 @@
+"""Folders that last as long as the process that has made them."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dapeer.folders import PREFIX, held, sweep
+from tests.processes import LIMIT
+from tests.programs import ROOT
+
+HOLDER = (
+    "import sys, time\nfrom dapeer.folders import held\n"
+    "with held(sys.argv[1]) as folder:\n"
+    "    (folder / 'file').touch()\n    print(folder, flush=True)\n    time.sleep(1000)"
+)
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Return a process that holds a folder, and the folder."""
+    command = (sys.executable, "-c", HOLDER, str(tmp_path))
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout
+    yield process, Path(process.stdout.readline().strip())
+    process.kill()
+    process.wait(LIMIT)
+    process.stdout.close()
+
+
+def test_a_folder_is_closed_to_others_and_gone_at_the_end(tmp_path: Path) -> None:
+    with held(str(tmp_path)) as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        (folder / "file").touch()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_has_left_is_swept_and_what_lives_is_not(
+    holder: tuple[subprocess.Popen[str], Path], tmp_path: Path
+) -> None:
+    process, folder = holder
+    with held(str(tmp_path)) as mine:
+        sweep(str(tmp_path))
+        assert {folder, mine} == set(tmp_path.iterdir())
+        process.send_signal(signal.SIGKILL)
+        process.wait(LIMIT)
+        assert folder.exists()
+        sweep(str(tmp_path))
+        assert [mine] == list(tmp_path.iterdir())
+
+
+def test_only_folders_of_ours_are_swept(tmp_path: Path) -> None:
+    kept = [tmp_path / "dapeer-other", tmp_path / f"{PREFIX}link", tmp_path / f"{PREFIX}file"]
+    kept[0].mkdir()
+    kept[1].symlink_to(kept[0])
+    kept[2].touch()
+    (tmp_path / f"{PREFIX}left").mkdir()
+    sweep(str(tmp_path))
+    assert set(kept) == set(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a folder away: run as root")
+def test_a_folder_of_another_user_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / f"{PREFIX}theirs"
+    folder.mkdir()
+    os.chown(folder, 65534, 65534)
+    sweep(str(tmp_path))
+    assert folder.exists()
+
+
+def test_nothing_to_sweep_is_no_trouble(tmp_path: Path) -> None:
+    sweep(str(tmp_path / "nothing"))
