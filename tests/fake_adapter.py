@@ -1,8 +1,8 @@
 """A scripted debug adapter: what real ones will not do on demand. Standard library only.
 
-    python tests/fake_adapter.py SCRIPT [--port N]
+    python tests/fake_adapter.py SCRIPT [--port N [--announce]]
 
-It speaks over stdio, or to the first client that connects to the port. Without a script (`{}`) it
+It speaks over stdio, or to the first client that connects to the port; it announces on stderr that it listens. Without a script (`{}`) it
 debugs a program of ten lines: stops on entry at line 1, steps one line at a time, ends with exit
 code 0. The script is a JSON file that replaces the answer to a command by a list of actions:
 
@@ -25,6 +25,7 @@ Actions, each a string or an object of one key:
     {"times": [n, action]}       the action n times
     {"big": [name, n]}           an event whose body holds a string of n bytes
     {"debuggee": "sleep"}        start a process that never ends, and tell it by a `process` event
+    {"debuggee": "daemon"}       the same, when it has left its parents and their session; print its id
     {"ignore": "eof" | "terminate"}     outlive the end of stdin, or SIGTERM
     {"line": n}                  set the line the program is at
     {"exit": code}               end at once, without another word
@@ -56,6 +57,8 @@ CAPABILITIES: Json = {
     "supportsTerminateRequest": True,
 }
 LAST_LINE = 10
+DEBUGGEE = "import os, time\nprint(os.getpid(), flush=True)\nwhile True: time.sleep(60)"
+DAEMON = f"import os\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n{DEBUGGEE}"
 
 
 class FakeAdapter:
@@ -178,17 +181,19 @@ class FakeAdapter:
         name, size = value
         self.event(name, {"category": "stdout", "output": "x" * size + "\n"})
 
-    def do_debuggee(self, _: str) -> None:
-        code = "import time\nwhile True: time.sleep(60)"
-        null = subprocess.DEVNULL
+    def do_debuggee(self, kind: str) -> None:
         child = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=null,
-            stdout=null,
-            stderr=null,
+            [sys.executable, "-c", DAEMON if kind == "daemon" else DEBUGGEE],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self.event("process", {"name": "debuggee", "systemProcessId": child.pid})
+        assert child.stdout is not None
+        pid = int(child.stdout.readline())
+        self.event("process", {"name": "debuggee", "systemProcessId": pid})
+        if kind == "daemon":
+            self.event("output", {"category": "stdout", "output": f"{pid}\n"})
 
     def do_ignore(self, what: str) -> None:
         if what == "eof":
@@ -301,12 +306,16 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("script", type=Path)
     parser.add_argument("--port", type=int)
+    parser.add_argument("--announce", action="store_true")
     arguments = parser.parse_args()
     script = json.loads(arguments.script.read_text(encoding="utf-8"))
     if arguments.port is None:
         FakeAdapter(sys.stdin.buffer, sys.stdout.buffer, script).run()
         return
     with socket.create_server(("127.0.0.1", arguments.port)) as server:
+        if arguments.announce:
+            sys.stderr.write("listening\n")
+            sys.stderr.flush()
         connection, _ = server.accept()
         with connection, connection.makefile("rb") as reader, connection.makefile("wb") as writer:
             FakeAdapter(reader, writer, script).run()

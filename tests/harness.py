@@ -204,6 +204,9 @@ program = "${{program}}"
 args = "${{args}}"
 stopOnEntry = "${{stop_on_entry}}"
 
+[attach.pid]
+processId = "${{pid}}"
+
 [timeouts]
 start = 5
 {timeouts}

@@ -8,6 +8,7 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   ├── AdapterUnknown     no definition has this name, or fits this file
     │   ├── AdapterMissing     the definition is there, the adapter is not installed
     │   ├── AdapterFailed      the adapter did not start, or refused to launch or attach
+    │   ├── Overstepped        the adapter wants what is not its business
     │   └── DefinitionError    a definition file is wrong: which file, which key
     ├── ChannelError
     │   ├── ChannelClosed      the adapter is gone
@@ -69,6 +70,10 @@ class AdapterMissing(AdapterError):
 
 class AdapterFailed(AdapterError):
     """The adapter did not start, or could not launch or attach."""
+
+
+class Overstepped(AdapterError):
+    """An adapter asks us for what only one that we have started may have; it was not done."""
 
 
 class DefinitionError(AdapterError):

@@ -137,18 +137,25 @@ class Live:
 
     def _orders(self, adapter: Adapter) -> Orders:
         adopt = None if self._adopt is None else functools.partial(self._adopt, self)
-        return Orders(adapter, adopt=adopt, enter=self._enter)
+        return Orders(
+            adapter, launched=self.launched, adopt=adopt, enter=self._enter, blame=self.blame
+        )
+
+    def blame(self, words: str) -> None:
+        """Have the session's status tell what its adapter should not have done."""
+        self.session.channel.blame(words)
 
     def _enter(self, terminal: Terminal) -> None:
         terminal.listen(self.session.print_in_terminal)
         self.session.in_terminal(terminal)
 
     def observe(self, message: Message) -> None:
-        """Take note of the debuggee's process: it is ours, and ends with us."""
+        """Take note of the debuggee's process: if it is ours, it ends with us."""
         children = self.plan.definition.children
         match message:
-            case Event(event="process", body={"systemProcessId": int(pid)}) if self.launched:
-                self.adapter.own(pid)
+            case Event(event="process", body={"systemProcessId": int(pid), **more}):
+                if self.launched and more.get("isLocalProcess") is not False:
+                    self.adapter.claim(pid)
             case Event(event="exited" | "terminated"):
                 self.adapter.unwatch()
             case Event(event=str(name), body=offered) if children and name == children.event:
@@ -254,7 +261,7 @@ class Live:
     def _failed(self, what: str) -> AdapterFailed:
         """Name what the adapter did, with its own last words, which often are the reason."""
         if self.adapter.pid is None and not self.session.mirror.capabilities:
-            return no_adapter(self.plan.inputs)
+            return no_adapter(self.plan.inputs.get("port"))
         printed = self.session.mirror.output.read().text.strip()
         words = (printed or self.adapter.stderr_tail().strip())[-QUOTED:]
         told = f" It said: {words}" if words else ""

@@ -91,7 +91,11 @@ class Lives:
         unwanted = parent.plan.inputs.get("follow_children") is False
         if unwanted and not parent.session.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
-        await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
+        try:
+            await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
+        except DapeerError as error:
+            parent.blame(error.what)
+            raise
 
     def _adopt_soon(self, parent: Live, offered: Body) -> None:
         async def adopt() -> None:

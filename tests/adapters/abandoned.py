@@ -17,7 +17,7 @@ async def main() -> None:
     """Start, tell, wait."""
     async with open_adapter(load(Path(sys.argv[1])), "launch", {}, Reaper()) as adapter:
         program = await debuggee(adapter.transport)
-        adapter.own(program)
+        adapter.claim(program)
         sys.stdout.write(f"{adapter.pid} {program}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

@@ -174,7 +174,7 @@ async def test_one_that_outlives_everything_is_killed_with_its_debuggee(
     async with asyncio.timeout(LIMIT):
         async with open_adapter(definition, "launch", {}, reaper) as adapter:
             program = await debuggee(adapter.transport)
-            adapter.own(program)
+            adapter.claim(program)
             server = adapter.pid
         assert server is not None
         assert not alive(server)
@@ -187,7 +187,7 @@ async def test_kill_ends_adapter_and_debuggee_and_can_be_repeated(
     definition = scripted(tmp_path, {"start": STUBBORN})
     async with asyncio.timeout(LIMIT), open_adapter(definition, "launch", {}, reaper) as adapter:
         program = await debuggee(adapter.transport)
-        adapter.own(program)
+        adapter.claim(program)
         await adapter.kill()
         with pytest.raises(anyio.EndOfStream):
             await adapter.transport.receive()
@@ -239,7 +239,7 @@ async def test_a_debuggee_that_is_released_lives_on(tmp_path: Path, reaper: Reap
     async with asyncio.timeout(LIMIT):
         async with open_adapter(definition, "launch", {}, reaper) as adapter:
             program = await debuggee(adapter.transport)
-            adapter.own(program)
+            adapter.claim(program)
             adapter.release(program)
         await reaper.aclose()
         assert alive(program)
@@ -252,6 +252,7 @@ async def test_an_adapter_cannot_make_us_kill_ourselves(tmp_path: Path, reaper: 
         async with open_adapter(scripted(tmp_path, {}), "launch", {}, reaper) as adapter:
             for pid in (-1, 0, 1, os.getpid()):
                 adapter.own(pid)
+                adapter.claim(pid)
 
 
 async def test_attaching_to_a_port_starts_nothing(tmp_path: Path, reaper: Reaper) -> None:

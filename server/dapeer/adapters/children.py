@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+import functools
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, cast
+from ipaddress import ip_address
 
 import anyio
 import anyio.lowlevel
@@ -12,12 +13,14 @@ from anyio.abc import ByteStream
 
 from dapeer.adapters.definition import LOOPBACK, Definition
 from dapeer.adapters.owned import Processes
-from dapeer.adapters.process import Adapter
+from dapeer.adapters.process import Adapter, Address
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.tamed import Tamed
 from dapeer.adapters.wire import connect
 from dapeer.dap.transport import ContentLengthTransport, Transport
-from dapeer.errors import AdapterFailed
+from dapeer.errors import AdapterFailed, Overstepped
+
+LAST_PORT = 65535
 
 
 @asynccontextmanager
@@ -28,33 +31,80 @@ async def open_child(
 
     Raises:
         AdapterFailed: Nothing accepts connections there.
+        Overstepped: It is debugged where we do not connect to.
+        Stranger: Another user of this machine accepts them.
     """
+    again, address = _again(definition, parent), None
+    connector = again
+    if connector is None:
+        address = _address(configuration, parent)
+        connector = functools.partial(connect, *address, here=parent.address is None)
     try:
         with anyio.fail_after(definition.timeouts.start):
-            stream = await _connect(definition, configuration, parent)
+            stream = await connector()
     except (OSError, TimeoutError) as error:
         raise AdapterFailed(
             f"{definition.title} offers a child process where nothing accepts connections.",
             "It runs on without a debugger.",
         ) from error
     async with AsyncExitStack() as stack:
-        processes = Processes(reaper)
+        processes = Processes(reaper, above=parent.processes)
         stack.push_async_callback(processes.aclose)
         transport: Transport = ContentLengthTransport(stream)
         if definition.quirks.on_the_wire:
             settle = anyio.lowlevel.checkpoint
             transport = Tamed(transport, definition.quirks, {}, stop_on_entry=False, settle=settle)
         stack.push_async_callback(transport.aclose)
-        adapter = Adapter(transport, None, processes, parent.connect_again)
+        adapter = Adapter(transport, None, processes, again, address=address)
         stack.callback(adapter.close)
         yield adapter
 
 
-async def _connect(
-    definition: Definition, configuration: Mapping[str, object], parent: Adapter
-) -> ByteStream:
+def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[ByteStream]] | None:
+    """Return what connects to the server that the parent's session is at, where children are debugged there, too."""
     table = definition.children
-    if parent.connect_again is not None and table is not None and table.connect == "server":
-        return await parent.connect_again()
-    where = cast("Mapping[str, Any]", configuration.get("connect") or {})
-    return await connect(str(where.get("host") or LOOPBACK), int(where.get("port") or 0))
+    return parent.connect_again if table is not None and table.connect == "server" else None
+
+
+def _address(configuration: Mapping[str, object], parent: Adapter) -> Address:
+    """Return where the adapter says that the child is debugged.
+
+    Whoever is only attached to does not choose to whom we connect: it is the parent's own address.
+    An adapter that we have started chooses a port of this machine.
+
+    Raises:
+        Overstepped: It is somewhere else.
+    """
+    host, port = _named(configuration)
+    if parent.address is None and _loops(host):
+        return LOOPBACK, port
+    if parent.address is not None and port == parent.address[1]:
+        theirs = parent.address[0]
+        if host == theirs or (_loops(host) and _loops(theirs)):
+            return parent.address
+    here = ":".join(map(str, parent.address)) if parent.address else "a port of this machine"
+    raise Overstepped(
+        f"The adapter offers a child process at {host}:{port}, and dapeer connects only to {here}.",
+        "It runs on without a debugger.",
+    )
+
+
+def _named(configuration: Mapping[str, object]) -> Address:
+    match configuration.get("connect"):
+        case {"host": str(host), "port": int(port)} if 0 < port <= LAST_PORT:
+            return host, port
+        case {"port": int(port)} if 0 < port <= LAST_PORT:
+            return LOOPBACK, port
+        case _:
+            raise Overstepped(
+                "The adapter offers a child process, and does not tell at which port.",
+                "It runs on without a debugger.",
+            )
+
+
+def _loops(host: str) -> bool:
+    """Whether a host is this machine's loopback."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

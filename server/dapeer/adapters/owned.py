@@ -1,40 +1,81 @@
-"""Processes that we end, and are sure to be the right ones."""
+"""Processes that we end, and are sure to be the right ones: ours."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Final
 
 import anyio
 
 from dapeer.adapters import ending
+from dapeer.adapters.process_table import ancestors, carries, members, session_of
 from dapeer.adapters.reaper import Reaper
 
 AFTERMATH = 2.0
 """Seconds that killed processes have to be gone; the kernel needs a moment for a large one."""
+MARK: Final = "DAPEER_STARTED"
+"""Variable that all inherit that we start, or what we have started, whatever else they leave."""
 
 
 class Processes:
     """All processes of one debug session, which end together."""
 
-    def __init__(self, reaper: Reaper) -> None:
+    def __init__(self, reaper: Reaper, above: Processes | None = None) -> None:
+        """`above` are those of the session whose program has started this one's."""
         self._reaper = reaper
+        self._above = above
         self._owned: dict[int, Owned] = {}
+        self.mark: Mapping[str, str] = above.mark if above else {MARK: secrets.token_hex(8)}
+        """A variable for the environment of whatever is started for the session."""
         self._released = False
         """A process was let go; so not all that an adapter has started ends with it."""
 
     def add(self, pid: int) -> Owned | None:
-        """Have a process end with the others; never ourselves, or the system's first.
+        """Have a process that we have started end with the others; never ourselves, or the system's first.
 
         Returns it unless it is known already.
         """
         if pid <= 1 or pid == os.getpid() or pid in self._owned:
             return None
-        self._owned[pid] = Owned(pid)
-        self._reaper.watch(pid)
-        return self._owned[pid]
+        return self._keep(Owned(pid))
+
+    def claim(self, pid: int) -> Owned | None:
+        """Have a process that somebody names end with the others, if what we have started has started it.
+
+        The number alone says nothing: it may be one of a container, or of another machine. Returns it
+        unless it is known already, or is none of ours.
+        """
+        if pid <= 1 or pid == os.getpid() or pid in self._owned:
+            return None
+        # It is held before it is looked at: so what is killed is what was looked at.
+        process = Owned(pid)
+        if self.started(pid):
+            return self._keep(process)
+        process.close()
+        return None
+
+    def started(self, pid: int) -> bool:
+        """Whether one of these has started a process, itself or through others.
+
+        It is in the session of one, or below one; or its parents have ended, and it carries our mark.
+        Where the system tells no parents, the session alone counts.
+        """
+        living = {own.pid for own in self._owned.values() if not own.reused()}
+        return (
+            session_of(pid) in living
+            or not living.isdisjoint(ancestors(pid))
+            or any(carries(pid, f"{name}={value}") for name, value in self.mark.items())
+            or (self._above is not None and self._above.started(pid))
+        )
+
+    def _keep(self, process: Owned) -> Owned:
+        self._owned[process.pid] = process
+        self._reaper.watch(process.pid)
+        return process
 
     def discard(self, pid: int) -> None:
         """Let a process live on."""
@@ -92,7 +133,7 @@ class Owned:
     def kill(self) -> None:
         """SIGKILL the process and its group; a process that has its number by now is spared."""
         with contextlib.suppress(OSError):
-            if self._leads and not self._reused():
+            if self._leads and not self.reused():
                 os.killpg(self.pid, signal.SIGKILL)
             elif self._file is not None:
                 signal.pidfd_send_signal(self._file, signal.SIGKILL)
@@ -103,7 +144,7 @@ class Owned:
         """Kill what is left in the session that it leads, and return it."""
         left: list[Owned] = []
         # What is killed may have started another meanwhile.
-        while self._leads_session and not self._reused():
+        while self._leads_session and not self.reused():
             found = [Owned(pid) for pid in members(self.pid) if pid not in {o.pid for o in left}]
             for other in found:
                 # The number may have been given to another process since it was listed.
@@ -131,7 +172,7 @@ class Owned:
             os.close(self._file)
             self._file = None
 
-    def _reused(self) -> bool:
+    def reused(self) -> bool:
         """Whether ours is gone and another process has its number.
 
         A group outlives its leader, and keeps its number from being used again; so when nobody has
@@ -144,26 +185,6 @@ class Owned:
         except ProcessLookupError:
             return _group(self.pid) is not None
         return False
-
-
-def session_of(pid: int) -> int | None:
-    """Return the session that a living process belongs to; None where the system does not tell."""
-    try:
-        with Path(f"/proc/{pid}/stat").open("rb") as file:
-            # The name, in parentheses, may hold anything.
-            state, _, _, session = file.read().rpartition(b")")[2].split()[:4]
-    except (OSError, ValueError):
-        return None
-    return None if state in b"ZX" else int(session)
-
-
-def members(session: int) -> list[int]:
-    """Return the living processes of a session."""
-    try:
-        names = os.listdir("/proc")  # noqa: PTH208 - there are many
-    except OSError:
-        return []
-    return [int(name) for name in names if name.isdigit() and session_of(int(name)) == session]
 
 
 def _group(pid: int) -> int | None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -35,6 +36,9 @@ RETRY = 0.03
 """Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
 but a connection, and the first one is often the only one that it takes."""
 
+Address: TypeAlias = tuple[str, int]
+"""A host and a port."""
+
 
 class Adapter:
     """A debug adapter that runs, or the port of one that somebody else runs."""
@@ -46,8 +50,11 @@ class Adapter:
         processes: Processes,
         connect_again: Callable[[], Awaitable[ByteStream]] | None,
         terminal: Terminal | None = None,
+        address: Address | None = None,
     ) -> None:
         self.transport = transport
+        self.address = address
+        """Where somebody else's listens; None: we have started it, or its server."""
         self.terminal = terminal
         """The one that the program runs in."""
         self.connect_again = connect_again
@@ -55,7 +62,8 @@ class Adapter:
         self.lost = ""
         """Why the adapter was killed, when it was because its program was."""
         self._spawned = spawned
-        self._processes = processes
+        self.processes = processes
+        """What ends with it."""
         self._watches: set[asyncio.Task[None]] = set()
 
     @property
@@ -74,8 +82,14 @@ class Adapter:
         return self._spawned.tail.text() if self._spawned else ""
 
     def own(self, pid: int) -> None:
-        """Have a debuggee end with the adapter, and the process group that it leads."""
-        program = self._processes.add(pid)
+        """Have a program that we have started end with the adapter, and the process group that it leads."""
+        self._watch(self.processes.add(pid))
+
+    def claim(self, pid: int) -> None:
+        """Have a debuggee that the adapter names end with it in the same way, if it was started for the session."""
+        self._watch(self.processes.claim(pid))
+
+    def _watch(self, program: Owned | None) -> None:
         if program is not None and program.watchable and self._spawned is not None:
             watch = asyncio.create_task(self._bereft(program))
             self._watches.add(watch)
@@ -91,7 +105,7 @@ class Adapter:
     def release(self, pid: int) -> None:
         """Let a debuggee that was detached live on."""
         self.unwatch()
-        self._processes.release(pid)
+        self.processes.release(pid)
 
     def unwatch(self) -> None:
         """Expect no more to be told of the program's end: it has been, or is none of ours."""
@@ -100,7 +114,7 @@ class Adapter:
 
     async def kill(self) -> None:
         """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""
-        await self._processes.kill()
+        await self.processes.kill()
 
 
 @asynccontextmanager
@@ -122,15 +136,17 @@ async def open_adapter(
         processes = Processes(reaper)
         stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
-            spawned, stream = None, await _connect(inputs, definition.timeouts.start)
+            address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
+            spawned, stream = None, await _connect(address, definition.timeouts.start)
             again, own, terminal = None, {}, None
         else:
+            address = None
             own = _address(table, folder)
             terminal = _terminal(definition, request, inputs, stack)
             own |= {} if terminal is None else {"tty": terminal.path}
             values = {**await _values(definition, inputs), **own}
             inside = terminal if table.stdin == "program" else None
-            spawned = await spawn(definition.title, table, values, inside)
+            spawned = await spawn(definition.title, table, values, processes.mark, inside)
             stack.push_async_callback(_end, spawned)
             if inside is not None:
                 inside.let_go()
@@ -139,7 +155,7 @@ async def open_adapter(
             stream = await _wire(spawned, again, definition.timeouts.start)
         transport = _transport(definition, stream, spawned, inputs, own)
         stack.push_async_callback(transport.aclose)
-        adapter = Adapter(transport, spawned, processes, again, terminal)
+        adapter = Adapter(transport, spawned, processes, again, terminal, address)
         stack.callback(adapter.close)
         try:
             yield adapter
@@ -217,13 +233,13 @@ def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:
     return own | ({"host": LOOPBACK, "port": free_port(LOOPBACK)} if table.kind == "tcp" else {})
 
 
-async def _connect(inputs: Inputs, seconds: float) -> PromptStream:
-    host, port = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
+async def _connect(address: Address, seconds: float) -> PromptStream:
+    host, port = address
     try:
         with anyio.fail_after(seconds):
             return await connect(host, port)
     except ConnectionResetError as error:
-        raise no_adapter(inputs) from error
+        raise no_adapter(port) from error
     except (OSError, TimeoutError) as error:
         raise AdapterFailed(
             f"Nothing accepts connections at {host}:{port}.",
@@ -231,10 +247,10 @@ async def _connect(inputs: Inputs, seconds: float) -> PromptStream:
         ) from error
 
 
-def no_adapter(inputs: Inputs) -> AdapterFailed:
+def no_adapter(port: object) -> AdapterFailed:
     """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
     return AdapterFailed(
-        f"What listens at port {inputs.get('port')} is no debug adapter.",
+        f"What listens at port {port} is no debug adapter.",
         "Start the program so that it waits there for a debugger, then attach.",
     )
 

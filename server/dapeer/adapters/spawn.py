@@ -109,12 +109,13 @@ async def spawn(
     title: str,
     transport: TransportTable,
     values: Mapping[str, object],
+    mark: Mapping[str, str],
     terminal: Terminal | None = None,
 ) -> Spawned:
     """Start the adapter's process.
 
     Over stdio its stdin and stdout are the wire. On a server's stdin nothing comes; its stdout
-    belongs to its last words, or is the program's. With a `terminal`, all of them are in there.
+    belongs to its last words, or is the program's. `mark` is in its environment. With a `terminal`, all of them are in there.
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
@@ -141,7 +142,7 @@ async def spawn(
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
                 cwd=None if folder is UNSET else str(folder),
-                env={**ours, **{name: str(value) for name, value in additions.items()}},
+                env={**ours, **{name: str(value) for name, value in additions.items()}, **mark},
                 start_new_session=True,
             )
         except BaseException as error:

@@ -47,7 +47,7 @@ class Channel:
         self._pending: dict[int, tuple[Request, asyncio.Future[Response]]] = {}
         self.closed = anyio.Event()
         self.fault: str | None = None
-        """What of the adapter's messages could not be taken in first, None: nothing."""
+        """What of the adapter's messages could not be taken in, or was refused first, None: nothing."""
         self.breach: str | None = None
         """Why nothing more is received, where the adapter has broken the protocol."""
 
@@ -143,7 +143,11 @@ class Channel:
             self._observe(message)
         except Exception:
             log.exception("the adapter has sent what nobody understands: %s", describe(message))
-            self.fault = self.fault or f"dapeer could not take in its {describe(message)}"
+            self.blame(f"dapeer could not take in its {describe(message)}")
+
+    def blame(self, words: str) -> None:
+        """Take note of what is wrong with what the adapter sends; only the first is told."""
+        self.fault = self.fault or words
 
     def _respond(self, response: Response) -> None:
         # Only the number counts: some adapters leave `command` empty in error responses.
