@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"mirror", "relevance"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
     frozenset({"filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
-    frozenset({"dap"}),
+    frozenset({"dap", "logs"}),
     frozenset({"errors", "credentials", "folders"}),
 )
 """Top first. A part imports from the layers below its own."""
@@ -39,7 +39,8 @@ LAYERS: tuple[frozenset[str], ...] = (
 OWNERS: dict[str, tuple[str, ...]] = {
     "mcp": ("mcp/", "tools/"),
     "starlette": ("mcp/http.py",),
-    "uvicorn": ("mcp/http.py",),
+    "uvicorn": ("mcp/connections.py",),
+    "h11": ("mcp/connections.py",),
     "tomllib": ("adapters/table.py",),
     "pydantic": ("tools/", "mcp/"),
     "typing_extensions": ("snapshot.py", "tools/"),

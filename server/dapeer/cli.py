@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import logging
 import os
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import dapeer
-from dapeer import credentials
+from dapeer import credentials, logs
 from dapeer.errors import ArgumentError, DapeerError
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     arguments.credentials = secrets
     try:
-        _log(arguments.log_level, arguments.log_file)
+        logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup) as error:
         sys.stderr.write(f"dapeer: {_only(error)}\n")
@@ -358,17 +357,3 @@ def _target(text: str) -> str:
 
 def _groups(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _log(level: str, file: Path | None) -> None:
-    """Log to stderr or a file; stdout belongs to the protocol and to the reader."""
-    try:
-        logging.basicConfig(
-            level=level.upper(),
-            filename=file,
-            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        )
-    except OSError as error:
-        raise ArgumentError(
-            f"Cannot log to {file}: {error.strerror}.", "Name another file with --log-file."
-        ) from error

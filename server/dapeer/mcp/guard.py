@@ -15,6 +15,9 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 OPEN_PATHS: Final = frozenset({"/health"})
 """Paths that need no token; Host and Origin are checked there too."""
 
+LET_IN: Final = "dapeer.let_in"
+"""What to call when a request has shown what it must, in the `state` of its ASGI scope."""
+
 Headers = Iterable[tuple[bytes, bytes]]
 
 # The three types of ASGI; a web framework is the business of http.py alone.
@@ -111,6 +114,8 @@ class Guard:
         if refusal is None and self._closed:
             refusal = Refusal(503, "The server is shutting down.")
         if refusal is None:
+            if scope["path"] not in OPEN_PATHS:
+                scope["state"][LET_IN]()
             await self._application(scope, receive, send)
         else:
             await answer(send, refusal)

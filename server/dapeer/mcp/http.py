@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-import anyio
-import uvicorn
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
@@ -20,12 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import dapeer
 from dapeer.errors import ArgumentError
+from dapeer.mcp import connections
 from dapeer.mcp.guard import Guard, Rules
 from dapeer.mcp.presence import Presence
 from dapeer.mcp.server import DapeerServer
-
-KEEP_ALIVE: Final = 120
-"""Seconds that an idle connection stays open; uvicorn's 5 make clients reconnect all the time."""
 
 SESSION_HEADER: Final = b"mcp-session-id"
 
@@ -57,21 +52,16 @@ def bind(host: str, port: int) -> socket.socket:
 async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> AsyncGenerator[None]:
     """Serve on a bound socket while the body runs; it starts once clients can connect.
 
-    At the end the open streams and the running calls are ended first: uvicorn would wait for them.
+    At the end the open streams and the running calls are ended first: their clients are told.
     """
     sessions = StreamableHTTPSessionManager(server)
     guard = Guard(_application(server, sessions), rules)
-    web = _Uvicorn(guard)
-    async with anyio.create_task_group() as tasks:
-        async with sessions.run():
-            tasks.start_soon(web.serve, [bound])
-            await web.listening.wait()
-            try:
-                yield
-            finally:
-                guard.close()
-                server.close_streams()
-        web.should_exit = True
+    async with connections.serve(guard, bound), sessions.run():
+        try:
+            yield
+        finally:
+            guard.close()
+            server.close_streams()
 
 
 def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -> ASGIApp:
@@ -152,41 +142,3 @@ class MessagesEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take one message."""
         await self._transport.handle_post_message(scope, receive, send)
-
-
-class _Uvicorn(uvicorn.Server):
-    """uvicorn, but the signals are ours, and it says when it listens."""
-
-    def __init__(self, application: ASGIApp) -> None:
-        super().__init__(
-            uvicorn.Config(
-                application,
-                lifespan="off",
-                # httptools leaves blanks around header values, which MCP 2026-07-28 forbids.
-                http="h11",
-                ws="none",
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                date_header=False,
-                timeout_keep_alive=KEEP_ALIVE,
-                timeout_graceful_shutdown=1,
-            )
-        )
-        self.listening = anyio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        """Leave the signals alone."""
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
-        await super().startup(sockets)
-        self.listening.set()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop, with the clients hung up on: what still runs for them ends as if they had left."""
-        for connection in self.server_state.connections:
-            connection.transport.close()
-        await super().shutdown(sockets)
