@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from dapeer.schemas import flaw_of, problem_of, unpacked
+from dapeer.schemas.judge import Judge
 
 NAME = {"type": "string", "maxLength": 5}
 
@@ -38,10 +39,66 @@ def test_references_within_a_schema_are_fine() -> None:
     assert wrong == "Argument `root.left.left`: should be of type object, not 3."
 
 
-def test_a_schema_that_never_ends_is_told_when_it_is_used() -> None:
+def test_a_schema_that_refers_to_itself_for_ever_asks_for_nothing() -> None:
     endless = {**an(a={"$ref": "#/$defs/a"}), "$defs": {"a": {"$ref": "#/$defs/a"}}}
     assert flaw_of(endless) is None
-    assert "never end" in (problem_of({"a": 1}, endless) or "")
+    assert problem_of({"a": 1}, endless) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "schema", "sentence"),
+    [
+        ({"a": "a" * 40 + "!"}, an(a={"pattern": "^(a+)+$"}), "does not match '^(a+)+$'"),
+        ({"a": "x" * 40}, an(a={"pattern": r"(x+x+)+\1y"}), "Argument `a`: Error executing regex"),
+        (
+            {"a": [{"x": [n % 2999]} for n in range(3000)]},
+            an(a={"uniqueItems": True}),
+            "non-unique",
+        ),
+        ({"a": "\udcff"}, an(a={"type": "integer"}), "hold what is no text"),
+        ({"a": 10**40}, an(a={"maximum": 1}), "is greater than the maximum of 1"),
+        (
+            {"b": 1},
+            {"items": [{"a": 1}], "$schema": "http://json-schema.org/draft-07/schema#"},
+            None,
+        ),
+        (
+            {"b": 1},
+            {"items": [{"a": 1}]},
+            "The arguments cannot be checked: its schema is none: items",
+        ),
+    ],
+)
+def test_arguments_that_are_costly_to_compare_or_odd_are_judged_at_once(
+    given: dict[str, Any], schema: dict[str, Any], sentence: str | None
+) -> None:
+    said = problem_of(given, schema)
+    assert said == sentence if sentence is None else sentence in (said or "")
+
+
+def chain(length: int) -> dict[str, Any]:
+    """Return a schema that leads the engine deeper than its stack is."""
+    links = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(length)}
+    return {**an(a={"$ref": "#/$defs/d0"}), "$defs": {**links, f"d{length}": {"type": "string"}}}
+
+
+async def test_a_schema_that_asks_for_too_much_costs_one_answer() -> None:
+    judge = Judge()
+    good = an(a={"type": "integer"})
+    try:
+        assert await judge.problem_of({"a": 1}, chain(50_000)) == (
+            "The arguments cannot be checked: that asks for too much time or memory."
+        )
+        assert await judge.problem_of({"a": "x"}, good) == (
+            'Argument `a`: should be of type integer, not "x".'
+        )
+        patterns = {f"a{n}": {"pattern": f"(\\w{{1,20}}){{1,9}}{n}"} for n in range(20_000)}
+        assert await judge.flaw_of(an(**patterns)) == (
+            "its schema asks for too much time or memory"
+        )
+        assert await judge.flaw_of(good) is None
+    finally:
+        await judge.aclose()
 
 
 @pytest.mark.parametrize(

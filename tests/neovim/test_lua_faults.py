@@ -120,6 +120,25 @@ async def test_a_tool_is_known_when_the_call_that_made_it_has_answered(tmp_path:
             assert await read(c, f"nvim_{name}") == "made"
 
 
+async def test_a_schema_whose_check_would_never_end_holds_nobody_else_up(tmp_path: Path) -> None:
+    hostile = """
+      local defs = { d60 = { type = 'string' } }
+      for n = 0, 59 do
+        local next_one = { ['$ref'] = '#/$defs/d' .. n + 1 }
+        defs['d' .. n] = { anyOf = { next_one, next_one } }
+      end
+      Tool('hostile', nil, {
+        parameters = { type = 'object', ['$defs'] = defs, properties = { a = { ['$ref'] = '#/$defs/d0' } } },
+      })
+    """
+    async with trying(tmp_path, hostile) as editor, attached(editor) as (c, _):
+        checked = asyncio.create_task(refusal(c, "nvim_hostile", a=1))
+        await read(c, "dap_status")
+        assert not checked.done()
+        assert "asks for too much time or memory" in await checked
+        assert await answer(c, "cb('goes on')") == "goes on"
+
+
 async def test_answers_that_cannot_be_sent_as_they_are_become_sentences(tmp_path: Path) -> None:
     sentences = {
         "cb({ [0] = 'a' })": "result has the key 0: lists begin at 1, and names are strings",

@@ -17,7 +17,8 @@ from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.runs import Outcome, Run, Tell
-from dapeer.schemas import problem_of, unpacked
+from dapeer.schemas import unpacked
+from dapeer.schemas.judge import Judge
 
 NAME: Final = "relay-1"
 """Of the relay that we understand, as `relay.js` has it."""
@@ -43,13 +44,15 @@ class Relay:
     Args:
         catalogue: The server.
         directory: Where tools are run.
+        judge: Of what those who wrote the tools say of their arguments.
         agent: The part of a request that names the agent whose rules hold; empty: that of any new session.
     """
 
-    def __init__(self, catalogue: Catalogue, directory: Path, agent: Json) -> None:
+    def __init__(self, catalogue: Catalogue, directory: Path, judge: Judge, agent: Json) -> None:
         self._catalogue = catalogue
         self._opencode = catalogue.opencode
         self._directory = directory
+        self._judge = judge
         self._agent = agent
 
     async def missing(self) -> str:
@@ -99,7 +102,7 @@ class Relay:
         if tool not in schemas:
             raise await self._unknown(tool, schemas)
         given = unpacked(arguments, schemas[tool])
-        if problem := problem_of(given, schemas[tool]):
+        if problem := await self._judge.problem_of(given, schemas[tool]):
             raise ArgumentError(problem, "opencode_tools tells what it takes.")
         return given
 

@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast, get_args
 
+import anyio
+
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
 from dapeer.kinds import ALL, ActionKind, Kinds
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
-from dapeer.schemas import flaw_of
+from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)
 
@@ -64,28 +66,51 @@ class LuaTool:
 class LuaTools:
     """One Neovim's tools, in our memory: nothing here asks Neovim what it has."""
 
-    def __init__(self, neovim: Neovim, ahead: float) -> None:
+    def __init__(self, neovim: Neovim, ahead: float, judge: Judge) -> None:
         """`ahead`: seconds by which Neovim's clock is ahead of ours."""
         self.by_name: Mapping[str, LuaTool] = {}
         self._neovim = neovim
         self._ahead = ahead
+        self._judge = judge
+        self._flaws: dict[str, str | None] = {}
+        """Of the schemas of others that are known, by their text."""
+        self._newest = 0
+        """Number of the list that was told last."""
+        self._taken = asyncio.Event()
+        """Set while that one is taken in."""
         self._numbers = itertools.count(1)
         self._refused: set[tuple[str, str]] = set()
         self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
 
-    def take(self, told: object) -> None:
-        """Take in which tools there are, as JSON from Lua.
+    async def take(self, told: object) -> None:
+        """Take in which tools there are, as JSON from Lua; what is told meanwhile is newer.
 
         A tool that cannot be served is left out, and its Neovim is told why.
         """
-        found: dict[str, LuaTool] = {}
-        for one in read_tools(str(told)):
-            flaw = None if one.group != OTHERS else _flaw(one)
+        number = self.expect()
+        tools = read_tools(str(told))
+        flaws = {one.name: await self._flaw(one) for one in tools}
+        if number < self._newest:
+            return
+        for name, flaw in flaws.items():
             if flaw:
-                self.refuse(one.name, flaw)
-            else:
-                found[one.name] = one
-        self.by_name = found
+                self.refuse(name, f"{flaw}.")
+        self.by_name = {one.name: one for one in tools if not flaws[one.name]}
+        self._taken.set()
+
+    def expect(self) -> int:
+        """Take note that another list is about to be taken in; return its number."""
+        self._newest += 1
+        self._taken.clear()
+        return self._newest
+
+    async def _flaw(self, one: LuaTool) -> str | None:
+        if one.group != OTHERS:
+            return None
+        schema = json.dumps(one.input_schema)
+        if schema not in self._flaws:
+            self._flaws[schema] = await self._judge.flaw_of(one.input_schema)
+        return self._flaws[schema]
 
     def refuse(self, name: str, why: str) -> None:
         """Tell the person why a tool of theirs is not served; they are told once."""
@@ -116,6 +141,9 @@ class LuaTools:
             await self._begun(told)
             answer = await self._answer(one, told, progress)
             over = True
+            # The tools that a call has made are there when it has answered.
+            with anyio.move_on_after(SECONDS_TO_ANSWER):
+                await self._taken.wait()
             return answer
         finally:
             del self._running[number]
@@ -227,10 +255,6 @@ def _kinds(action: object) -> Kinds:
     known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
     # What we do not know may be anything.
     return known if len(known) == len(told) else ALL
-
-
-def _flaw(one: LuaTool) -> str | None:
-    return (flaw := flaw_of(one.input_schema)) and f"{flaw}."
 
 
 def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema

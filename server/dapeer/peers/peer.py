@@ -25,6 +25,7 @@ from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
 from dapeer.peers.shared import SharedBreakpoints
 from dapeer.peers.starts import Starts
 from dapeer.peers.witness import Witness
+from dapeer.schemas.judge import Judge
 from dapeer.session import Session
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class Peer:
         tasks: TaskGroup,
         taps: Taps,
         opencode: Servers,
+        judge: Judge,
         tools_changed: Callable[[], None],
     ) -> None:
         self.id = number
@@ -66,6 +68,8 @@ class Peer:
         self._tasks = tasks
         self._taps = taps
         self._opencode = opencode
+        self.judge = judge
+        """Of what others have written as the schemas of its tools."""
         self._tools_changed = tools_changed
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
@@ -135,7 +139,7 @@ class Peer:
             facts = await neovim.call(
                 ATTACH, str(plugin_folder()), neovim.channel, options, seconds=seconds
             )
-            self._take_in(cast("Mapping[str, Any]", facts))
+            await self._take_in(cast("Mapping[str, Any]", facts))
         except BaseException:
             self._taps.forget(self._secret)
             await neovim.aclose()
@@ -148,13 +152,13 @@ class Peer:
             for number in self.facts.get("sessions") or ():
                 await (await self._arrived(number)).replayed.wait()
 
-    def _take_in(self, facts: Mapping[str, Any]) -> None:
+    async def _take_in(self, facts: Mapping[str, Any]) -> None:
         self.facts = facts
         self._ahead = float(facts.get("clock") or time.time()) - time.time()
         self._witness = Witness(self.neovim, facts.get("approve"))
         self._shared = SharedBreakpoints(self._debugger.breakpoints, self.neovim, self._names)
-        self._tools = LuaTools(self.neovim, self._ahead)
-        self._tools.take(facts.get("tools") or "[]")
+        self._tools = LuaTools(self.neovim, self._ahead, self.judge)
+        await self._tools.take(facts.get("tools") or "[]")
         self._told |= self._tools.told
 
     async def _arrived(self, number: int) -> Joined:
@@ -313,7 +317,14 @@ class Peer:
             log.warning("breakpoints of the person: %s", line)
 
     def _take_tools(self, told: object) -> None:
-        self._tools.take(told)
+        self._tools.expect()
+        self._tasks.start_soon(self._take_tools_in, told)
+
+    async def _take_tools_in(self, told: object) -> None:
+        try:
+            await self._tools.take(told)
+        except Exception:
+            log.exception("Neovim told odd tools")
         self._tools_changed()
 
     def _uses_opencode(self, told: Mapping[str, Any]) -> None:

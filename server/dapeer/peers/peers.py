@@ -21,6 +21,7 @@ from dapeer.opencode.client import OpenCode
 from dapeer.opencode.servers import Servers
 from dapeer.peers.peer import Peer
 from dapeer.peers.witness import Action
+from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ class Peers:
         self._taps = Taps()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
+        self.judge = Judge()
+        """Of the schemas that others have written for their tools."""
         self.opencode = Servers(debugger.project, self._tasks, opencode)
 
     async def __aenter__(self) -> Self:
@@ -70,6 +73,7 @@ class Peers:
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()
+            await self.judge.aclose()
         self._tasks.cancel_scope.cancel()
         return await self._tasks.__aexit__(kind, error, traceback)
 
@@ -118,6 +122,7 @@ class Peers:
                 self._tasks,
                 self._taps,
                 self.opencode,
+                self.judge,
                 self._tools_changed,
             )
             await peer.attach(target, seconds)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-import anyio
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoNeovim
@@ -24,9 +22,6 @@ GROUPS: Final = (
     "diagnostics", "lsp", "undo", "editor", "documents", "diff", "interview", "exec", "test", OTHERS,
 )  # fmt: skip
 """The groups of the plugin's own tools, and that of everybody else's. No Neovim need be there to name one."""
-
-LARGE: Final = 100_000
-"""Characters of arguments that take long to check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +119,11 @@ class NeovimTool:
         arguments = {
             name: one for name, one in given.items() if name != CONNECTION or name in takes
         }
-        check = functools.partial(problem_of, arguments, self._schema)
-        large = len(json.dumps(arguments)) > LARGE
-        # Nobody else shall wait meanwhile.
-        if problem := await anyio.to_thread.run_sync(check) if large else check():
+        if self.spec.group == OTHERS:
+            problem = await self.homes[0].judge.problem_of(arguments, self._schema)
+        else:
+            problem = problem_of(arguments, self._schema)
+        if problem:
             raise ArgumentError(problem)
 
     def _home(self, given: dict[str, Any]) -> Peer:

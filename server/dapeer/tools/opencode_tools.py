@@ -52,7 +52,7 @@ async def opencode_tools(
 ) -> Reply:
     """List the tools of OpenCode that opencode_tool_call calls, MCP servers' included, with their arguments."""
     catalogue, where = _known(call, directory)
-    using = Relay(catalogue, where, await catalogue.agent(where, agent))
+    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
     missing = await using.missing()
     found = await _all(catalogue, where) if missing else await using.offered()
     rows = [_row(one, whole=name is not None) for one in found if (name or "") in one["name"]]
@@ -76,7 +76,7 @@ async def opencode_tool_call(
 ) -> Reply:
     """Call a tool of OpenCode's, as opencode_tools lists it; OpenCode's permission rules hold."""
     catalogue, where = _known(call, directory)
-    using = Relay(catalogue, where, await catalogue.agent(where, agent))
+    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
     if missing := await using.missing():
         raise OpenCodeFailed(missing)
     given = await using.checked(name, arguments or {})
