@@ -5,10 +5,14 @@ end
 vim.g.loaded_dapeer = true
 
 vim.api.nvim_create_user_command('Dapeer', function(call)
+  local problem = require('dapeer.needs').lacking()
+  if problem then
+    return vim.notify(problem, vim.log.levels.ERROR)
+  end
   require('dapeer.command').run(call.fargs)
 end, {
   nargs = '*',
-  desc = 'dapeer: start | stop | restart | status | log | diffs | accept | reject [reason]',
+  desc = 'dapeer: start | stop | restart | status | log | follow | diffs | accept | reject [reason]',
   complete = function(lead, line)
     return require('dapeer.command').complete(lead, line)
   end,

@@ -62,11 +62,26 @@ local function decide(what, reason)
   end
 end
 
+-- The first start may build the core, which takes seconds.
+local function start()
+  if require('dapeer').status().state == 'running' then
+    return status()
+  end
+  vim.api.nvim_create_autocmd('User', {
+    group = vim.api.nvim_create_augroup('dapeer_command', { clear = true }),
+    pattern = 'DapeerReady',
+    once = true,
+    callback = status,
+  })
+  require('dapeer').start()
+  if require('dapeer').is_running() then
+    tell('starting')
+  end
+end
+
 ---@type table<string, fun(rest: string?)>
 local COMMANDS = {
-  start = function()
-    require('dapeer').start()
-  end,
+  start = start,
   stop = function()
     require('dapeer').stop()
   end,

@@ -8,6 +8,22 @@ local function checkout()
   return vim.uv.fs_stat(root .. '/pyproject.toml') and root or nil
 end
 
+---What to do where there is no core.
+---@param root string?  the checkout that the plugin is a part of
+---@return string
+local function advice(root)
+  local missing = 'The command dapeer is not on your PATH'
+  local name_it = 'name it in setup{ bridge = { command = … } }'
+  if root then
+    return ('%s, and neither is uv, which would run it from %s. Install uv (`pip install uv`), or %s.'):format(
+      missing,
+      root,
+      name_it
+    )
+  end
+  return ('%s. Put the folder of the dapeer that this plugin came with there, or %s.'):format(missing, name_it)
+end
+
 ---The words that come before the arguments: what the options say, else an installed `dapeer`, else the
 ---checkout that the plugin is a part of.
 ---@return string[]? command
@@ -25,8 +41,7 @@ function M.find()
   elseif root and vim.fn.executable('uv') == 1 then
     return { 'uv', 'run', '--quiet', '--no-dev', '--project', root, 'dapeer' }
   end
-  return nil,
-    'The command dapeer is not there. Install it (`uv tool install dapeer`), or name it in setup{ bridge = { command = … } }.'
+  return nil, advice(root)
 end
 
 return M

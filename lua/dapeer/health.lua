@@ -1,17 +1,22 @@
 -- :checkhealth dapeer
 local M = {}
 
-local health = vim.health
+-- Before Neovim 0.10, which is too old, the names were others.
+local health = vim.health or require('health')
+if not health.start then
+  health = { start = health.report_start, error = health.report_error }
+end
 
 local VERSION_PATIENCE = 10 * 1000 -- ms; `uv run` may have to install first
 
 local function check_neovim()
-  local version = tostring(vim.version())
-  if vim.fn.has('nvim-0.10') == 1 then
-    health.ok('Neovim ' .. version)
+  local problem = require('dapeer.needs').lacking()
+  if problem then
+    health.error(problem)
   else
-    health.error('Neovim ' .. version .. ' is too old', 'Install Neovim 0.10 or newer.')
+    health.ok('Neovim ' .. tostring(vim.version()))
   end
+  return problem == nil
 end
 
 -- The version of the core, or why it has none. The person has asked and waits for it.
@@ -174,7 +179,9 @@ end
 
 function M.check()
   health.start('dapeer: what it needs')
-  check_neovim()
+  if not check_neovim() then
+    return
+  end
   check_core()
   health.start('dapeer: the core of this Neovim')
   check_life()

@@ -1,4 +1,9 @@
 -- The functions that a person's configuration calls. Each loads what it needs when it is called.
+local problem = require('dapeer.needs').lacking()
+if problem then
+  return require('dapeer.needs').stub(problem)
+end
+
 local M = setmetatable({}, {
   __index = function(M, name)
     -- Helpers for results of tools.

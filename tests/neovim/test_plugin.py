@@ -1,5 +1,8 @@
 """The plugin as a person meets it: setup, commands, help, health."""
 
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -52,9 +55,21 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
         assert await editor.lua("return vim.fn.exists(':Dapeer')") == 2
         assert await editor.lua(loaded) == []
     async with neovim(tmp_path, dap=False, setup={}) as editor:
-        assert await editor.lua(loaded) == ["dapeer", "dapeer.config", "dapeer.hook", "dapeer.kept"]
+        assert await editor.lua(loaded) == [
+            "dapeer",
+            "dapeer.config",
+            "dapeer.hook",
+            "dapeer.kept",
+            "dapeer.needs",
+        ]
         assert not await editor.lua("return require('dapeer').is_running()")
-        assert await editor.lua(loaded) == ["dapeer", "dapeer.config", "dapeer.hook", "dapeer.kept"]
+        assert await editor.lua(loaded) == [
+            "dapeer",
+            "dapeer.config",
+            "dapeer.hook",
+            "dapeer.kept",
+            "dapeer.needs",
+        ]
 
 
 async def test_what_is_wrong_with_the_options_is_told_once_and_breaks_nothing(
@@ -159,6 +174,59 @@ async def test_the_help_has_valid_tags_and_names_every_option(tmp_path: Path) ->
         assert name.startswith("_") or f"*dapeer.{name}()*" in text
     for option in tops:
         assert f"{option} = " in text
+
+
+async def test_the_help_is_found_without_a_plugin_manager(tmp_path: Path) -> None:
+    (tmp_path / "doc").mkdir()
+    (tmp_path / "doc" / "dapeer.txt").write_text(HELP, encoding="utf-8")
+    async with neovim(tmp_path, dap=False) as editor:
+        await editor.lua("vim.cmd.helptags(...)", str(tmp_path / "doc"))
+        # nvim --clean -es -c 'helptags doc' -c q
+        assert (ROOT / "doc" / "tags").read_text() == (tmp_path / "doc" / "tags").read_text()
+        assert "*dapeer.txt*" in "\n".join(await shown(editor, "help dapeer"))
+
+
+async def test_without_a_core_and_without_uv_one_sentence_says_what_to_install(
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "clone"
+    for folder in ("lua", "plugin"):
+        shutil.copytree(ROOT / folder, copy / folder)
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    rc = f"vim.opt.runtimepath:remove({str(ROOT)!r}) vim.opt.runtimepath:prepend({str(copy)!r})"
+    async with neovim(tmp_path, dap=False, rc=rc, setup={}, environment={"PATH": ""}) as editor:
+        await editor.lua("pcall(require('dapeer').start)")
+        failure = await editor.lua("return require('dapeer').status().failure")
+    assert failure == (
+        "The command dapeer is not on your PATH, and neither is uv, which would run it from "
+        f"{copy}. Install uv (`pip install uv`), or name it in setup{{ bridge = {{ command = … }} }}."
+    )
+
+
+OLD = Path("/usr/bin/nvim")
+
+
+@pytest.mark.parametrize(
+    "command", ["Dapeer start", "lua require('dapeer').setup{}", "checkhealth dapeer"]
+)
+def test_a_neovim_that_is_too_old_is_told_so_in_one_sentence(tmp_path: Path, command: str) -> None:
+    version = OLD.exists() and subprocess.check_output([OLD, "--version"], text=True).split()[1]
+    if not version or not re.match(r"v0\.[0-9]\.", version):
+        pytest.skip("needs a Neovim before 0.10: Debian 12 has one, apt-get install neovim")
+    start = [OLD, "--clean", "--headless", "-u", "NONE", "--cmd", f"set runtimepath^={ROOT}"]
+    steps = [
+        "runtime plugin/dapeer.lua",
+        command,
+        "if &ft == 'checkhealth' | %print | endif",
+        "qa!",
+    ]
+    words = [word for step in steps for word in ("-c", step)]
+    told = subprocess.run(
+        [*start, *words], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    sentence = f"dapeer needs Neovim 0.10 or newer; this is NVIM {version}. Install a newer Neovim."
+    assert sentence in told.stderr + told.stdout
+    assert "stack traceback" not in told.stderr
 
 
 @needs_nvim_dap

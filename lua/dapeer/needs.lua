@@ -1,0 +1,31 @@
+-- What this Neovim lacks. It runs in any Neovim, so it uses what the oldest ones have.
+local M = {}
+
+---@return string?  a sentence; nil where nothing is lacking
+function M.lacking()
+  if vim.fn.has('nvim-0.10') == 1 then
+    return nil
+  end
+  local version = vim.fn.matchstr(vim.fn.execute('version'), 'NVIM v[0-9.]\\+')
+  return ('dapeer needs Neovim 0.10 or newer; this is %s. Install a newer Neovim.'):format(version)
+end
+
+---Stand for the whole plugin in a Neovim that is too old: whatever is called says so, once.
+---@param problem string
+---@return table
+function M.stub(problem)
+  local told = false
+  local function tell()
+    if not told then
+      told = true
+      vim.notify(problem, vim.log.levels.ERROR)
+    end
+  end
+  return setmetatable({}, {
+    __index = function()
+      return tell
+    end,
+  })
+end
+
+return M
