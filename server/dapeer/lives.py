@@ -71,16 +71,35 @@ class Lives:
 
     async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
         """Live the life of a program's first session, whose adapter outlives those of its children."""
+        begun: list[Session] = []
+
+        def begin(session: Session) -> None:
+            task_status.started(session)
+            begun.append(session)
+
+        try:
+            failure = await self._open(plan, arguments, begin)
+        except Exception:
+            # Who starts is told; later nobody waits, and a fault of one must not end all the others.
+            if not begun:
+                raise
+            log.exception("session %s", begun[0].id)
+        else:
+            if failure is not None:
+                raise failure
+
+    async def _open(
+        self, plan: Plan, arguments: Body, begin: Callable[[Session], None]
+    ) -> DapeerError | None:
+        """Live a session with an adapter of its own; return why it could not start."""
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
             live = self._live(plan, adapter, None)
             session = live.session
-            failure = await self._live_through(
-                live, arguments, lambda: task_status.started(session)
-            )
-            if failure is not None:
-                raise failure
-            await session.wait_for(lambda: not alive(session), None)
+            failure = await self._live_through(live, arguments, lambda: begin(session))
+            if failure is None:
+                await session.wait_for(lambda: not alive(session), None)
+            return failure
 
     async def _adopt(self, parent: Live, offered: Body) -> None:
         """Debug a process that another one has started; return when its session has begun.
@@ -103,6 +122,8 @@ class Lives:
                 await self._adopt(parent, offered)
             except DapeerError as error:
                 log.warning("a child of session %s: %s", parent.session.id, error)
+            except Exception:
+                log.exception("a child of session %s", parent.session.id)
 
         self._tasks.start_soon(adopt)
 

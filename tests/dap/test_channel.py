@@ -124,11 +124,12 @@ async def test_a_response_without_a_command_gets_that_of_its_request() -> None:
 
 async def test_the_answer_to_another_clients_request_is_observed_only() -> None:
     async with wire() as w, asyncio.TaskGroup() as tasks:
-        await w.adapter.send(Response(0, "next", success=True))
+        await w.adapter.send(Request(-7, "next"))
+        await w.adapter.send(Response(-7, "next", success=True))
         asking = tasks.create_task(w.channel.request("threads"))
         await w.answer(await w.asked())
         await asking
-        assert Response(0, "next", success=True) in w.seen
+        assert Response(-7, "next", success=True) in w.seen
 
 
 async def test_a_second_answer_and_one_that_nobody_asked_for_are_dropped() -> None:

@@ -33,6 +33,16 @@ def test_an_event_whose_body_is_no_object_has_an_empty_body(body: object) -> Non
     )
 
 
+@pytest.mark.parametrize(("levels", "taken"), [(90, True), (101, False), (900, False)])
+def test_what_is_nested_deeper_than_anybody_needs_is_no_message(levels: int, taken: bool) -> None:
+    vendor: object = {}
+    for _ in range(levels):
+        vendor = [vendor]
+    wide = [{"name": str(number)} for number in range(1000)]
+    message = decoded(type="event", event="e", seq=1, body={"wide": wide, "deep": vendor})
+    assert (message is not None) == taken
+
+
 def test_an_event_without_a_body_has_an_empty_body() -> None:
     assert decoded(type="event", event="initialized", seq=2) == Event("initialized", {}, 2)
 

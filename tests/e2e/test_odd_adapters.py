@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, read, text
+from tests.harness import FAKE_PROGRAM, Json, ask, call, client, data, fake, read, refusal, text
 from tests.processes import LIMIT
 
 STOPPED = {"reason": "entry", "threadId": 1, "allThreadsStopped": True}
@@ -276,6 +276,7 @@ async def test_output_of_every_odd_shape_is_kept(settings: Path) -> None:
 
 NESTED = "[" * 2000 + "]" * 2000
 DEEP = f'{{"type":"event","event":"output","body":{{"output":{NESTED}}}}}'
+UNASKED = '{"type":"response","request_seq":0,"success":true,"command":"setBreakpoints","body":{}}'
 ATTACKS: dict[str, object] = {
     "thread": {"event": ["continued", {"threadId": []}]},
     "breakpoint": {"event": ["breakpoint", {"reason": "new", "breakpoint": [1]}]},
@@ -292,6 +293,9 @@ ATTACKS: dict[str, object] = {
     "port": {"request": ["startDebugging", {"configuration": {"connect": {"port": "x"}}}]},
     "twice": {"respond": {}},
     "stop": {"event": ["stopped", {"reason": {}, "threadId": {}, "text": []}]},
+    "unasked": {"raw": f"Content-Length: {len(UNASKED)}\r\n\r\n{UNASKED}"},
+    "condition": {"event": ["breakpointFailed", {"line": [], "count": "many"}]},
+    "orders": {"times": [3000, {"request": ["makeCoffee", {}]}]},
 }
 
 
@@ -306,4 +310,34 @@ async def test_an_odd_message_ends_at_most_its_own_session(settings: Path, attac
         await call(c, "dap_threads")
         step = await ask(c, "dap_step_over", session_id=calm["session_id"])
         assert step["line"] == 2
-        assert "Internal error" not in await read(c, "dap_status")
+        status = await read(c, "dap_status")
+        assert "Internal error" not in status
+        assert "could not take in" not in status
+
+
+async def test_an_adapter_that_asks_without_end_and_reads_nothing_is_left(settings: Path) -> None:
+    asking: Json = {"times": [3000, {"request": ["makeCoffee", {}]}]}
+    fake(settings, {"next": [asking, "default"]})
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        end = await ask(c, "dap_step_over")
+        assert (end["state"], end["cause"]) == (
+            "ended",
+            "It asked for more and more, and read no answer.",
+        )
+
+
+async def test_what_can_be_watched_may_be_told_in_any_shape(settings: Path) -> None:
+    watched = {"dataId": "d", "description": "line", "accessTypes": 1.5}
+    fake(
+        settings,
+        {
+            "dataBreakpointInfo": [{"respond": watched}],
+            "setDataBreakpoints": [{"respond": {"breakpoints": [{"verified": "yes"}]}}],
+        },
+        capabilities={"supportsConfigurationDoneRequest": True, "supportsDataBreakpoints": True},
+    )
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        said = await refusal(c, "dap_set_data_breakpoint", path="line")
+        assert "was not set" in said

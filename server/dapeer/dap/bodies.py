@@ -165,6 +165,14 @@ class SetBreakpointsResponseBody(TypedDict):
     breakpoints: list[Breakpoint]
 
 
+class DataBreakpointInfoResponseBody(TypedDict):
+    """Whether a variable can be watched, and how."""
+
+    dataId: str
+    description: str
+    accessTypes: NotRequired[list[str]]
+
+
 class GotoTargetsResponseBody(TypedDict):
     """Places where execution may be continued."""
 
@@ -215,6 +223,12 @@ class ReadMemoryResponseBody(TypedDict):
     data: NotRequired[str]
 
 
+class WriteMemoryResponseBody(TypedDict):
+    """How much of it was written."""
+
+    bytesWritten: NotRequired[int]
+
+
 class RunInTerminalRequestArguments(TypedDict):
     """A program that is to run in a terminal."""
 
@@ -246,6 +260,7 @@ EVENTS: Mapping[str, type] = {
 
 RESPONSES: Mapping[str, type] = {
     "completions": CompletionsResponseBody,
+    "dataBreakpointInfo": DataBreakpointInfoResponseBody,
     "disassemble": DisassembleResponseBody,
     "evaluate": EvaluateResponseBody,
     "exceptionInfo": ExceptionInfoResponseBody,
@@ -266,6 +281,7 @@ RESPONSES: Mapping[str, type] = {
     "stepInTargets": StepInTargetsResponseBody,
     "threads": ThreadsResponseBody,
     "variables": VariablesResponseBody,
+    "writeMemory": WriteMemoryResponseBody,
 }
 """By command."""
 

@@ -26,6 +26,9 @@ from dapeer.errors import (
 
 log = logging.getLogger(__name__)
 
+MOST_ORDERS = 1000
+"""Requests of an adapter that wait for their answer; one that asks for more reads none."""
+
 Observer = Callable[[Message], None]
 ReverseHandler = Callable[[Request], Awaitable[Body]]
 
@@ -45,6 +48,10 @@ class Channel:
         # > The `seq` for the first message sent by a client or debug adapter is 1, …
         self._seq = itertools.count(1)
         self._pending: dict[int, tuple[Request, asyncio.Future[Response]]] = {}
+        self._watched: set[int] = set()
+        """Numbers of another client's requests without an answer yet."""
+        self._orders = 0
+        """Requests of the adapter that have no answer yet."""
         self.closed = anyio.Event()
         self.fault: str | None = None
         """What of the adapter's messages could not be taken in, or was refused first, None: nothing."""
@@ -124,18 +131,30 @@ class Channel:
             except ProtocolError as error:
                 self.breach = str(error)
                 return
+            except Exception:
+                log.exception("what the adapter has sent cannot be read")
+                self.breach = "dapeer could not read what it sent; its log says why."
+                return
             match message:
                 case Response():
                     self._respond(message)
                 case Request():
-                    message = cast("Request", shaped(message))
-                    self._see(message)
-                    # Another client's requests, which we only watch, have negative numbers.
-                    if message.seq >= 0:
-                        tasks.start_soon(self._reverse, message)
+                    self._asked(cast("Request", shaped(message)), tasks)
                 case _:
                     _log("<-", message)
                     self._see(shaped(message))
+            if self._orders > MOST_ORDERS:
+                self.breach = "It asked for more and more, and read no answer."
+                return
+
+    def _asked(self, request: Request, tasks: TaskGroup) -> None:
+        """Take in what the adapter asks for, or what another client, which we only watch, asks of it: by negative numbers."""
+        self._see(request)
+        if request.seq < 0:
+            self._watched.add(request.seq)
+        else:
+            self._orders += 1
+            tasks.start_soon(self._reverse, request)
 
     def _see(self, message: Message) -> None:
         """Show a message to the observer; one that it cannot take in costs that message only."""
@@ -152,8 +171,9 @@ class Channel:
     def _respond(self, response: Response) -> None:
         # Only the number counts: some adapters leave `command` empty in error responses.
         request, future = self._pending.pop(response.request_seq, (None, None))
-        if request is None and response.request_seq > 0:
+        if request is None and response.request_seq not in self._watched:
             return  # answered before, or never asked
+        self._watched.discard(response.request_seq)
         if request is not None:
             response = Response(
                 response.request_seq,
@@ -183,6 +203,7 @@ class Channel:
         self._see(response)
         try:
             await self._transport.send(response)
+            self._orders -= 1
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             log.debug("gone before the answer to %s", describe(request))
 

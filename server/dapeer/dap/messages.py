@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 Body: TypeAlias = Mapping[str, Any]
+
+DEEPEST = 100
+"""Levels of objects and lists in each other; the protocol's own are less than ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +114,40 @@ def decode(data: bytes) -> Message | None:
 
     Adapters send more than the specification allows: bodies that are lists or strings, a null
     `message`, bytes that are not UTF-8, and lone surrogates for a program's raw bytes. All of it is
-    made harmless here, so that no other module has to think of it. What is nested deeper than Python
-    reads is no message, either.
+    made harmless here, so that no other module has to think of it. What is nested deeper than `DEEPEST`
+    is no message, either: who walks through a body may do so by recursion.
     """
     try:
         value = json.loads(data.decode("utf-8", "replace"))
+        if data.count(b"[") + data.count(b"{") > DEEPEST and _is_deep(value):
+            return None
         if b"\\u" in data:
             value = without_surrogates(value)
     except (ValueError, RecursionError):
         return None
     return from_json(value)
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a value is nested deeper than `DEEPEST`."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [each for outer in level for each in _inner(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: object) -> list[object]:
+    """Return the objects and lists in an object or a list."""
+    match value:
+        case dict():
+            values: Iterable[object] = cast("dict[str, object]", value).values()
+        case list():
+            values = cast("list[object]", value)
+        case _:
+            return []
+    return [each for each in values if isinstance(each, dict | list)]
 
 
 def from_json(value: object) -> Message | None:

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, NotRequired, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    NotRequired,
+    TypedDict,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from dapeer.dap.bodies import EVENTS, REQUESTS, RESPONSES
 from dapeer.dap.messages import Body, Event, Message, Request, Response
@@ -23,6 +32,20 @@ IDENTITIES = frozenset({"id", "threadId"})
 """Without one of these nobody knows what an object is about, so all of it is absent."""
 
 
+class BreakpointFailedEventBody(TypedDict):
+    """A condition or log message could not be evaluated; no event of the protocol's, see `failed`."""
+
+    kind: NotRequired[str]
+    expression: NotRequired[str]
+    path: NotRequired[str]
+    line: NotRequired[int]
+    error: NotRequired[str]
+    count: NotRequired[int]
+
+
+_EVENTS = {**EVENTS, "breakpointFailed": BreakpointFailedEventBody}
+
+
 def shaped(message: Message) -> Message:
     """Return a message whose body has the specification's shape.
 
@@ -30,7 +53,7 @@ def shaped(message: Message) -> Message:
     """
     match message:
         case Event(event=name, body=body):
-            fitting = _fitting(EVENTS, name, body)
+            fitting = _fitting(_EVENTS, name, body)
             return message if fitting is body else replace(message, body=fitting)
         case Response(command=command, success=True, body=body):
             fitting = _fitting(RESPONSES, command, body)

@@ -58,7 +58,7 @@ async def dap_set_data_breakpoint(
     others = [each for each in placed if each["dataId"] != wanted["dataId"]]
     await _send_data(session, [*others, wanted])
     row = next((row for row in _data_rows(session) if row.wanted == wanted), None)
-    if row is None or not row.made["verified"]:
+    if row is None or not row.made.get("verified"):
         await _send_data(session, others)
         why = row and row.made.get("message")
         raise ArgumentError(
