@@ -11,7 +11,7 @@ import pytest
 
 from dapeer.mcp import connections
 from tests.mcp.small import TOKEN, http_client, over_http
-from tests.mcp.test_http import held, post
+from tests.mcp.test_http import ACCEPT, held, post
 from tests.mcp.wire import call, opening, request, serving
 from tests.processes import LIMIT
 
@@ -19,7 +19,12 @@ HALF_A_REQUEST = b"GET /health HT"
 AUTHORIZED = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
 UNKNOWN = b"GET /unknown HTTP/1.1\r\n" + AUTHORIZED + b"\r\n"
 """A request that is let in and answered at once."""
-HALF_A_BODY = b"POST /mcp HTTP/1.1\r\n" + AUTHORIZED + b"Content-Length: 2\r\n\r\n{"
+HALF_A_BODY = (
+    b"POST /mcp HTTP/1.1\r\n"
+    + AUTHORIZED
+    + b"Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+    + b"Content-Length: 2\r\n\r\n{"
+)
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -108,6 +113,34 @@ async def test_a_connection_that_gets_nowhere_is_closed(
         monkeypatch.undo()
         assert await works(url)
     assert not caplog.records
+
+
+async def test_a_body_that_breaks_off_is_nothing_to_log(caplog: pytest.LogCaptureFixture) -> None:
+    async with asyncio.timeout(LIMIT), over_http() as (_, url):
+        async with connected(url, HALF_A_BODY) as (reader, writer):
+            writer.write_eof()
+            await rest(reader)
+        assert await works(url)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "words"),
+    [
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, "The `id` of a request is"),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "\\ud800"}', -32600, "half of a surrogate pair"),
+        (b"{no json", -32700, "This is not JSON."),
+    ],
+)
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+async def test_a_body_that_is_no_message_is_answered_in_one_sentence(
+    version: str, body: bytes, code: int, words: str
+) -> None:
+    async with over_http() as (_, url), http_client() as web:
+        headers = {**ACCEPT, "Content-Type": "application/json", "MCP-Protocol-Version": version}
+        answer = await web.post(f"{url}/mcp", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+    assert words in answer.json()["error"]["message"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process (prlimit)")

@@ -8,11 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from mcp import types as t
+from mcp.server import Server, ServerRequestContext
 
-from dapeer.mcp.lines import LONGEST_LINE, parse
+from dapeer.mcp.lines import LONGEST_LINE, Complaint, parse, serve
 from tests.mcp.small import run
 from tests.mcp.wire import call, opening, request, started
 from tests.processes import LIMIT
@@ -38,6 +40,10 @@ BAD_LINES: tuple[tuple[bytes, int, object], ...] = (
     (b"[]", t.INVALID_REQUEST, None),
     (b'{"id": 7, "method": 1}', t.INVALID_REQUEST, 7),
     (b'{"jsonrpc": "1.0", "id": "x", "method": "ping"}', t.INVALID_REQUEST, "x"),
+    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', t.INVALID_REQUEST, None),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', t.INVALID_REQUEST, None),
+    (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', t.INVALID_REQUEST, None),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', t.INVALID_REQUEST, None),
     (b'"' + b"x" * (LONGEST_LINE + (1 << 20)) + b'"', t.PARSE_ERROR, None),
 )
 
@@ -51,6 +57,44 @@ async def test_a_bad_line_is_answered_and_the_connection_goes_on() -> None:
             assert (answer["error"]["code"], answer["id"]) == (code, number), line[:50]
             await wire.send(b"")
             assert (await wire.ask(request("ping", 2)))["result"] == {}
+
+
+HALF_A_PAIR = b'{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": {"a": "\\ud800"}}'
+
+
+def test_half_a_surrogate_pair_is_named() -> None:
+    complaint = parse(HALF_A_PAIR)
+    assert isinstance(complaint, Complaint)
+    assert complaint.error.id == 8
+    assert "holds half of a surrogate pair" in complaint.error.error.message
+    assert not isinstance(parse(HALF_A_PAIR.replace(b"d800", b"d83d\\ude00")), Complaint)
+
+
+async def test_a_clients_error_reaches_who_has_asked_the_client() -> None:
+    async def ask_back(
+        context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
+    ) -> t.ListToolsResult:
+        await context.session.send_ping()
+        return t.ListToolsResult(tools=[])
+
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    served = await asyncio.open_connection(sock=theirs)
+    server = Server("asks", on_list_tools=ask_back)
+    refusal = {"code": -1, "message": "not now"}
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
+        tasks.create_task(serve(server, *served))
+        writer.write(json.dumps(request("initialize", 1, **opening("2025-11-25"))).encode())
+        writer.write(b'\n{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        await reader.readline()
+        writer.write(json.dumps(request("tools/list", 2)).encode() + b"\n")
+        asked = json.loads(await reader.readline())
+        refused = {"jsonrpc": "2.0", "id": asked["id"], "error": refusal}
+        writer.write(json.dumps(refused).encode() + b"\n")
+        answer = json.loads(await reader.readline())
+        writer.close()
+    served[1].close()
+    assert (answer["id"], answer["error"]["message"]) == (2, "not now")
 
 
 async def test_a_line_of_many_megabytes_is_read_and_answered() -> None:
@@ -147,7 +191,7 @@ async def test_a_terminal_is_left_as_it_was_found() -> None:
     try:
         os.write(ours, b"no json\n")
         async with asyncio.timeout(LIMIT):
-            await shown(ours, b"This line is not JSON")
+            await shown(ours, b"This is not JSON")
             process.send_signal(signal.SIGINT)
             assert await process.wait() == 0
         assert os.get_blocking(theirs)

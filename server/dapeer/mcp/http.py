@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import dapeer
 from dapeer.errors import ArgumentError
 from dapeer.mcp import connections
+from dapeer.mcp.arrival import Arrival
 from dapeer.mcp.guard import Guard, Rules
 from dapeer.mcp.presence import Presence
 from dapeer.mcp.server import DapeerServer
@@ -55,7 +56,7 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
     At the end the open streams and the running calls are ended first: their clients are told.
     """
     sessions = StreamableHTTPSessionManager(server)
-    guard = Guard(_application(server, sessions), rules)
+    guard = Guard(Arrival(_application(server, sessions)), rules)
     async with connections.serve(guard, bound), sessions.run():
         try:
             yield

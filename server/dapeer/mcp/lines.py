@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import anyio
@@ -14,10 +16,12 @@ from mcp import types as t
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, from_json
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of the longest message that is read; the limit to give an `asyncio.StreamReader`."""
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 Incoming = SessionMessage | Exception
 
@@ -44,8 +48,8 @@ async def _streams(
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async with received:
                 while (line := await _line(reader)) is not None:
-                    if isinstance(message := parse(line), t.JSONRPCError):
-                        await _write(writer, message)
+                    if isinstance(message := parse(line), Complaint):
+                        await _write(writer, message.error)
                     elif message is not None:
                         await received.send(SessionMessage(message))
 
@@ -72,14 +76,36 @@ async def _line(reader: asyncio.StreamReader) -> bytes | None:
 
 
 async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> None:
-    line = _encoded(message) + b"\n"
+    line = encoded(message) + b"\n"
     # A client that is gone is noticed by the reader.
     with suppress(ConnectionError, RuntimeError):
         writer.write(line)
         await writer.drain()
 
 
-def _encoded(message: t.JSONRPCMessage) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What to answer to something that is no message."""
+
+    error: t.JSONRPCError
+
+
+def parse(line: bytes) -> t.JSONRPCMessage | Complaint | None:
+    """Return the message of a line, None for a blank one, the complaint about a bad one."""
+    if not line.strip():
+        return None
+    try:
+        message = t.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        return _complaint(line)
+    # To the SDK a request with an odd id is a notification: nobody would hear of it again.
+    if isinstance(message, t.JSONRPCNotification) and "id" in from_json(line):
+        return _error(None, t.INVALID_REQUEST, "The `id` of a request is a string or an integer.")
+    return message
+
+
+def encoded(message: t.JSONRPCMessage) -> bytes:
+    """Return the JSON of a message."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
     except PydanticSerializationError:
@@ -87,25 +113,38 @@ def _encoded(message: t.JSONRPCMessage) -> bytes:
         return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
 
 
-def parse(line: bytes) -> t.JSONRPCMessage | None:
-    """Return the message of a line, None for a blank one, the error to answer for a bad one."""
-    if not line.strip():
-        return None
+def _complaint(line: bytes) -> Complaint:
     try:
-        return t.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValidationError:
-        return _complaint(line)
-
-
-def _complaint(line: bytes) -> t.JSONRPCError:
-    try:
-        value = json.loads(line)
+        value: object = json.loads(line)
     except (ValueError, RecursionError):
-        return _error(None, t.PARSE_ERROR, "This line is not JSON; send one message a line.")
-    number = cast("dict[str, object]", value).get("id") if isinstance(value, dict) else None
-    known = number if isinstance(number, int | str) else None
+        return _error(
+            None, t.PARSE_ERROR, "This is not JSON. Send one message, on a line of its own."
+        )
+    known = _id_of(value)
+    if _SURROGATE.search(line) and not _is_text(value):
+        return _error(
+            known,
+            t.INVALID_REQUEST,
+            r"A text in this message holds half of a surrogate pair (`\ud800` to `\udfff`), which is no "
+            "character. Send both halves, or none.",
+        )
     return _error(known, t.INVALID_REQUEST, "This is JSON, but no JSON-RPC 2.0 message.")
 
 
-def _error(number: int | str | None, code: int, message: str) -> t.JSONRPCError:
-    return t.JSONRPCError(jsonrpc="2.0", id=number, error=t.ErrorData(code=code, message=message))
+def _id_of(value: object) -> int | str | None:
+    number = cast("dict[str, object]", value).get("id") if isinstance(value, dict) else None
+    return number if isinstance(number, int | str) and not isinstance(number, bool) else None
+
+
+def _is_text(value: object) -> bool:
+    """Whether all strings in some JSON are made of characters."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _error(number: int | str | None, code: int, message: str) -> Complaint:
+    error = t.ErrorData(code=code, message=message)
+    return Complaint(t.JSONRPCError(jsonrpc="2.0", id=number, error=error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from mcp import MCPError
 from mcp import types as t
@@ -25,6 +25,11 @@ from dapeer.mcp.uris import (
 from dapeer.session import Session
 
 Context = ServerRequestContext[Any, Any]
+
+LONGEST_OUTPUT: Final = 64_000
+"""Characters of output in one answer."""
+LONGEST_SHOWN: Final = 200
+"""Characters of an unknown address that an error repeats."""
 
 
 class Resources:
@@ -64,11 +69,12 @@ class Resources:
             return _json(uri, {"sessions": [session.summary() for session in sessions]})
         if skill := self._skills.resource(uri):
             return t.ReadResourceResult(contents=[skill])
-        number, output = parse(uri) or (0, False)
-        session = self._debugger.sessions.get(number)
-        if session is None:
-            raise MCPError(t.INVALID_PARAMS, f"Resource not found: {uri}", data={"uri": uri})
-        return _text(uri, session) if output else _json(uri, session.view())
+        place = parse(uri)
+        session = self._debugger.sessions.get(place.session) if place else None
+        if place is None or session is None:
+            shown = uri if len(uri) <= LONGEST_SHOWN else f"{uri[:LONGEST_SHOWN]}…"
+            raise MCPError(t.INVALID_PARAMS, f"Resource not found: {shown}", data={"uri": shown})
+        return _output(uri, session, place.since) if place.output else _json(uri, session.view())
 
     async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:
         """Answer `resources/subscribe`; what does not exist yet may be waited for."""
@@ -104,16 +110,31 @@ def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
     return t.ReadResourceResult(contents=[contents])
 
 
-def _text(uri: str, session: Session) -> t.ReadResourceResult:
-    output = session.mirror.output.read()
-    contents = t.TextResourceContents(
-        uri=uri,
-        mime_type="text/plain",
-        text=output.text,
-        # `cursor` is what dap_program_output takes as `since`.
-        _meta={"dapeer/cursor": output.cursor, "dapeer/dropped": output.dropped},
-    )
-    return t.ReadResourceResult(contents=[contents])
+def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
+    """Return what a program has printed from a cursor on, or lately; and where the rest is, if there is one."""
+    log = session.mirror.output
+    begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since
+    output = log.read(begin)
+    text = output.text[:LONGEST_OUTPUT]
+    # `cursor` is what dap_program_output and this address take as `since`.
+    cursor = output.cursor - len(output.text) + len(text)
+    dropped = log.start if since is None else output.dropped
+    meta = {"dapeer/cursor": cursor, "dapeer/dropped": dropped}
+    contents = [_plain(uri, text, meta)]
+    if cursor < log.end:
+        contents.append(_elsewhere(session.id, log.end - cursor, "more", cursor))
+    elif since is None and begin > log.start:
+        contents.append(_elsewhere(session.id, begin - log.start, "earlier", log.start))
+    return t.ReadResourceResult(contents=list(contents))
+
+
+def _plain(uri: str, text: str, meta: dict[str, Any] | None = None) -> t.TextResourceContents:
+    return t.TextResourceContents(uri=uri, mime_type="text/plain", text=text, _meta=meta)
+
+
+def _elsewhere(session: int, count: int, which: str, since: int) -> t.TextResourceContents:
+    uri = output_uri(session, since)
+    return _plain(uri, f"({count} {which} characters of output are left out; read {uri})")
 
 
 _OVERVIEW = t.Resource(
@@ -136,7 +157,7 @@ _TEMPLATES = [
         uri_template=OUTPUT_TEMPLATE,
         name="output",
         title="A program's output",
-        description="What the program has printed, as far as it is kept.",
+        description="What the program has printed: lately, or since a cursor, which `_meta` of each part tells.",
         mime_type="text/plain",
     ),
 ]

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 SESSIONS: Final = "debug://sessions"
 SESSION_TEMPLATE: Final = "debug://sessions/{id}"
-OUTPUT_TEMPLATE: Final = "debug://sessions/{id}/output"
+OUTPUT_TEMPLATE: Final = "debug://sessions/{id}/output{?since}"
 
-_SESSION = re.compile(r"debug://sessions/(?P<id>[1-9][0-9]*)(?P<output>/output)?")
+# More digits than any session or cursor has.
+_SESSION = re.compile(
+    r"debug://sessions/(?P<id>[1-9][0-9]{0,8})(?P<output>/output(\?since=(?P<since>[0-9]{1,15}))?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an address names: a session's state, or its program's output."""
+
+    session: int
+    output: bool = False
+    since: int | None = None
+    """The cursor from which the output is wanted; None: its newest part."""
 
 
 def session_uri(session_id: int) -> str:
@@ -17,19 +31,22 @@ def session_uri(session_id: int) -> str:
     return f"{SESSIONS}/{session_id}"
 
 
-def output_uri(session_id: int) -> str:
-    """Return the address of what one session's program has printed."""
-    return f"{SESSIONS}/{session_id}/output"
+def output_uri(session_id: int, since: int | None = None) -> str:
+    """Return the address of what one session's program has printed, since a cursor or lately."""
+    return f"{SESSIONS}/{session_id}/output{'' if since is None else f'?since={since}'}"
 
 
-def parse(uri: str) -> tuple[int, bool] | None:
-    """Return a session's number, and whether its output is meant; None for any other address.
+def parse(uri: str) -> Place | None:
+    """Return what an address names; None: nothing that we know.
 
-    >>> parse("debug://sessions/12/output")
-    (12, True)
+    >>> parse("debug://sessions/12/output?since=7")
+    Place(session=12, output=True, since=7)
     >>> parse("debug://sessions/12")
-    (12, False)
+    Place(session=12, output=False, since=None)
     >>> parse("debug://sessions/twelve")
     """
     match = _SESSION.fullmatch(uri)
-    return (int(match["id"]), match["output"] is not None) if match else None
+    if match is None:
+        return None
+    since = None if match["since"] is None else int(match["since"])
+    return Place(int(match["id"]), match["output"] is not None, since)
