@@ -4,16 +4,19 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from dapeer.errors import NoNeovim
 from dapeer.neovim import sockets
+from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery import Found, find, look_at, of_project, plugin_folder, resolve
 from dapeer.neovim.project import steps_between
+from tests import second_user
 from tests.neovim.editor import Editor, neovim
 from tests.programs import ROOT
 
@@ -192,6 +195,66 @@ async def test_sockets_of_others_are_left_alone(runtime: Path) -> None:
     ):
         assert await find(ROOT) == []
     assert calls == [str(chat)]
+
+
+# -- other users of the machine
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """Return a folder that every user may write to; those of pytest are ours only."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
+# Says how much it was told.
+LISTENS = """
+kind, where = sys.argv[1:3]
+server = socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET)
+server.bind(where if kind == "unix" else ("127.0.0.1", 0))
+if kind == "unix":
+    os.chmod(where, 0o777)
+server.listen()
+print(server.getsockname()[1] if kind == "tcp" else where, flush=True)
+while True:
+    connection, _ = server.accept()
+    print(len(connection.recv(100)), flush=True)
+"""
+
+
+@second_user.needed
+@pytest.mark.parametrize("kind", ["unix", "tcp"])
+@pytest.mark.parametrize("how", ["look", "connect"])
+async def test_another_users_neovim_is_told_nothing(kind: str, how: str, shared: Path) -> None:
+    with second_user.runs(LISTENS, kind, shared / "nvim.1.0") as process:
+        said = second_user.says(process)
+        target = said if kind == "unix" else f"127.0.0.1:{said}"
+        sentence = r"Another user of this machine \(\w+\) listens at .*Nothing was sent"
+        with pytest.raises(NoNeovim, match=sentence):
+            await (resolve(target, ROOT) if how == "look" else Neovim.connect(target))
+        assert second_user.says(process) == "0"
+
+
+@second_user.needed
+@pytest.mark.parametrize("link", ["folder of a user", "folder of a session", "socket"])
+async def test_no_link_of_another_user_leads_to_a_neovim(
+    link: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setenv("TMPDIR", str(shared))
+    own = tmp_path / "nvim.own"
+    (own / "x").mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(own / "x" / "nvim.1.0"))
+        planted = shared / "nvim.planted"
+        links = {"folder of a user": "", "folder of a session": "x", "socket": "x/nvim.1.0"}
+        (planted / links[link]).parent.mkdir(parents=True, exist_ok=True)
+        (planted / links[link]).symlink_to(own / links[link])
+        for path in {planted, (planted / links[link]).parent} - {shared}:
+            os.chown(path, second_user.UID, second_user.UID, follow_symlinks=False)
+        assert (planted / "x" / "nvim.1.0").is_socket()
+        assert not [path for path in sockets.listening() if str(shared) in path]
 
 
 # -- who is meant

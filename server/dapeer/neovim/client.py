@@ -16,8 +16,14 @@ from typing import Any, Self, cast
 
 import anyio
 import pynvim
+from pynvim.msgpack_rpc.async_session import AsyncSession
+from pynvim.msgpack_rpc.event_loop import EventLoop
+from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream
+from pynvim.msgpack_rpc.session import Session
+from pynvim.util import get_client_info
 
-from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim
+from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
+from dapeer.ownership import check_peer
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +80,7 @@ class Neovim:
         """Connect to a socket's path or to `host:port`. `notified` gets name and arguments of what Neovim tells.
 
         Raises:
-            NoNeovim: Nothing listens there.
+            NoNeovim: Nothing listens there, or another user of this machine does: then nothing was said.
             NeovimBusy: What listens there does not answer.
         """
         self = cls(target, notified or _ignore)
@@ -87,6 +93,8 @@ class Neovim:
             raise NeovimBusy(
                 f"What listens at {target} does not answer.", "Look whether that Neovim is stuck."
             ) from error
+        except Stranger as error:
+            raise NoNeovim(error.what, error.hint) from error
         except (OSError, EOFError, ValueError) as error:
             raise NoNeovim(
                 f"No Neovim listens at {target} ({error}).", "nvim_targets lists those that do."
@@ -215,11 +223,42 @@ class Neovim:
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
+class _CheckedLoop(EventLoop):
+    """Pynvim's loop, which connects when it is made; another user of the machine hears nothing from it."""
+
+    def _connect_tcp(self, address: str, port: int) -> None:
+        super()._connect_tcp(address, port)
+        self._check(f"{address}:{port}")
+
+    def _connect_socket(self, path: str) -> None:
+        super()._connect_socket(path)
+        self._check(path)
+
+    def _check(self, where: str) -> None:
+        transport = cast("asyncio.Transport", self._transport)
+        try:
+            check_peer(transport.get_extra_info("socket"), where)
+        except (OSError, Stranger):
+            transport.abort()
+            # The transport closes its socket in the next round.
+            self._loop.call_soon(self._loop.stop)
+            self._loop.run_forever()
+            self._loop.close()
+            raise
+
+
 def _attach(target: str) -> pynvim.Nvim:
+    """Do what pynvim's `attach` does, with a loop that looks whom it has connected to."""
     host, _, port = target.rpartition(":")
     if host and port.isdigit() and "/" not in target:
-        return pynvim.attach("tcp", address=host, port=int(port))
-    return pynvim.attach("socket", path=target)
+        loop = _CheckedLoop("tcp", host, int(port))
+    else:
+        loop = _CheckedLoop("socket", target)
+    session = Session(AsyncSession(MsgpackStream(loop)))
+    methods: dict[str, Any] = {}
+    about = get_client_info("client", "remote", methods)
+    session.request("nvim_set_client_info", *about, async_=True)
+    return pynvim.Nvim.from_session(session).with_decode(decode=True)
 
 
 def _close(nvim: pynvim.Nvim) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import anyio
 
-from dapeer.errors import NoNeovim
+from dapeer.errors import NoNeovim, Stranger
 from dapeer.neovim.probe import probe
 from dapeer.neovim.project import steps_between
 from dapeer.neovim.sockets import HOST_AND_PORT, listening, normal
@@ -73,7 +73,13 @@ async def of_project(project: Path) -> list[Found]:
 
 
 async def look_at(address: str, project: Path) -> Found | None:
-    """Look at one Neovim; None: nobody is there, or it is no Neovim."""
+    """Look at one Neovim; None: nobody is there, or it is no Neovim of this user."""
+    with contextlib.suppress(Stranger):
+        return await _look(address, project)
+    return None
+
+
+async def _look(address: str, project: Path) -> Found | None:
     answer = await probe(address)
     if answer is None:
         return None
@@ -85,7 +91,7 @@ async def resolve(target: str, project: Path) -> list[Found]:
     """Return the Neovims that a person means by a path, `host:port`, a process id or `auto`.
 
     Raises:
-        NoNeovim: There is none.
+        NoNeovim: There is none, or it is another user's.
     """
     if target == AUTO:
         if found := await of_project(project):
@@ -97,7 +103,11 @@ async def resolve(target: str, project: Path) -> list[Found]:
             return found
         raise NoNeovim(f"No Neovim with the process id {target} was found.", START_ONE)
     address = normal(target)
-    if neovim := await look_at(address, project):
+    try:
+        neovim = await _look(address, project)
+    except Stranger as error:
+        raise NoNeovim(error.what, error.hint) from error
+    if neovim is not None:
         return [neovim]
     raise NoNeovim(_why_not(address), START_ONE)
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
-from anyio.abc import ByteStream
+from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
+from dapeer.errors import Stranger
 from dapeer.neovim.sockets import HOST_AND_PORT
+from dapeer.ownership import check_peer
 
 SECONDS: Final = 0.5
 """How long a Neovim may take to answer before it counts as busy."""
@@ -59,6 +61,9 @@ async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
     Args:
         address: A path, or `host:port`.
         seconds: How long to wait in all.
+
+    Raises:
+        Stranger: Another user of this machine listens there; nothing was said.
     """
     said: dict[int, Any] = {}
     with anyio.move_on_after(seconds):
@@ -77,8 +82,15 @@ async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
 async def _connect(address: str) -> ByteStream:
     match = HOST_AND_PORT.fullmatch(address)
     if match is None:
-        return await anyio.connect_unix(address)
-    return await anyio.connect_tcp(match["host"].strip("[]"), int(match["port"]))
+        stream: SocketStream = await anyio.connect_unix(address)
+    else:
+        stream = await anyio.connect_tcp(match["host"].strip("[]"), int(match["port"]))
+    try:
+        check_peer(stream.extra(SocketAttribute.raw_socket), address)  # noqa: S610 - this is no database
+    except (OSError, Stranger):
+        await stream.aclose()
+        raise
+    return stream
 
 
 async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:

@@ -76,8 +76,10 @@ def _sockets() -> Iterator[Path]:
                 yield from _inside(folder)
     if not os.environ.get("XDG_RUNTIME_DIR"):
         for base in {Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")}:  # noqa: S108
-            for folder in base.glob("nvim.*/*"):
-                yield from _inside(folder)
+            # Anybody may make folders there, and links to sockets of ours, which they turn elsewhere later.
+            for users in filter(_is_own_folder, base.glob("nvim.*")):
+                for folder in filter(_is_own_folder, _inside(users)):
+                    yield from _inside(folder)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -88,6 +90,13 @@ def _inside(folder: Path) -> list[Path]:
 
 def _is_own_socket(path: Path) -> bool:
     with contextlib.suppress(OSError):
-        status = path.stat()
+        status = path.lstat()
         return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
+    return False
+
+
+def _is_own_folder(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        status = path.lstat()
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
     return False
