@@ -10,7 +10,7 @@ from tests.programs import ROOT
 from tests.readme import OFF, lua_tools
 
 HELP = ROOT / "doc" / "dapeer.txt"
-BEGIN, END = "    Tool, and what makes it more ~\n", "\nAll other tools"
+BEGIN, END = "    Tool, and what makes it more ~\n", "\nAll other tools only look."
 KINDS = 41
 """The column at which kinds begin."""
 WIDTH = 78

@@ -29,6 +29,9 @@ function M.setup(options)
   if package.loaded['dapeer.actions'] and options.approve then
     require('dapeer.actions').reconsider()
   end
+  if package.loaded['dapeer.rpc'] and options.secrets then
+    require('dapeer.rpc').notify('secrets', config.get().secrets)
+  end
   M._set_up_tools(options)
   M._set_up_opencode()
   if config.get().auto_start then

@@ -71,6 +71,7 @@ function M.attach(channel, opts)
     version = tostring(vim.version()),
     breakpoints = dap and require('dapeer.breakpoints').snapshot() or vim.empty_dict(),
     approve = require('dapeer.actions').wants(),
+    secrets = require('dapeer.config').get().secrets,
     tools = require('dapeer.registry').specs(),
   }
 end

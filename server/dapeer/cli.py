@@ -120,6 +120,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
         arguments.tools,
         nvim=None if nvim == NONE else nvim,
         opencode=address(url) if url else None,
+        readable=tuple(arguments.readable),
         credentials=arguments.credentials,
     )
 
@@ -322,6 +323,14 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--tools", type=_groups, metavar="GROUP,…", help="only these groups of tools, such as dap"
     )
     parser.add_argument(
+        "--readable",
+        type=_folder,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="show files of this folder, too, besides those of the project, its programs and their libraries",
+    )
+    parser.add_argument(
         "--opencode",
         metavar="URL",
         help="offer the sessions of this OpenCode server, too ($DAPEER_OPENCODE_URL; its password "
@@ -336,6 +345,12 @@ def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str |
     parser.add_argument(
         "--log-file", type=Path, metavar="FILE", default=file, help="log there, not to stderr"
     )
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).expanduser().is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is no folder")
+    return Path(text).expanduser()
 
 
 def _port(text: str) -> int:

@@ -21,6 +21,7 @@ from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession, Overdue
 from dapeer.family import child_runs, family, root, runs
+from dapeer.files import Files
 from dapeer.live import Life
 from dapeer.lives import Lives
 from dapeer.plan import Plan
@@ -57,6 +58,7 @@ class Debugger:
         self.project = project
         self.sessions: dict[int, Session] = {}
         """By id, the oldest first; ended ones stay for a while."""
+        self.files = Files(project, self.sessions)
         self.breakpoints = Breakpoints()
         self.focused: Session | None = None
         """Of the program that somebody has started or joined last: what a client means that has used none."""
@@ -161,6 +163,8 @@ class Debugger:
         """
         # Fails before a process is started when the arguments are of no use.
         arguments = plan.arguments
+        if plan.launched:
+            self.files.add(Path(str(plan.inputs["project"])))
         with self.breakpoints.wanting(breakpoints):
             session = await self._lives.start(plan, arguments)
         if session.delegates:
@@ -197,6 +201,7 @@ class Debugger:
         self._live[session.id] = live
         self._restarts[session.id] = restart
         self.sessions[session.id] = session
+        session.inspect.secret_files = self.files.secret
         if focus:
             self.focused = session
         self._tell("sessions", session)

@@ -88,6 +88,10 @@ class Frames:
         hints = {frame.get("presentationHint"), source.get("presentationHint")}
         return _SET_ASIDE if hints & _ASIDE else ""
 
+    def is_librarys(self, path: str) -> bool:
+        """Whether a file lies where the definition has the files of a runtime or a library."""
+        return any(each.path is not None and each.path.search(path) for each in self.foreign)
+
     def _inside(self, path: str) -> str:
         """Return the path of a file of the project as if the project were all there is."""
         folder = f"{self.project or ''}".rstrip(os.sep)

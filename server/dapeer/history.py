@@ -74,6 +74,8 @@ class Stop:
     """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
     first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """The first children of what the adapter shows folded, by variablesReference."""
+    lazy: set[int] = field(default_factory=set[int])
+    """References of variables that are computed when somebody asks for their children, as a getter is."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
     exception: Body | None = None
@@ -144,6 +146,20 @@ class Stop:
         scopes = self.local_scopes(frame_id)
         known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
         return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
+
+    def take_variables(self, asked: Body, variables: list[Variable]) -> None:
+        """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
+        reference = asked["variablesReference"]
+        hints = (
+            (each["variablesReference"], each.get("presentationHint", {})) for each in variables
+        )
+        self.lazy |= {each for each, hint in hints if hint.get("lazy")}
+        if not asked.keys() & {"filter", "start", "count"}:
+            self.variables[reference] = variables
+            self.outdated.discard(reference)
+        elif asked.get("start") == 0:
+            # js-debug has internal properties of its own among them.
+            self.first[reference] = [v for v in variables if not v["name"].startswith("[[")]
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""

@@ -17,6 +17,7 @@ from dapeer.errors import DapeerError, RequestFailed
 from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
+from dapeer.secret_files import HIDDEN, SecretFiles
 
 LAST_WORDS = 4000
 """Characters at the end of the output in which an error is looked for that has ended the program."""
@@ -73,6 +74,8 @@ class Inspection:
         self._wait_for = wait_for
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
         self.expressions = Expressions()
+        self.secret_files = SecretFiles()
+        """Whose text is not shown."""
         self.traceback: re.Pattern[str] | None = None
         """How the program prints an error that ends it."""
         self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
@@ -138,7 +141,7 @@ class Inspection:
             return
         path = snapshot.frame_path(frame)
         if path:
-            stop.source = sources.window(path, frame["line"], snapshot.SOURCE_AROUND)
+            stop.source = self.source(path, frame["line"], snapshot.SOURCE_AROUND)
         await _quietly(self._explain(stop))
         try:
             await self.scopes(frame["id"])
@@ -160,6 +163,12 @@ class Inspection:
     async def _evaluated(self, expression: str, frame_id: int) -> str:
         arguments = {"expression": expression, "frameId": frame_id, "context": "hover"}
         return str((await self._request("evaluate", arguments)).get("result") or "")
+
+    def source(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
+        """Do as `sources.window`; of a file that may hold secrets, return in place of the line that it does."""
+        if self.secret_files.hides(path):
+            return line, [HIDDEN]
+        return sources.window(path, line, around)
 
     async def output_settled(self, quiet: float) -> None:
         """Wait until nothing more has been printed for `quiet` seconds; output travels slowly."""

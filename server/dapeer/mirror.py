@@ -369,16 +369,8 @@ class Mirror:
             self.stop.take_scopes(asked["frameId"], scopes)
 
     def _variables(self, asked: Body, body: Body) -> None:
-        # A page of a long container is the caller's; only whole containers are kept.
-        if self.stop is not None and not asked.keys() & {"filter", "start", "count"}:
-            variables = cast("list[Variable]", body.get("variables") or [])
-            self.stop.variables[asked["variablesReference"]] = variables
-            self.stop.outdated.discard(asked["variablesReference"])
-        elif self.stop is not None and asked.get("start") == 0:
-            first = cast("list[Variable]", body.get("variables") or [])
-            self.stop.first[asked["variablesReference"]] = [
-                variable for variable in first if not variable["name"].startswith("[[")
-            ]
+        if self.stop is not None:
+            self.stop.take_variables(asked, cast("list[Variable]", body.get("variables") or []))
 
     def _variable_set(self, asked: Body, body: Body) -> None:
         # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.

@@ -21,7 +21,7 @@ vim.ui.select = function(items, options, chosen)
   vim.schedule(function() chosen(items[vim.g.answer]) end)
 end
 """
-ALLOW = 1
+ALLOW, DENY = 1, 3
 
 
 @asynccontextmanager
@@ -83,8 +83,8 @@ async def test_a_step_by_a_raw_request_needs_consent_to_run(tmp_path: Path) -> N
     async with guarded(tmp_path, {"approve": {}}) as (c, editor, _evil):
         await stopped(c)
         await editor.lua("require('dapeer').setup({ approve = { run = true } })")
-        # An answer to which the core has heard of the new rules.
-        await ask(c, "nvim_lua_tools")
+        # By the time of its answer the core has heard of the new rules.
+        await read(c, "nvim_buffers_list")
         before = await read(c, "dap_current_location")
         await not_allowed(c, "dap_request", command="next", arguments={"threadId": 1})
         await not_allowed(c, "dap_evaluate", expression="continue", context="repl")
@@ -152,3 +152,45 @@ async def test_a_rule_of_the_person_reads_an_expression_to_its_end(tmp_path: Pat
         assert await evaluate(c, "1 + 1") == "2"
         refused = await refusal(c, "dap_evaluate", expression=f"{' ' * 1000}os.getpid()")
         assert "The function approve.evaluate of Neovim refused." in refused
+
+
+async def test_a_file_outside_of_the_project_is_shown_with_consent_to_read(tmp_path: Path) -> None:
+    outside = tmp_path / "notes.txt"
+    outside.write_text("buy milk\n", "utf-8")
+    async with (
+        neovim(tmp_path, dap=False, rc=ANSWERS, setup={}, ui=True) as editor,
+        attached(editor) as (c, _),
+    ):
+        await editor.lua("vim.g.answer = ...", DENY)
+        told = await refusal(c, "dap_source", filename=str(outside))
+        assert told.startswith("The person did not allow dap_source")
+        [prompt] = await editor.notified("asked")
+        assert prompt.endswith("(read): ")
+        await editor.lua("vim.g.answer = ...", ALLOW)
+        assert "buy milk" in await read(c, "dap_source", filename=str(outside))
+        await editor.notified("asked")
+        # Nobody is left to ask.
+        await ask(c, "nvim_disconnect")
+        assert "is neither in the project" in await refusal(c, "dap_source", filename=str(outside))
+
+
+async def test_a_look_that_has_to_evaluate_needs_the_consent_for_it(tmp_path: Path) -> None:
+    async with guarded(tmp_path, {"approve": {"evaluate": True}}) as (c, _, _evil):
+        await stopped(c)
+        await not_allowed(c, "dap_variables", path="__builtins__.abs")
+        await not_allowed(c, "dap_completions", text="__builtins__.")
+        await read(c, "dap_variables")
+
+
+async def test_the_persons_list_of_secret_files_counts_for_debugging_too(tmp_path: Path) -> None:
+    (tmp_path / "a.private").write_text("t0p\n", "utf-8")
+    (tmp_path / ".env").write_text("A=1\n", "utf-8")
+    async with (
+        neovim(tmp_path, dap=False, setup={"secrets": ["*.private"]}) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        assert "may hold secrets" in await refusal(c, "dap_source", filename="a.private")
+        assert "A=1" in await read(c, "dap_source", filename=".env")
+        await editor.lua("require('dapeer').setup({ secrets = { '.env' } })")
+        await read(c, "nvim_buffers_list")
+        assert "may hold secrets" in await refusal(c, "dap_source", filename=".env")

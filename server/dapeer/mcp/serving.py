@@ -48,6 +48,9 @@ class Offer:
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those that were in the environment, by their names."""
 
+    readable: tuple[Path, ...] = ()
+    """Folders whose files are shown, besides those of the project and its programs."""
+
     @property
     def complete(self) -> bool:
         """Whether nothing is held back."""
@@ -82,6 +85,7 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
             Peers(debugger, opencode) as peers,
             anyio.create_task_group() as tasks,
         ):
+            debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
             await _attach(offer.nvim, peers, debugger.project, tasks)
             yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop

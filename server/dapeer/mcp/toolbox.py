@@ -152,6 +152,7 @@ class Toolbox:
                 client_of(context),
                 self._of_neovim,
                 self._peers.opencode.current,
+                self._selection.read_only,
             )
             reply = await tool(call, arguments)
             await progress.flush()

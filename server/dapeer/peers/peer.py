@@ -92,8 +92,7 @@ class Peer:
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
             "launch_failed": self._starts.failed,
-            "consent": self._consent,
-            "approve": self._approve,
+            "secrets": self._secrets_changed,
             "tools": self._take_tools,
             "opencode": self._uses_opencode,
         }
@@ -155,11 +154,11 @@ class Peer:
     async def _take_in(self, facts: Mapping[str, Any]) -> None:
         self.facts = facts
         self._ahead = float(facts.get("clock") or time.time()) - time.time()
-        self._witness = Witness(self.neovim, facts.get("approve"))
+        self._witness = Witness(self.neovim, facts)
         self._shared = SharedBreakpoints(self._debugger.breakpoints, self.neovim, self._names)
         self._tools = LuaTools(self.neovim, self._ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
-        self._told |= self._tools.told
+        self._told |= {**self._tools.told, **self._witness.takes}
 
     async def _arrived(self, number: int) -> Joined:
         """Return a session once it has called in."""
@@ -331,11 +330,9 @@ class Peer:
         url, authorization = told.get("url"), told.get("authorization")
         self._opencode.tell(self.target, str(url or ""), str(authorization or ""))
 
-    def _consent(self, number: int, allowed: object, why: object = None) -> None:
-        self._witness.answered(number, allowed, why)
-
-    def _approve(self, wants: object) -> None:
-        self._witness.wants_changed(wants)
+    def _secrets_changed(self, patterns: object) -> None:
+        self._witness.secrets_changed(patterns)
+        self._tools_changed()
 
     # -- sessions
 

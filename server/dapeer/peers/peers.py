@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.debugger import Debugger
 from dapeer.errors import NeovimBusy, NoNeovim, Refused
+from dapeer.kinds import ActionKind
 from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.taps import Taps
@@ -170,6 +171,9 @@ class Peers:
         self._listeners.append(listener)
 
     def _tools_changed(self) -> None:
+        people = (*self.attached.values(), *self._left.values())
+        told = [p.witness.secrets for p in people if p.witness.secrets is not None]
+        self._debugger.files.secret.take(told)
         for listener in self._listeners:
             listener()
 
@@ -193,6 +197,10 @@ class Peers:
         return found
 
     # -- people
+
+    def can_ask(self, kind: ActionKind) -> bool:
+        """Whether anybody is here who has said whether they want to be asked about a kind."""
+        return any(kind in peer.witness.wants for peer in self.attached.values())
 
     async def consent(self, action: Action) -> None:
         """Return when every person who wants to be asked has allowed an action.

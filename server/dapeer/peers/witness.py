@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -49,17 +49,30 @@ class Action:
 class Witness:
     """One person, in one Neovim: told of every action, and asked for consent where they want that."""
 
-    def __init__(self, neovim: Neovim, wants: object) -> None:
+    def __init__(self, neovim: Neovim, facts: Mapping[str, Any]) -> None:
         self._neovim = neovim
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
         self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
         self._asked: dict[int, asyncio.Future[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
-        self.wants_changed(wants)
+        self.wants_changed(facts.get("approve"))
+        self.secrets: tuple[str, ...] | None = None
+        """Patterns of files that no tool may show; None: Neovim has told none."""
+        self.secrets_changed(facts.get("secrets"))
+
+    @property
+    def takes(self) -> Mapping[str, Callable[..., None]]:
+        """Who takes what Neovim tells of consent."""
+        return {"consent": self.answered, "approve": self.wants_changed}
 
     def wants_changed(self, wants: object) -> None:
         """Take note of the kinds of actions that need consent."""
         self.wants = cast("Mapping[str, Any]", wants if isinstance(wants, dict) else {})
+
+    def secrets_changed(self, patterns: object) -> None:
+        """Take note of the files that hold secrets."""
+        if isinstance(patterns, list):
+            self.secrets = tuple(map(str, cast("list[object]", patterns)))
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
         """Take in what the person has decided."""

@@ -193,7 +193,8 @@ class Row:
         """Return it as one line."""
         line = self.wanted["line"]
         actual = self.made.get("line") if self.made and self.made.get("verified") else None
-        shown = render.breakpoint_line(self.wanted, self.made, line_text(self.path, actual or line))
+        text = line_text(self.path, actual or line) if debugger.files.shows(self.path) else ""
+        shown = render.breakpoint_line(self.wanted, self.made, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         return f"{relative(self.path, debugger.project)}:{shown}{note}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
+from anyio import to_thread
 from pydantic import Field
 
 from dapeer import snapshot as views
@@ -12,7 +13,7 @@ from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
-from dapeer.sources import read_lines
+from dapeer.sources import FAR, part
 from dapeer.tools.arguments import Line, OptionalFilename, SessionId, source_file
 from dapeer.tools.tool import Call, Reply, tool
 
@@ -33,17 +34,55 @@ async def dap_source(
     # > If the value is > 0, the contents of the source must be retrieved through the request.
     if source_reference:
         name = f"source {source_reference}"
+        _check_secret(call, call.debugger.files.path_of(source_reference))
         lines = await _told(call.focus.session(session_id), source_reference)
+        shown, total = lines[line - 1 : line - 1 + count], len(lines)
     else:
-        name = source_file(filename or "", call.debugger.project)
-        lines = read_lines(name) or []
-    shown = lines[line - 1 : line - 1 + count]
+        name = _readable(call, filename or "")
+        shown, total = await _of_file(name, line, count)
     if not shown:
-        raise ArgumentError(f"`line`: {name} has only {len(lines)} lines.", "Give a smaller line.")
+        has = (
+            f"{total} lines" if total is not None else f"no such line in its first {FAR >> 20} MiB"
+        )
+        raise ArgumentError(f"`line`: {name} has only {has}.", "Give a smaller line.")
     text = views.numbered(line, shown)
-    rest = len(lines) - (line - 1 + len(shown))
-    more = f"\n({rest} more lines: line={line + len(shown)})" if rest > 0 else ""
+    following = line + len(shown)
+    rest = "" if total is None else str(total - following + 1)
+    more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
     return Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
+
+
+def _readable(call: Call, filename: str) -> str:
+    """Return the absolute path of a file whose text may be shown.
+
+    Raises:
+        ArgumentError: There is no such file, or it may hold secrets.
+        ConsentNeeded: It has nothing to do with the project and its programs.
+    """
+    path = source_file(filename, call.debugger.project)
+    _check_secret(call, path)
+    if not call.debugger.files.allows(path):
+        call.need(
+            "read",
+            f"{path} is neither in the project nor in the stack or the libraries of a session.",
+            "To allow it, the person starts dapeer with `--readable FOLDER`, or attaches their Neovim, which asks them.",
+        )
+    return path
+
+
+def _check_secret(call: Call, path: str) -> None:
+    if path and call.debugger.files.secret.hides(path):
+        raise ArgumentError(
+            f"{path} may hold secrets, so no tool shows it.",
+            "The person can change `secrets` in setup() of their Neovim.",
+        )
+
+
+async def _of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int | None]:
+    try:
+        return await to_thread.run_sync(part, path, line, count)
+    except OSError as error:
+        raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 async def _current_source(call: Call, session_id: int | None) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
@@ -17,6 +18,9 @@ from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.tools.lookup import known
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import Left
+
+_MEMBER = re.compile(r"[.:>\])]\s*\w*$")
+"""How a text ends that is completed by what an object has: after `.`, `::`, `->`, `?.`, a bracket."""
 
 COMPLETIONS = 50
 """Completions that are shown."""
@@ -101,6 +105,12 @@ async def dap_completions(
     """List how the adapter would complete an expression, as after `order.`, in a frame (default the one shown)."""
     session = call.focus.session(session_id)
     session.require("completions")
+    if _MEMBER.search(text[: (column or len(text) + 1) - 1]):
+        call.need(
+            "evaluate",
+            "Completing members asks the object for them, which may run code of the program.",
+            "dap_variables with its path lists them.",
+        )
     arguments: dict[str, Any] = {"text": text, "column": column or len(text) + 1}
     if (frame := await frame_of(session, frame_id)) is not None:
         arguments["frameId"] = frame

@@ -15,7 +15,6 @@ from dapeer.fitting import fitted, is_nested
 from dapeer.history import Stop
 from dapeer.places import Place
 from dapeer.session import Session
-from dapeer.sources import window
 from dapeer.tools.arguments import (
     FrameId,
     SessionId,
@@ -53,7 +52,7 @@ async def dap_current_location(
     if frame is None:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
     path = views.frame_path(frame)
-    around = window(path, frame["line"], context_lines)
+    around = session.inspect.source(path, frame["line"], context_lines)
     text = views.numbered(*around, frame["line"]) if around else ""
     data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
     return Reply(f"{views.frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
@@ -234,12 +233,18 @@ async def dap_variables(
         if (owner := stop.frame_of_scope(variables_reference)) is not None:
             # The adapter may use the reference for the scope of another frame by now.
             await session.inspect.scopes(owner)
+        if reference in stop.lazy:
+            call.need(
+                "evaluate",
+                "What a getter gives is told by running it, which is code of the program.",
+                "The other variables of its container are told without.",
+            )
         return await _children(session, stop, reference, filter, start, count)
     if path is None:
         return await _frame_variables(
             session, stop, await frame_of(session, frame_id), start, count
         )
-    found = await find(session, path, await frame_of(session, frame_id))
+    found = await find(call, session, path, await frame_of(session, frame_id))
     # What is written as what it consists of is listed below.
     limit = views.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
     whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dapeer import paths
 from dapeer.dap.types import Scope, Variable
 from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.kinds import is_name
 from dapeer.session import Session
+from dapeer.tools.tool import Call
 
 EVALUATED_WITHIN = 10.0
 """Seconds that looking up a path may take."""
@@ -18,11 +20,15 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
-async def find(session: Session, path: str, frame: int | None) -> Variable:
+async def find(call: Call, session: Session, path: str, frame: int | None) -> Variable:
     """Return the variable at a readable path.
 
     It is looked up in what the adapter shows, scope by scope and child by child; what is not shown
-    (an element far down a long list, a property) is evaluated as an expression.
+    (an element far down a long list, a property) is evaluated as an expression, which may run the program's code.
+
+    Raises:
+        ArgumentError: There is none.
+        ConsentNeeded: Only an evaluation tells.
     """
     segments = paths.parse(path)
     found, _ = await walk(session, segments, frame)
@@ -34,6 +40,11 @@ async def find(session: Session, path: str, frame: int | None) -> Variable:
     )
     if not paths.is_plain(segments):
         raise missing
+    call.need(
+        "evaluate",
+        f"{path} is not among the variables that the adapter shows, and evaluating it may run code of the program.",
+        "dap_variables by variables_reference lists what there is.",
+    )
     try:
         body = await session.evaluate(path, frame, "watch", EVALUATED_WITHIN)
     except RequestFailed as error:
@@ -78,13 +89,17 @@ async def known(session: Session, path: str, frame: int | None) -> tuple[Variabl
     return None, 0
 
 
-async def place_of(session: Session, text: str, frame: int | None) -> str:
+async def place_of(
+    session: Session, text: str, frame: int | None, *, call: Call | None = None
+) -> str:
     """Return the adapter's reference to a place in memory, given as an address or by what points there.
 
-    Only a name is evaluated, with `&` or `*` before it: looking must change nothing.
+    Of a path or a pointer that is followed an operator of the program's may be run, which a `call` that only looks needs
+    to be allowed.
 
     Raises:
         ArgumentError: It is neither, or nothing there has an address.
+        ConsentNeeded: Only an evaluation tells.
     """
     if _NUMBER.fullmatch(text):
         return text
@@ -93,6 +108,15 @@ async def place_of(session: Session, text: str, frame: int | None) -> str:
         raise ArgumentError(
             f"`address`: {text!r} is no address and no name.",
             "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
+        )
+    if call is not None and not is_name(text):
+        variable, _ = await known(session, text, frame)
+        if variable is not None and "memoryReference" in variable:
+            return variable["memoryReference"]
+        call.need(
+            "evaluate",
+            f"Evaluating {text} may run code of the program.",
+            "Give 0x…, a name or &name; dap_variables tells addresses of pointers.",
         )
     told = ""
     with contextlib.suppress(RequestFailed):

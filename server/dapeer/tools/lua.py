@@ -13,7 +13,8 @@ from dapeer.errors import ArgumentError, NoNeovim
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.schemas import problem_of, unpacked
 from dapeer.tools.answers import compact, reply_of
-from dapeer.tools.tool import Call, Json, Reply, Served, short, tool, witnessed
+from dapeer.tools.shortening import short
+from dapeer.tools.tool import Call, Json, Reply, Served, tool, witnessed
 
 PREFIX: Final = "nvim_"
 CONNECTION: Final = "connection_id"

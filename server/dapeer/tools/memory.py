@@ -36,7 +36,7 @@ async def dap_read_memory(
     """Return `count` bytes of the program's memory as a hex dump."""
     session = call.focus.session(session_id)
     session.require("readMemory")
-    place = await place_of(session, address, await frame_of(session, frame_id))
+    place = await place_of(session, address, await frame_of(session, frame_id), call=call)
     start, content = await _read(session, place, offset, count)
     data: dict[str, Any] = {"address": f"{start:#x}", "hex": content.hex()}
     if len(content) == count:
@@ -141,7 +141,7 @@ async def dap_disassemble(
     frame = await frame_of(session, frame_id)
     known = _frame(session, frame)
     here = known and known.get("instructionPointerReference")
-    place = here if address is None else await place_of(session, address, frame)
+    place = here if address is None else await place_of(session, address, frame, call=call)
     if place is None:
         raise ArgumentError("The adapter does not tell where the frame is.", "Give an `address`.")
     told = await _disassembled(session, place, before, count)

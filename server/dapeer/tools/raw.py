@@ -28,8 +28,9 @@ OWN: Final = {
     "disconnect": "dap_disconnect",
     "setBreakpoints": "dap_set_breakpoint",
     "setFunctionBreakpoints": "dap_set_function_breakpoints",
+    "source": "dap_source",
 }
-"""Requests that would change what dapeer keeps count of, and the tool that does it."""
+"""Requests that would change what dapeer keeps count of, or show any file, and the tool that does it."""
 
 REQUIRED: Final = {
     "scopes": "frameId",
@@ -60,7 +61,8 @@ async def dap_request(
     session = call.focus.session(session_id)
     if command in OWN:
         raise ArgumentError(
-            f"`command`: dapeer keeps count of what `{command}` does.", f"Use {OWN[command]}."
+            f"`command`: {OWN[command]} does what `{command}` does, and keeps count of it.",
+            f"Use {OWN[command]}.",
         )
     if (needed := REQUIRED.get(command, command)) not in {command, *(arguments or {})}:
         raise ArgumentError(f"`arguments`: `{command}` needs `{needed}`.")

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Protocol, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.debugger import Debugger
-from dapeer.errors import ArgumentError, DapeerError
+from dapeer.errors import ArgumentError, DapeerError, Refused
 from dapeer.focus import Focus
-from dapeer.kinds import kinds_of
+from dapeer.kinds import ActionKind, kinds_of
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, Progress
 from dapeer.schemas import unpacked
 from dapeer.tools.deadline import bounded, seconds_for
+from dapeer.tools.shortening import short
 
 Json = Mapping[str, Any]
 
@@ -40,6 +41,19 @@ class Call:
     """The tools of the attached Neovims that this client may use, by name."""
     opencode: Catalogue | None = None
     """The OpenCode server that is known, and what it knows; None: none is."""
+    read_only: bool = False
+    """Whether the server may only look, with whatever consent."""
+    allowed: ActionKind | None = None
+    """What a tool that only looks may do all the same in this call: it has said that it needs to."""
+
+    def need(self, kind: ActionKind, what: str, instead: str) -> None:
+        """Return if the call may do something of a kind; a tool that only looks does so before.
+
+        Raises:
+            ConsentNeeded: It may not yet.
+        """
+        if self.allowed != kind:
+            raise ConsentNeeded(kind, what, instead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,15 @@ class Reply:
     def outcome(self) -> str:
         """Its first line."""
         return self.text.partition("\n")[0]
+
+
+class ConsentNeeded(Exception):
+    """A look needs more than to look: `what` tells why, `instead` what to do without."""
+
+    def __init__(self, kind: ActionKind, what: str, instead: str) -> None:
+        super().__init__(what)
+        self.kind: ActionKind = kind
+        self.refusal = Refused(what, instead)
 
 
 ToolFunction = Callable[..., Awaitable[Reply]]
@@ -190,7 +213,16 @@ class Tool:
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
         action = self._action(checked)
         # The time that a person needs to consent is the person's.
-        return await witnessed(call.peers, action, lambda: self._done(call, values))
+        try:
+            return await witnessed(call.peers, action, lambda: self._done(call, values))
+        except ConsentNeeded as need:
+            if call.read_only and need.kind != "read":
+                raise need.refusal from need
+            if need.kind == "read" and not call.peers.can_ask(need.kind):
+                raise need.refusal from need
+            action = Action(self.name, (need.kind,), checked.model_dump(exclude_unset=True))
+            granted = replace(call, allowed=need.kind)
+        return await witnessed(call.peers, action, lambda: self._done(granted, values))
 
     def _action(self, checked: BaseModel) -> Action | None:
         """Return what a call does, where it does something: the person is told, and may want to be asked."""
@@ -318,55 +350,6 @@ def _input_schema(function: ToolFunction) -> Json:
 @cache
 def _output_schema(output: Any) -> Json | None:  # noqa: ANN401 - any type form
     return output and short(TypeAdapter(output).json_schema())
-
-
-def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a schema without what tells a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
-
-    A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
-    """
-    definitions = cast("Json", schema.get("$defs", {}))
-    return _shortened(schema, definitions)
-
-
-_NOISE = {"title", "$defs"}
-_SELF_EVIDENT = (
-    ("default", None),
-    ("description", None),
-    ("additionalProperties", True),
-    ("default", False),
-    ("default", 0),
-    ("minimum", 0),
-    ("minimum", 1),
-)
-
-
-def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
-    match node:
-        case list():
-            return [_shortened(item, definitions) for item in cast("list[Any]", node)]
-        case {"$ref": str(ref)}:
-            named: Json = definitions[ref.rpartition("/")[2]]
-            # Its docstring is for those who read the code.
-            return _shortened({**named, "description": None}, definitions)
-        case {"anyOf": [first, {"type": "null"}], **rest}:
-            return _shortened({**first, **rest}, definitions)
-        case dict():
-            fields = cast("dict[str, Any]", node)
-            return {
-                key: _properties(value, definitions)
-                if key == "properties"
-                else _shortened(value, definitions)
-                for key, value in fields.items()
-                if (key, value) not in _SELF_EVIDENT and key not in _NOISE
-            }
-        case _:
-            return node
-
-
-def _properties(properties: Json, definitions: Json) -> Json:
-    """Shorten each property; here `title` and `default` are names, not keywords."""
-    return {name: _shortened(schema, definitions) for name, schema in properties.items()}
 
 
 def _sentence(error: ValidationError, schema: Json) -> str:

@@ -6,6 +6,7 @@ runs every property of an object that is opened, and leaves functions and classe
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import types
@@ -181,6 +182,19 @@ class Property:
         return "(property: ask for it by its path)"
 
 
+def names_of(value: Any) -> list[str]:  # noqa: ANN401
+    """Return the names of an object's attributes, as `dir` does where the program has no `__dir__` of its own."""
+    parts: list[Iterable[Any]] = []
+    if not isinstance(value, type):
+        with contextlib.suppress(Exception):  # no attributes, or they are hidden
+            parts.append(object.__getattribute__(value, "__dict__"))
+    # What a module has is its own; of the others their classes have the rest.
+    if not isinstance(value, types.ModuleType):
+        klass: type[Any] = value if isinstance(value, type) else type(value)
+        parts += (each.__dict__ for each in klass.__mro__)
+    return sorted({name for part in parts for name in part if isinstance(name, str)})
+
+
 def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     """Yield the attributes of an object, without running any code to get them.
 
@@ -276,11 +290,7 @@ def open_objects(resolver: Any) -> None:  # noqa: ANN401 - pydevd's class
     ) -> Any:  # noqa: ANN401
         if used___dict__:
             return stock(self, value, names, used___dict__)
-        if not names:
-            names, used___dict__ = self.get_names(value)
-        if used___dict__:
-            return stock(self, value, names, used___dict__)
-        return dict(attributes(value, names)), False
+        return dict(attributes(value, names or names_of(value))), False
 
     resolver._get_py_dictionary = get_dictionary  # noqa: SLF001
 

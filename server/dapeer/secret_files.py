@@ -1,0 +1,68 @@
+"""Which files may hold secrets: none of their text is shown to an assistant, by whatever tool."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+DEFAULT: Final = (
+    ".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "*.jks", "*.keystore",
+    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd",
+    ".git-credentials", "credentials", "credentials.*", "secrets.*", ".ssh/*", ".gnupg/**", ".aws/*",
+    ".kube/config", ".docker/config.json", "/etc/shadow", "/etc/gshadow", "/proc/**/environ",
+)  # fmt: skip
+"""What the plugin's option `secrets` is by default; a test holds the two against each other."""
+
+HIDDEN: Final = "(this file may hold secrets: its text is not shown)"
+
+_COPIES = re.compile(r"(?:~|\.bak|\.orig|\.old|\.save|\.swp)+$")
+"""What editors and people call the copy of a file."""
+_PARTS = re.compile(r"\*\*/?|\*|\?|\[[^]]*\]|\{[^}]*\}|.", re.DOTALL)
+
+
+class SecretFiles:
+    """Tells such files by patterns, as people write them for globs; one without a slash is about names alone.
+
+    Upper and lower case are the same. Where several Neovims have a list, all of them count.
+    """
+
+    def __init__(self) -> None:
+        self._patterns: tuple[str, ...] = DEFAULT
+
+    def take(self, lists: Iterable[Sequence[str]]) -> None:
+        """Take in the lists of the people who are here; without any, it is `DEFAULT`."""
+        told = list(lists)
+        self._patterns = tuple(one for each in told for one in each) if told else DEFAULT
+
+    def hides(self, path: str) -> bool:
+        """Whether no tool may show this file, under the name it has here or the one that links lead to."""
+        names = {path.lower(), os.path.realpath(path).lower()}
+        names |= {_COPIES.sub("", name) for name in names}
+        return any(map(_compiled(self._patterns).fullmatch, names))
+
+
+@lru_cache(maxsize=16)
+def _compiled(globs: Sequence[str]) -> re.Pattern[str]:
+    each = ("".join(map(_part, _PARTS.findall(glob.lower()))) for glob in globs)
+    return re.compile(f"(?:.*/)?(?:{'|'.join(each)})" if globs else r"(?!)", re.DOTALL)
+
+
+def _part(part: str) -> str:
+    match part:
+        case "**/":
+            return "(?:.*/)?"
+        case "**":
+            return ".*"
+        case "*":
+            return "[^/]*"
+        case "?":
+            return "[^/]"
+        case _ if part[0] == "{" and len(part) > 1:
+            return f"(?:{'|'.join(map(re.escape, part[1:-1].split(',')))})"
+        case _ if part[0] == "[" and len(part) > 1:
+            return "[" + re.escape(part[1:-1]).replace(r"\-", "-").replace("!", "^", 1) + "]"
+        case _:
+            return re.escape(part)

@@ -1,0 +1,57 @@
+"""Schemas as a model reads them: without what tells it nothing. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+Json = Mapping[str, Any]
+
+
+def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a schema without what tells a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
+
+    A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
+    """
+    definitions = cast("Json", schema.get("$defs", {}))
+    return _shortened(schema, definitions)
+
+
+_NOISE = {"title", "$defs"}
+_SELF_EVIDENT = (
+    ("default", None),
+    ("description", None),
+    ("additionalProperties", True),
+    ("default", False),
+    ("default", 0),
+    ("minimum", 0),
+    ("minimum", 1),
+)
+
+
+def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
+    match node:
+        case list():
+            return [_shortened(item, definitions) for item in cast("list[Any]", node)]
+        case {"$ref": str(ref)}:
+            named: Json = definitions[ref.rpartition("/")[2]]
+            # Its docstring is for those who read the code.
+            return _shortened({**named, "description": None}, definitions)
+        case {"anyOf": [first, {"type": "null"}], **rest}:
+            return _shortened({**first, **rest}, definitions)
+        case dict():
+            fields = cast("dict[str, Any]", node)
+            return {
+                key: _properties(value, definitions)
+                if key == "properties"
+                else _shortened(value, definitions)
+                for key, value in fields.items()
+                if (key, value) not in _SELF_EVIDENT and key not in _NOISE
+            }
+        case _:
+            return node
+
+
+def _properties(properties: Json, definitions: Json) -> Json:
+    """Shorten each property; here `title` and `default` are names, not keywords."""
+    return {name: _shortened(schema, definitions) for name, schema in properties.items()}

@@ -1,0 +1,183 @@
+"""Which files the tools show: not those that may hold secrets, and none that have nothing to do with the programs."""
+
+import asyncio
+import json
+import json.decoder
+import os
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from dapeer.files import Files
+from dapeer.secret_files import DEFAULT, HIDDEN, SecretFiles
+from dapeer.sources import LARGEST
+from tests.harness import ask, call, client, read, refusal, text
+from tests.programs import ROOT
+from tests.readme import NVIM
+
+SECRETS = [
+    ".env", ".ENV", ".env.local", "prod.env", ".envrc", "a.PEM", "id_rsa", "id_rsa.pub", ".netrc", "credentials", "Secrets.yml",
+    ".env~", "server.key.bak", ".ssh/config", ".aws/credentials", ".kube/config", ".git-credentials",
+]  # fmt: skip
+PLAIN = ["env", "a.py", "environment", "keys", "secretsanta.py", "ssh/config", "kube/config.py"]
+
+IN_LIBRARY = """\
+import json
+try:
+    json.loads("{")
+except ValueError as error:
+    print(error)
+"""
+USES_SECRETS = """\
+import secrets
+secrets.token()
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a folder with an ordinary file, and beside it one of somebody else's."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "a.py").write_text("x = 1\n", "utf-8")
+    (folder / ".env").write_text("TOKEN=t0psecret\n", "utf-8")
+    (tmp_path / "else.txt").write_text("somebody else's\n", "utf-8")
+    return folder
+
+
+async def hidden(c: Client, filename: object) -> None:
+    told = await refusal(c, "dap_source", filename=str(filename))
+    assert "may hold secrets, so no tool shows it" in told
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_file_that_may_hold_secrets_is_known_by_its_name(name: str) -> None:
+    assert SecretFiles().hides(f"/home/ann/shop/{name}")
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_other_files_are_not_taken_for_secret(name: str) -> None:
+    assert not SecretFiles().hides(f"/home/ann/shop/{name}")
+
+
+def test_the_patterns_of_people_are_in_force_while_they_are_here() -> None:
+    files = SecretFiles()
+    files.take([("*.private",), ("keys/{a,b}/**", "[!x].txt")])
+    assert files.hides("/p/a.private")
+    assert files.hides("/p/keys/b/c/d")
+    assert files.hides("/p/a.txt")
+    assert not files.hides("/p/x.txt")
+    assert not files.hides("/p/.env")
+    files.take([()])
+    assert not files.hides("/p/.env")
+    files.take([])
+    assert files.hides("/p/.env")
+
+
+async def test_the_plugin_and_the_server_have_one_list() -> None:
+    code = "lua io.write(vim.json.encode(require('dapeer.config').get().secrets))"
+    process = await asyncio.create_subprocess_exec(
+        str(NVIM), "--clean", "--headless", "--cmd", f"set rtp^={ROOT}", "-c", code, "-c", "qa",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    told, _ = await process.communicate()
+    assert sorted(json.loads(told)) == sorted(DEFAULT)
+
+
+async def test_secret_files_are_not_shown_by_whatever_name(project: Path) -> None:
+    (project / "plain").symlink_to(".env")
+    (project / ".env.bak").write_text("TOKEN=t0psecret\n", "utf-8")
+    async with client(project) as c:
+        for name in (".env", "sub/../.env", project / ".env", "plain", ".env.bak"):
+            (project / "sub").mkdir(exist_ok=True)
+            await hidden(c, name)
+        await hidden(c, "/etc/shadow")
+        await hidden(c, "/proc/self/environ")
+        await hidden(c, f"/proc/{os.getpid()}/environ")
+        # Nor line by line, by breakpoints.
+        told = text(await call(c, "dap_set_breakpoint", filename=".env", line=1))
+        assert "t0psecret" not in told + await read(c, "dap_breakpoints")
+        assert "x = 1" in await read(c, "dap_source", filename="a.py")
+
+
+async def test_files_outside_of_the_project_are_refused_with_a_way_to_allow_them(
+    project: Path,
+) -> None:
+    outside = project.parent / "else.txt"
+    (project / "link.txt").symlink_to(outside)
+    async with client(project) as c:
+        for name in (outside, "../else.txt", "link.txt", "/proc/self/status"):
+            told = await refusal(c, "dap_source", filename=str(name))
+            assert (
+                "is neither in the project nor in the stack or the libraries of a session" in told
+            )
+            assert "`--readable FOLDER`" in told
+        told = text(await call(c, "dap_set_breakpoint", filename=str(outside), line=1))
+        assert "somebody" not in told
+
+
+def test_a_folder_that_the_person_names_is_readable(project: Path) -> None:
+    files = Files(project, {})
+    assert not files.allows(str(project.parent / "else.txt"))
+    files.folders.add(project.parent)
+    assert files.allows(str(project.parent / "else.txt"))
+
+
+def test_the_whole_machine_and_a_home_are_no_project() -> None:
+    for folder in (Path("/"), Path.home()):
+        assert not Files(folder, {}).allows(str(folder / "notes.txt"))
+
+
+async def test_the_sources_of_libraries_are_shown_once_a_program_runs(project: Path) -> None:
+    decoder = json.decoder.__file__
+    (project / "main.py").write_text(IN_LIBRARY, "utf-8")
+    async with client(project) as c:
+        assert "neither in the project" in await refusal(c, "dap_source", filename=decoder)
+        await ask(c, "dap_run", program="main.py", stop_on_entry=True)
+        assert "class JSONDecoder" in await read(
+            c, "dap_source", filename=decoder, line=1, count=500
+        )
+
+
+async def test_the_files_of_a_program_elsewhere_are_shown(project: Path) -> None:
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "main.py").write_text("import other\n", "utf-8")
+    (elsewhere / "other.py").write_text("y = 2\n", "utf-8")
+    async with client(project) as c:
+        await refusal(c, "dap_source", filename=str(elsewhere / "other.py"))
+        await ask(c, "dap_run", program=str(elsewhere / "main.py"))
+        assert "y = 2" in await read(c, "dap_source", filename=str(elsewhere / "other.py"))
+
+
+async def test_a_stop_in_a_secret_file_is_told_without_its_text(project: Path) -> None:
+    (project / "main.py").write_text(USES_SECRETS, "utf-8")
+    (project / "secrets.py").write_text('def token():\n    key = "t0psecret"[:0]\n', "utf-8")
+    async with client(project) as c:
+        at = {"filename": "secrets.py", "line": 2}
+        seen = await read(c, "dap_run", program="main.py", breakpoints=[at])
+        seen += await read(c, "dap_current_location") + await read(c, "dap_breakpoints")
+        shown = await c.read_resource("debug://sessions/1")
+        assert HIDDEN in seen
+        assert "t0psecret" not in seen + str(shown)
+        assert "may hold secrets" in await refusal(c, "dap_source")
+        # Nor by the adapter.
+        told = await refusal(c, "dap_request", command="source", arguments={"source": at})
+        assert "Use dap_source" in told
+
+
+async def test_lines_of_a_large_file_are_shown(project: Path) -> None:
+    large = project / "large.py"
+    line = b"number = 1  # and so on\n"
+    large.write_bytes(line * (LARGEST // len(line) + 10) + b"last = 2\n")
+    count = LARGEST // len(line) + 11
+    async with client(project) as c:
+        begin = await read(c, "dap_source", filename="large.py", count=2)
+        assert begin.splitlines()[-1] == "(maybe more lines: line=3)"
+        assert "number = 1" in begin
+        end = await read(c, "dap_source", filename="large.py", line=count)
+        assert f"{count}" in end
+        assert "last = 2" in end
+        told = await refusal(c, "dap_source", filename="large.py", line=count + 1)
+        assert f"has only {count} lines" in told
