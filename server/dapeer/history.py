@@ -82,6 +82,8 @@ class Stop:
     """Body of the `exceptionInfo` response."""
     source: tuple[int, list[str]] | None = None
     """The lines around the place as they were then: number of the first, and their text."""
+    left_by: str = ""
+    """Who has asked for the program to run on; empty: nobody that we know of."""
     settled: bool = False
     """Whether the program has moved on, and the locals are what is kept of them."""
     _handles: dict[Target, int] = field(default_factory=dict[Target, int])
@@ -263,6 +265,11 @@ class History:
         if self._stops:
             self._stops[-1].settle()
         self._stops.append(stop)
+
+    @property
+    def latest(self) -> Stop | None:
+        """The last stop, though it may be over."""
+        return self._stops[-1] if self._stops else None
 
     def find(self, number: int) -> Stop | None:
         """Return the stop with this number, or None when it was never or is no longer here."""

@@ -85,9 +85,11 @@ class Inspection:
 
     # -- at every stop
 
-    def resumed(self) -> None:
+    def resumed(self, *, by_person: bool) -> None:
         """Take note that somebody has the program run on: the next stop is not of our making."""
         self._chased = 0
+        if (stop := self._mirror.history.latest) is not None:
+            stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
 
     def begin(self) -> None:
         """Begin to fetch what everybody asks at the stop that has just come."""

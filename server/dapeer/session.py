@@ -151,8 +151,8 @@ class Session:
                 self.initialized.set()
             case Event(event="stopped"):
                 self.inspect.begin()
-            case Request(command=command) if command in RESUMES:
-                self.inspect.resumed()
+            case Request(seq=seq, command=command) if command in RESUMES:
+                self.inspect.resumed(by_person=seq < 0)
             case _:
                 pass
         self._waiters.wake()

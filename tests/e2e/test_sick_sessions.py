@@ -20,6 +20,7 @@ from tests.harness import (
     fake,
     needs,
     pid_of,
+    printed,
     read,
     refusal,
 )
@@ -181,3 +182,15 @@ async def test_a_program_starts_when_another_one_has_just_been_killed() -> None:
         start = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
         assert (start["session_id"], start["line"]) == (2, p.line("inner"))
         await process_gone(pid)
+
+
+async def test_who_looks_is_told_that_the_program_was_resumed_meanwhile(settings: Path) -> None:
+    asked = {"event": ["output", {"category": "stdout", "output": "asked\n"}]}
+    gone = {"release": ["evaluate", {"fail": {"message": "there is no such frame"}}]}
+    fake(settings, {"evaluate": [asked, "hold"], "next": [gone, "default"]})
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        looking = asyncio.create_task(refusal(c, "dap_variables", path="other"))
+        await printed(c, "asked")
+        assert (await ask(c, "dap_step_over"))["line"] == 2
+        assert "The program was resumed by another call of a tool while" in await looking

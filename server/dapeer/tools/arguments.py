@@ -11,6 +11,7 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
 from dapeer.sources import read_lines
+from dapeer.tools.looking import left
 
 SessionId = Annotated[int | None, Field()]
 ThreadId = Annotated[int | None, Field()]
@@ -94,6 +95,8 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     if frame_id is not None:
         return stop.resolve("frame_id", frame_id)
     frame = await session.inspect.top(stop)
+    if frame is None and (over := left(session, stop)) is not None:
+        raise over
     return frame["id"] if frame else None
 
 

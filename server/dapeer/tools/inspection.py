@@ -22,6 +22,7 @@ from dapeer.tools.arguments import (
     frame_of,
     thread_of,
 )
+from dapeer.tools.looking import looking
 from dapeer.tools.lookup import find
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.type_names import type_name
@@ -47,8 +48,8 @@ async def dap_current_location(
 ) -> Reply:
     """Return file, line and function of the stop, with the source around it."""
     session = call.focus.session(session_id)
-    stop = session.mirror.stopped()
-    frame = await session.inspect.top(stop)
+    with looking(session) as stop:
+        frame = await session.inspect.top(stop)
     if frame is None:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
     path = views.frame_path(frame)
@@ -107,8 +108,8 @@ async def dap_stacktrace(
     if session.mirror.stop is None and session.where.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)
-    frames = await session.inspect.stack_trace(thread, start_frame, levels)
-    stop = session.mirror.stopped(thread)
+    with looking(session, thread) as stop:
+        frames = await session.inspect.stack_trace(thread, start_frame, levels)
     total = stop.total_frames.get(thread, start_frame + len(frames))
     lines = list(_stack_lines(call, session, stop, start_frame, frames))
     left = total - start_frame - len(frames)
@@ -202,9 +203,9 @@ def _frame_place(frame: StackFrame) -> Mapping[str, Any]:
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame (default the one shown) with the variables_reference of each."""
     session = call.focus.session(session_id)
-    frame = await frame_of(session, frame_id)
-    stop = session.mirror.stopped()
-    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
+    with looking(session) as stop:
+        frame = await frame_of(session, frame_id)
+        scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     rows = [
         (scope["name"], stop.handle("variables_reference", scope["variablesReference"], frame))
         for scope in scopes
@@ -227,31 +228,36 @@ async def dap_variables(
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
     session = call.focus.session(session_id)
-    stop = session.mirror.stopped()
-    if variables_reference is not None:
-        reference = stop.resolve("variables_reference", variables_reference)
-        if (owner := stop.frame_of_scope(variables_reference)) is not None:
-            # The adapter may use the reference for the scope of another frame by now.
-            await session.inspect.scopes(owner)
-        if reference in stop.lazy:
-            call.need(
-                "evaluate",
-                "What a getter gives is told by running it, which is code of the program.",
-                "The other variables of its container are told without.",
-            )
-        return await _children(session, stop, reference, filter, start, count)
-    if path is None:
-        return await _frame_variables(
-            session, stop, await frame_of(session, frame_id), start, count
+    with looking(session) as stop:
+        if variables_reference is not None:
+            return await _inside(call, session, stop, variables_reference, filter, start, count)
+        frame = await frame_of(session, frame_id)
+        if path is None:
+            return await _frame_variables(session, stop, frame, start, count)
+        found = await find(call, session, path, frame)
+        # What is written as what it consists of is listed below.
+        limit = views.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
+        whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
+        if not found["variablesReference"]:
+            return Reply(*whole)
+        inside = await _children(session, stop, found["variablesReference"], filter, start, count)
+        return Reply(f"{whole[0]}\n{inside.text}", {**whole[1], **(inside.data or {})})
+
+
+async def _inside(
+    call: Call, session: Session, stop: Stop, handle: int, kind: str | None, start: int, count: int
+) -> Reply:
+    reference = stop.resolve("variables_reference", handle)
+    if (owner := stop.frame_of_scope(handle)) is not None:
+        # The adapter may use the reference for the scope of another frame by now.
+        await session.inspect.scopes(owner)
+    if reference in stop.lazy:
+        call.need(
+            "evaluate",
+            "What a getter gives is told by running it, which is code of the program.",
+            "The other variables of its container are told without.",
         )
-    found = await find(call, session, path, await frame_of(session, frame_id))
-    # What is written as what it consists of is listed below.
-    limit = views.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
-    whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
-    if not found["variablesReference"]:
-        return Reply(*whole)
-    inside = await _children(session, stop, found["variablesReference"], filter, start, count)
-    return Reply(f"{whole[0]}\n{inside.text}", {**whole[1], **(inside.data or {})})
+    return await _children(session, stop, reference, kind, start, count)
 
 
 async def _frame_variables(
@@ -327,7 +333,8 @@ async def dap_exception_info(
             f"The program did not stop at an exception; the reason is {stop.reason}.",
             "dap_snapshot tells where it is.",
         )
-    info = stop.exception or await session.inspect.exception_info(thread)
+    with looking(session, thread):
+        info = stop.exception or await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
     trace = str(details.get("stackTrace") or "").rstrip().lstrip("\n")
     data = {
