@@ -5,6 +5,8 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,7 +18,7 @@ needed = pytest.mark.skipif(
 
 # Becomes the user when the interpreter is loaded, whose files may be out of their reach.
 PRELUDE = f"""
-import json, os, socket, sys
+import encodings.idna, json, os, socket, sys
 os.setgroups([])
 os.setgid({UID})
 os.setuid({UID})
@@ -33,6 +35,14 @@ def runs(code: str, *arguments: object) -> Generator["subprocess.Popen[str]"]:
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def folder_for_all() -> Generator[Path]:
+    """Make a folder that every user may write to; those of pytest are ours only."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
 
 
 def says(process: "subprocess.Popen[str]") -> str:

@@ -2,15 +2,14 @@
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from dapeer import ownership
 from dapeer.errors import Stranger
 from tests import second_user
+from tests.sockets import needs_tables
 
 LISTENS = """
 s = socket.create_server((sys.argv[1], 0), family=int(sys.argv[2]), dualstack_ipv6=sys.argv[1] == "::")
@@ -25,19 +24,6 @@ print("closed", flush=True)
 sys.stdin.readline()
 """
 STRANGER = r"Another user of this machine \(nobody\) listens at here\. Nothing was sent\."
-
-
-@pytest.fixture
-def folder_for_all() -> Iterator[Path]:
-    """A folder that every user may write to; those of pytest are ours only."""
-    with TemporaryDirectory() as folder:
-        Path(folder).chmod(0o777)
-        yield Path(folder)
-
-
-needs_tables = pytest.mark.skipif(
-    not ownership.tells(), reason="this system does not tell whose TCP ports are: run it on Linux"
-)
 
 
 @needs_tables
@@ -119,13 +105,14 @@ def test_a_unix_socket_of_ours_is_ours(tmp_path: Path) -> None:
 
 
 @second_user.needed
-def test_a_unix_socket_at_which_another_user_listens_is_refused(
-    folder_for_all: Path,
-) -> None:
+def test_a_unix_socket_at_which_another_user_listens_is_refused() -> None:
     code = "s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print(1, flush=True); sys.stdin.readline()"
-    path = folder_for_all / "s"
-    with second_user.runs(code, path) as thief, socket.socket(socket.AF_UNIX) as connection:
+    with (
+        second_user.folder_for_all() as folder,
+        second_user.runs(code, folder / "s") as thief,
+        socket.socket(socket.AF_UNIX) as connection,
+    ):
         second_user.says(thief)
-        connection.connect(str(path))
+        connection.connect(str(folder / "s"))
         with pytest.raises(Stranger, match=STRANGER):
             ownership.check_peer(connection, "here")

@@ -31,15 +31,15 @@ MAPPED = "0000000000000000FFFF00000100007F:92CF 0000000000000000FFFF00000100007F
 
 
 def test_the_other_end_of_a_connection_is_told_from_ours() -> None:
-    assert holder([table(LISTENS, OURS, ACCEPTED)], THERE, HERE) == Holder(1000, accepted=True)
+    assert holder([table(LISTENS, OURS, ACCEPTED)], THERE, HERE) == Holder(1000, 44)
 
 
 def test_an_end_among_those_of_version_6_is_found() -> None:
-    assert holder([table(OURS), table(MAPPED)], THERE, HERE) == Holder(1000, accepted=True)
+    assert holder([table(OURS), table(MAPPED)], THERE, HERE) == Holder(1000, 44)
 
 
 def test_a_connection_that_waits_is_nobody_s_yet() -> None:
-    assert holder([table(LISTENS, OURS, WAITS)], THERE, HERE) == Holder(1000, accepted=False)
+    assert holder([table(LISTENS, OURS, WAITS)], THERE, HERE) == Holder(1000, 0)
 
 
 def test_an_end_of_another_machine_is_in_no_table() -> None:

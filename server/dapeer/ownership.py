@@ -73,14 +73,27 @@ def peer_uid(connection: socket.socket) -> int | None:
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return _unix_peer(connection)
-    here, there = connection.getsockname()[:2], connection.getpeername()[:2]
     # A connection that waits to be accepted belongs to who listens. The listeners are read before it is seen to wait
     # still: had another been there at the time when it was made, it would be accepted by then, or closed.
     listening = _tables()
-    holder = tcp_table.holder(_tables(), there, here)
-    if holder is None or holder.accepted:
+    holder = _holder(connection)
+    if holder is None or holder.inode:
         return holder.uid if holder else None
-    return tcp_table.listener(listening, there)
+    return tcp_table.listener(listening, connection.getpeername()[:2])
+
+
+def peer_processes(connection: socket.socket) -> list[int]:
+    """Return the processes that have the other end of a TCP connection, as far as we may look into them.
+
+    Raises:
+        OSError: It has been closed.
+    """
+    holder = _holder(connection)
+    if holder is None or not holder.inode:
+        return []
+    link = f"socket:[{holder.inode}]"
+    folders = (path for path in Path("/proc").iterdir() if path.name.isdecimal())
+    return [int(folder.name) for folder in folders if link in _open_files(folder)]
 
 
 def listeners(host: str, port: int) -> frozenset[int]:
@@ -101,6 +114,18 @@ def listeners(host: str, port: int) -> frozenset[int]:
 def tells() -> bool:
     """Whether the system tells whose TCP ports are."""
     return any(_tables())
+
+
+def _holder(connection: socket.socket) -> tcp_table.Holder | None:
+    here, there = connection.getsockname()[:2], connection.getpeername()[:2]
+    return tcp_table.holder(_tables(), there, here)
+
+
+def _open_files(process: Path) -> list[str]:
+    try:
+        return [os.readlink(file) for file in process.joinpath("fd").iterdir()]  # noqa: PTH115 - a text
+    except OSError:
+        return []
 
 
 def _tables() -> list[str]:

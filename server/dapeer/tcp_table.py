@@ -38,8 +38,8 @@ class Holder:
     """Whose one end of a connection is."""
 
     uid: int
-    accepted: bool
-    """A process has it; else it waits in the queue of a listener."""
+    inode: int
+    """By which a process has it; 0: it waits in the queue of a listener."""
 
 
 def lines(table: str, port: int) -> Iterator[Line]:
@@ -64,7 +64,7 @@ def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None
             if line.near in near and line.far in far:
                 if line.state not in {ESTABLISHED, UNANSWERED}:
                     raise ConnectionResetError
-                return Holder(line.uid, accepted=line.inode != 0)
+                return Holder(line.uid, line.inode)
     return None
 
 

@@ -2,29 +2,27 @@
 
 import asyncio
 import os
-import re
 from pathlib import Path
 
 import pytest
 
-from dapeer import ownership
 from dapeer.adapters import process
 from dapeer.adapters.definition import Definition, load_all, shipped
 from dapeer.adapters.detection import detect
 from dapeer.adapters.process import open_adapter
 from dapeer.adapters.reaper import Reaper
-from dapeer.errors import AdapterFailed
+from dapeer.adapters.wire import connect
+from dapeer.dap.handshake import CLIENT
+from dapeer.dap.transport import ContentLengthTransport
+from dapeer.errors import AdapterFailed, RequestFailed
 from tests import second_user
-from tests.adapters.toys import initialize, toy
-from tests.processes import LIMIT, descendants
+from tests.adapters.toys import channel, initialize, toy
+from tests.processes import LIMIT
+from tests.sockets import needs_tables, ports_of, sockets_of
 
 DEFINITIONS = load_all(shipped())
 AT_PORTS = sorted(name for name, each in DEFINITIONS.items() if each.transport.kind == "tcp")
 AT_SOCKETS = sorted(name for name, each in DEFINITIONS.items() if each.transport.kind == "unix")
-
-needs_tables = pytest.mark.skipif(
-    not ownership.tells(), reason="this system does not tell whose TCP ports are: run it on Linux"
-)
 
 
 def ready(name: str) -> Definition:
@@ -86,28 +84,29 @@ async def test_an_adapter_at_a_unix_socket_listens_at_no_port_and_in_a_folder_of
             assert path.parent.stat().st_uid == os.geteuid()
 
 
-def ports_of(pid: int) -> set[int]:
-    """Return the TCP ports at which a process and those below it listen."""
-    lines = [
-        line.split() for path in ownership.TABLES for line in path.read_text().splitlines()[1:]
-    ]
-    inodes = inodes_of(pid)
-    return {int(w[1].rpartition(":")[2], 16) for w in lines if w[3] == "0A" and int(w[9]) in inodes}
-
-
-def sockets_of(pid: int) -> set[Path]:
-    """Return the Unix sockets at which a process and those below it listen; unnamed ones are nobody's to find."""
-    lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
-    inodes = inodes_of(pid)
-    # The flag of a socket that listens: __SO_ACCEPTCON of the kernel's net.h.
-    return {Path(w[7]) for w in lines if len(w) > 7 and w[3] == "00010000" and int(w[6]) in inodes}
-
-
-def inodes_of(pid: int) -> set[int]:
-    """Return the sockets that a process and those below it have open."""
-    found: set[int] = set()
-    for each in (pid, *descendants(pid)):
-        for file in Path(f"/proc/{each}/fd").iterdir():
-            match = re.fullmatch(r"socket:\[(\d+)\]", str(file.readlink()))
-            found |= {int(match[1])} if match else set()
-    return found
+@needs_tables
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("launch", {"code": "print('launched')"}),
+        ("attach", {"processId": 1, "debugpyArgs": ["-c", "print('attached')"]}),
+        ("attach", {"listen": {"host": "127.0.0.1", "port": 0}}),
+        ("attach", {"connect": {"host": "127.0.0.1", "port": 1}}),
+    ],
+)
+async def test_at_debugpy_s_port_child_processes_are_debugged_and_nothing_else(
+    command: str, arguments: dict[str, object], reaper: Reaper
+) -> None:
+    async with (
+        asyncio.timeout(LIMIT),
+        open_adapter(ready("debugpy"), "launch", {}, reaper) as adapter,
+    ):
+        await initialize(adapter.transport)
+        assert adapter.pid is not None
+        (port,) = ports_of(adapter.pid)
+        transport = ContentLengthTransport(await connect("127.0.0.1", port))
+        async with channel(transport, []) as opened:
+            await opened.request("initialize", {**CLIENT, "adapterID": "x"}, seconds=LIMIT)
+            with pytest.raises(RequestFailed, match="Only child processes are debugged here"):
+                await opened.request(command, arguments, seconds=LIMIT)
+        await transport.aclose()

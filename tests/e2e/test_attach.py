@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dapeer import ownership
 from tests import second_user
 from tests.e2e.running import free_port, go_built, listening, needs_ptrace, started
 from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, copied, program
 from tests.shown import Shows
+from tests.sockets import needs_tables
 
 needs_gdb = pytest.mark.skipif(
     shutil.which("gdb") is None, reason="needs gdb on PATH: apt-get install gdb"
@@ -81,7 +81,7 @@ async def test_a_port_where_nobody_listens_is_refused_and_named(kind: str) -> No
 
 
 @second_user.needed
-@pytest.mark.skipif(not ownership.tells(), reason="only Linux tells whose TCP ports are")
+@needs_tables
 @pytest.mark.parametrize("kind", ["python", "delve", "js-debug", "gdb"])
 async def test_a_port_at_which_another_user_listens_is_refused_and_told_nothing(kind: str) -> None:
     needs("debugpy" if kind == "python" else kind)

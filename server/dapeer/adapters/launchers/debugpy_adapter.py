@@ -1,10 +1,10 @@
-"""Start the debugpy adapter with prompt TCP acknowledgements, and without a description that nobody reads.
+"""Start the debugpy adapter with prompt TCP acknowledgements, for one user only, and without a description that nobody reads.
 
 The debug server inside the debuggee writes each message as two segments and leaves Nagle's
 algorithm on, so each message waits until the adapter's kernel acknowledges the first segment: 40 ms
 when that is delayed, on Linux. `TCP_QUICKACK` makes it prompt, until the kernel turns it off again;
-so it is set before every message that the adapter reads. What is described, `debugpy_launcher` tells.
-If debugpy's inside is not what this knows, plain debugpy is started.
+so it is set before every message that the adapter reads. What is described, `debugpy_launcher` tells; for whom the ports
+are, `debugpy_ports`. If debugpy's inside is not what this knows, plain debugpy is started.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dapeer.adapters.launchers import debugpy_launcher
+from dapeer.adapters.launchers import debugpy_launcher, debugpy_ports
 
 
 def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN401 - debugpy's class
@@ -66,6 +66,21 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:  # noqa: A
     launchers.spawn_debuggee = spawn_debuggee
 
 
+def close_ports() -> None:
+    """Close debugpy's ports to other users of the machine.
+
+    Raises:
+        AttributeError: debugpy is not the one we know.
+    """
+    from debugpy import adapter  # noqa: PLC0415
+    from debugpy.adapter import clients, launchers, servers  # noqa: PLC0415
+    from debugpy.common import sockets  # noqa: PLC0415
+
+    debugpy_ports.admit_only_us(sockets, servers)
+    debugpy_ports.serve_children_only(clients.Client)
+    debugpy_ports.show_no_token(adapter, launchers, servers)
+
+
 def main() -> None:
     """Run `python -m debugpy.adapter`, improved where that is possible."""
     with contextlib.suppress(ImportError, AttributeError):
@@ -75,6 +90,8 @@ def main() -> None:
 
         debugpy_launcher.describe_only_what_is_logged(log)
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)  # noqa: PTH120 - as debugpy says it
+    with contextlib.suppress(ImportError, AttributeError):
+        close_ports()
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is not None:
         with contextlib.suppress(ImportError, AttributeError):

@@ -26,6 +26,9 @@ from importlib import machinery
 from pathlib import Path
 from typing import Any
 
+NO_TOKEN = "none"  # noqa: S105 - it is none
+"""Stands where the adapter's token does, when it has none."""
+
 
 def describe_only_what_is_logged(log: Any) -> None:  # noqa: ANN401 - debugpy's module
     """Make debugpy describe its environment only where that goes to a log.
@@ -58,10 +61,20 @@ def spawn_beneath(debuggee: Any, folder: str) -> None:  # noqa: ANN401 - debugpy
     def spawn(process_name: str, command: list[str], *rest: Any) -> Any:  # noqa: ANN401
         if folder in command:
             place = command.index(folder)
-            command = [*command[:place], str(Path(__file__).absolute()), *command[place:]]
+            options = without_token(command[place:])
+            command = [*command[:place], str(Path(__file__).absolute()), *options]
         return stock(process_name, command, *rest)
 
     debuggee.spawn = spawn
+
+
+def without_token(command: list[str]) -> list[str]:
+    """Return what starts debugpy without the token that there is none of."""
+    name = "--adapter-access-token"
+    place = command.index(name) if name in command else len(command)
+    if command[place + 1 : place + 2] != [NO_TOKEN]:
+        return command
+    return command[:place] + command[place + 2 :]
 
 
 def improve() -> None:
