@@ -110,6 +110,18 @@ async def test_reapers_that_were_killed_are_replaced(sleeper: subprocess.Popen[b
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
 
 
+async def test_reapers_that_are_frozen_keep_nobody_from_ending() -> None:
+    reaper = Reaper()
+    reaper.watch_folder("/nothing/of/this/name")
+    frozen = reapers(os.getpid())
+    for child in frozen:
+        os.kill(child, signal.SIGSTOP)
+    async with asyncio.timeout(LIMIT):
+        await reaper.aclose()
+        for child in frozen:
+            await process_gone(child)
+
+
 async def test_no_polite_signal_ends_the_reaper(sleeper: subprocess.Popen[bytes]) -> None:
     reaper = Reaper()
     reaper.watch(sleeper.pid)

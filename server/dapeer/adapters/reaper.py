@@ -19,6 +19,9 @@ _PROGRAM = Path(__file__).parent / "launchers" / "reaper.py"
 TWINS = 2
 """Children that do the same, so that one is left when another is killed together with us."""
 
+PATIENCE = 3.0
+"""Seconds that a child has to kill what is still being watched."""
+
 
 class Reaper:
     """Owns small children, each of which holds the other end of a pipe of ours.
@@ -59,7 +62,7 @@ class Reaper:
             _close(child)
         with anyio.CancelScope(shield=True):
             for child in children:
-                await anyio.to_thread.run_sync(child.wait)
+                await anyio.to_thread.run_sync(_wait, child)
 
     def _add(self, name: str, line: bytes) -> None:
         self._lines[name] = line
@@ -107,6 +110,15 @@ def _write(child: subprocess.Popen[bytes], line: bytes) -> None:
     if child.stdin is not None:
         with contextlib.suppress(OSError):
             child.stdin.write(line)
+
+
+def _wait(child: subprocess.Popen[bytes]) -> None:
+    """Wait until a child has ended; one that somebody has frozen does so by force."""
+    try:
+        child.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _close(child: subprocess.Popen[bytes]) -> None:
