@@ -19,7 +19,7 @@ COMMANDS = (
     "disassemble", "dataBreakpointInfo", "setDataBreakpoints", "stepInTargets", "gotoTargets", "terminate", "disconnect",
 )  # fmt: skip
 STARTING = COMMANDS[:3]
-LIKELY = COMMANDS[:9]
+LIKELY = (*COMMANDS[:9], "setBreakpoints")
 """Commands of nearly every session."""
 COMPLETED = "supportsConfigurationDoneRequest"
 REVERSE = ("runInTerminal", "startDebugging")
@@ -73,7 +73,7 @@ def _event_name(definition: str) -> str:
 
 
 def _spoilt(fitting: Strategy) -> Strategy:
-    return st.one_of(mutated(fitting), mutated(fitting), fitting, ODD)
+    return st.one_of(mutated(fitting), mutated(fitting), mutated(fitting), fitting, ODD)
 
 
 def _event() -> Strategy:
@@ -132,7 +132,7 @@ def _actions(draw: st.DrawFn, command: str) -> list[Any]:
         st.sampled_from(COMMANDS).map(lambda held: {"release": held}),
         _event().map(lambda event: {"times": [40, event]}),
     )  # fmt: skip
-    actions = draw(st.lists(action, min_size=1, max_size=3))
+    actions = draw(st.lists(action, min_size=1, max_size=5))
     # Mostly the session goes on, so that what comes after is attacked, too.
     if draw(st.integers(0, 19 if command in STARTING else 3)):
         actions.insert(draw(st.integers(0, len(actions))), "default")
@@ -141,9 +141,9 @@ def _actions(draw: st.DrawFn, command: str) -> list[Any]:
 
 @st.composite
 def scripts(draw: st.DrawFn) -> Json:
-    """Draw what an adapter does instead of what it should, at one to three commands."""
+    """Draw what an adapter does instead of what it should, or besides it, at some commands."""
     which = st.one_of(st.sampled_from(LIKELY), st.sampled_from(COMMANDS))
-    commands = draw(st.lists(which, min_size=1, max_size=3, unique=True))
+    commands = draw(st.lists(which, min_size=2, max_size=7, unique=True))
     # Without the last request of the start nothing would come after it.
     able = st.one_of(mutated(st.just(EVERYTHING)), _spoilt(_fitting("InitializeResponse", "body")))
     capabilities = able.map(

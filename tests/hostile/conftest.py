@@ -1,22 +1,11 @@
-"""What every attack has: a mark, the seeds of this run, a judge."""
+"""What every attack has: the seeds of this run, and a judge."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.hostile import seeds
 from tests.hostile.judge import Judge
-
-HERE = Path(__file__).parent
-REPEAT = pytest.StashKey[str]()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the attacks, which are a stage of their own."""
-    for item in items:
-        if HERE in item.path.parents and "seed" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.hostile)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

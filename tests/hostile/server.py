@@ -19,7 +19,6 @@ from typing import Any, cast
 
 from tests.hostile.judge import Judge, patience
 from tests.processes import command_line, descendants, process_gone, processes_of
-from tests.programs import ROOT
 
 Json = dict[str, Any]
 
@@ -59,10 +58,9 @@ class Place:
             "XDG_RUNTIME_DIR": self.runtime,
             "XDG_STATE_HOME": self.state,
             "TMPDIR": self.tmp,
-            "PYTHONPATH": ROOT,
         }
         kept = {name: value for name, value in os.environ.items() if name != "NVIM"}
-        return {**kept, **{name: str(path) for name, path in own.items()}, MARK: self.mark}
+        return {**kept, **{name: str(path) for name, path in own.items()}}
 
 
 @asynccontextmanager
@@ -132,9 +130,7 @@ class Attacked:
 
     async def data(self, tool: str, **arguments: object) -> Json:
         """Call a tool, and return the data of its result; nothing when it has failed."""
-        answer = await self.call(tool, arguments)
-        result = cast("Json", (answer or {}).get("result") or {})
-        return cast("Json", result.get("structuredContent") or {})
+        return data_of(await self.call(tool, arguments))
 
     async def handshake(self) -> None:
         """Open the connection."""
@@ -194,13 +190,13 @@ class Attacked:
     def _descriptors(self) -> Counter[str]:
         """Return what its files are, and how many of each."""
         found: Counter[str] = Counter()
-        for each in _entries(Path(f"/proc/{self.pid}/fd")):
+        for each in entries(Path(f"/proc/{self.pid}/fd")):
             with contextlib.suppress(OSError):
                 found[each.readlink().as_posix().partition("[")[0]] += 1
         return found
 
     def _tasks(self) -> int:
-        return len(_entries(Path(f"/proc/{self.pid}/task")))
+        return len(entries(Path(f"/proc/{self.pid}/task")))
 
     async def gone(self, pids: set[int], doing: str = "") -> None:
         """Wait until processes have ended; those that stay are noted, and killed."""
@@ -234,9 +230,10 @@ class Attacked:
         await self.gone(children | set(processes_of(self.place.mark, MARK)))
         await self.reading
         self.judge.log(_read(self.place.log))
-        left = [path.name for path in self.place.tmp.iterdir() if path.name.startswith("dapeer")]
-        for name in left:
-            self.judge.fault("leftovers", name)
+        # What one leaves that was killed the next one sweeps away.
+        if not self.killed:
+            for path in self.place.tmp.glob("dapeer*"):
+                self.judge.fault("leftovers", path.name)
 
 
 @asynccontextmanager
@@ -251,7 +248,7 @@ async def attacked(
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "dapeer", "stdio", "--no-bridge", "--nvim", "none", *options,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
-            cwd=where.project, limit=LONGEST_LINE, env={**where.environment(), **(environment or {})},
+            cwd=where.project, limit=LONGEST_LINE, env={**where.environment(), MARK: where.mark, **(environment or {})},
         )  # fmt: skip
     server = Attacked(process, where, judge)
     try:
@@ -261,7 +258,14 @@ async def attacked(
         await server.end()
 
 
-def _entries(folder: Path) -> list[Path]:
+def data_of(answer: Json | None) -> Json:
+    """Return the data of a tool's result; nothing when there is none."""
+    result = cast("Json", (answer or {}).get("result") or {})
+    return cast("Json", result.get("structuredContent") or {})
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return what a folder holds, nothing when it is gone."""
     try:
         return list(folder.iterdir())
     except OSError:

@@ -14,7 +14,7 @@ from tests.hostile import adapters
 from tests.hostile.harmless import Bait, aimed
 from tests.hostile.judge import Judge
 from tests.hostile.odd import Json, examples
-from tests.hostile.server import Attacked, attacked, place
+from tests.hostile.server import Attacked, attacked, data_of, place
 
 TIMEOUTS = "request = 1\ncontrol = 1\nlaunch = 1.5"
 
@@ -50,9 +50,19 @@ async def _round(server: Attacked, calls: list[tuple[str, Json]], calm: object) 
     for tool, arguments in calls:
         answer = await server.data(tool, **arguments, session_id=session)
         session = answer.get("session_id", session)  # another one after a restart
+    await _another_starts(server, calls)
     for each in (await server.data("dap_status")).get("sessions", ()):
         if each["session_id"] != calm and each["state"] != "ended":
             await server.call("dap_terminate", {"session_id": each["session_id"]})
+
+
+async def _another_starts(server: Attacked, calls: object) -> None:
+    """Start a program with a breakpoint, which every session is told: the sick one must not matter."""
+    breakpoints = [{"filename": FAKE_PROGRAM, "line": 2 + len(str(calls)) % 7}]
+    arguments = {"program": FAKE_PROGRAM, "type": "calm", "breakpoints": breakpoints}
+    answer = await server.call("dap_run", arguments)
+    if server.alive and data_of(answer).get("state") != "stopped":
+        server.judge.fault("strangers hit", f"another program does not start: {answer}")
 
 
 async def _well(server: Attacked, calm: Json, doing: str) -> None:
