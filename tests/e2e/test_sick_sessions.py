@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from mcp import Client
 from tests.harness import (
     FAKE_PROGRAM,
     Json,
+    adapters,
     ask,
     call,
     client,
@@ -124,7 +125,8 @@ def asleep(pid: int) -> Generator[None]:
     try:
         yield
     finally:
-        os.kill(pid, signal.SIGCONT)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 def adapter_process() -> int:
@@ -171,6 +173,21 @@ async def test_an_adapter_that_sleeps_keeps_nobody_from_debugging_another_progra
         # It has heard all, and does it when it wakes up.
         assert (await ask(c, "dap_step_over", session_id=1))["state"] == "stopped"
         assert (await read(c, "dap_breakpoints")).count(" verified") == 3
+
+
+async def test_an_adapter_that_reads_nothing_is_told_to_be_silent_and_can_be_ended(
+    settings: Path,
+) -> None:
+    fake(settings)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        [pid] = adapters("fake_adapter")
+        with asleep(pid):
+            long = "x" * 1_000_000
+            said = await refusal(c, "dap_evaluate", expression=long, timeout_ms=200)
+            assert "did not answer `evaluate`" in said
+            assert await read(c, "dap_terminate") == "Session 1 ended."
+            await process_gone(pid)
 
 
 async def test_a_program_starts_when_another_one_has_just_been_killed() -> None:

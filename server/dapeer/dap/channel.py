@@ -74,15 +74,15 @@ class Channel:
 
         Raises:
             RequestFailed: The adapter answered `success: false`.
-            RequestTimeout: It did not answer within `seconds`; a late answer is still observed.
+            RequestTimeout: It did not answer within `seconds`, or did not even read the request; a late answer is still observed.
             ChannelClosed: The session ended first.
         """
-        request, future = await self.send(command, arguments)
         try:
             async with asyncio.timeout(seconds):
+                _, future = await self.send(command, arguments)
                 response = await future
         except TimeoutError as error:
-            raise RequestTimeout(request.command, seconds) from error
+            raise RequestTimeout(command, seconds) from error
         return body_of(response)
 
     async def send(

@@ -179,8 +179,7 @@ class Peers:
 
     async def shown(self) -> None:
         """Wait until every Neovim shows the breakpoints that are wanted, if it can at once."""
-        for peer in list(self.attached.values()):
-            await peer.shown()
+        await asyncio.gather(*(peer.shown() for peer in self.attached.values()))
 
     async def stale(self) -> dict[int, str]:
         """Return the sessions of which nothing new can be told now, by id, and why.

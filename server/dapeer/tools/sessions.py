@@ -66,8 +66,7 @@ async def dap_status(call: Call) -> Reply:
     debugger = call.debugger
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
-    for session in shown:
-        await session.placed(PLACE)
+    await asyncio.gather(*(session.placed(PLACE) for session in shown))
     stale = await call.peers.stale()
     rows: list[Summary] = [
         {**session.summary(), "stale": stale[session.id]}
