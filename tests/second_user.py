@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import pytest
 
@@ -71,3 +72,27 @@ while True:
     print(repr(got), flush=True)
 """
 """Listens at a port (0: any), tells which, and what has been sent there when a connection ends."""
+
+
+# Says how much it is told.
+HEARS = """
+kind, where = sys.argv[1:3]
+server = socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET)
+server.bind(where if kind == "unix" else ("127.0.0.1", 0))
+if kind == "unix":
+    os.chmod(where, 0o777)
+server.listen()
+print(where if kind == "unix" else "127.0.0.1:%d" % server.getsockname()[1], flush=True)
+while True:
+    connection, _ = server.accept()
+    print(len(connection.recv(100)), flush=True)
+"""
+
+
+@contextmanager
+def hears(
+    kind: Literal["unix", "tcp"], where: object = ""
+) -> Generator[tuple[str, "subprocess.Popen[str]"]]:
+    """Listen as the second user; give the address, and what says how much each caller has told."""
+    with runs(HEARS, kind, where) as process:
+        yield says(process), process

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import pytest
 
@@ -208,28 +209,13 @@ def shared() -> Iterator[Path]:
         yield Path(folder)
 
 
-# Says how much it was told.
-LISTENS = """
-kind, where = sys.argv[1:3]
-server = socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET)
-server.bind(where if kind == "unix" else ("127.0.0.1", 0))
-if kind == "unix":
-    os.chmod(where, 0o777)
-server.listen()
-print(server.getsockname()[1] if kind == "tcp" else where, flush=True)
-while True:
-    connection, _ = server.accept()
-    print(len(connection.recv(100)), flush=True)
-"""
-
-
 @second_user.needed
 @pytest.mark.parametrize("kind", ["unix", "tcp"])
 @pytest.mark.parametrize("how", ["look", "connect"])
-async def test_another_users_neovim_is_told_nothing(kind: str, how: str, shared: Path) -> None:
-    with second_user.runs(LISTENS, kind, shared / "nvim.1.0") as process:
-        said = second_user.says(process)
-        target = said if kind == "unix" else f"127.0.0.1:{said}"
+async def test_another_users_neovim_is_told_nothing(
+    kind: Literal["unix", "tcp"], how: str, shared: Path
+) -> None:
+    with second_user.hears(kind, shared / "nvim.1.0") as (target, process):
         sentence = r"Another user of this machine \(\w+\) listens at .*Nothing was sent"
         with pytest.raises(NoNeovim, match=sentence):
             await (resolve(target, ROOT) if how == "look" else Neovim.connect(target))

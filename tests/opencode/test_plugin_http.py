@@ -4,9 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tests import second_user
 from tests.neovim.editor import Editor, neovim
 from tests.opencode.server import free_port
 
+SENDS = "require('dapeer.integrations.http').send(...)"
 ASKS = """
 local request = ...
 require('dapeer.integrations.http').request(request, function(answer, problem)
@@ -64,3 +66,16 @@ async def test_every_form_of_an_answer_is_understood(tmp_path: Path) -> None:
             "file:///",
         ):
             assert await asks(editor, url) == [None, "it is not on this machine"]
+
+
+@second_user.needed
+async def test_another_user_who_listens_is_told_nothing(tmp_path: Path) -> None:
+    with second_user.hears("tcp") as (address, process):
+        async with neovim(tmp_path, dap=False) as editor:
+            assert await asks(editor, f"http://{address}/") == [
+                None,
+                "another user of this machine listens there; nothing was sent",
+            ]
+            assert second_user.says(process) == "0"
+            await editor.lua(SENDS, {"method": "POST", "url": f"http://{address}/", "body": "x"})
+        assert second_user.says(process) == "0"

@@ -2,6 +2,8 @@
 -- read by everybody, and curl may not be there.
 local M = {}
 
+local owner = require('dapeer.integrations.owner') -- here: what luv calls can load nothing
+
 local PATIENCE = 60 * 1000 -- ms
 local HERE = { ['0.0.0.0'] = { '127.0.0.1' }, ['[::1]'] = { '::1' }, localhost = { '127.0.0.1', '::1' } }
 
@@ -145,6 +147,11 @@ function M.request(request, callback)
       if over then
         return
       elseif not problem then
+        -- Before a token or a password goes there.
+        local refused = owner.problem(place.addresses[number], place.port)
+        if refused then
+          return finish(nil, refused)
+        end
         converse(socket, text, finish)
       elseif place.addresses[number + 1] then
         socket:close()
@@ -174,7 +181,7 @@ function M.send(request)
   end
   -- Takes no time on this machine, where a port is open or is not.
   local ok, channel = pcall(vim.fn.sockconnect, 'tcp', ('%s:%d'):format(place.addresses[1], place.port))
-  if ok and channel > 0 then
+  if ok and channel > 0 and not owner.problem(place.addresses[1], place.port) then
     pcall(vim.fn.chansend, channel, written(place, request))
   end
 end

@@ -13,7 +13,15 @@ from typing import Any, Final, Self, cast
 import httpx2
 
 from dapeer.credentials import OPENCODE_PASSWORD
-from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed, OpenCodeLocked, OpenCodeMissing
+from dapeer.errors import (
+    ArgumentError,
+    NoOpenCode,
+    OpenCodeFailed,
+    OpenCodeLocked,
+    OpenCodeMissing,
+    Stranger,
+)
+from dapeer.ownership import check_peer
 
 URL: Final = "DAPEER_OPENCODE_URL"
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
@@ -24,6 +32,7 @@ SECONDS: Final = 60
 SECONDS_TO_CONNECT: Final = 5
 SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
+PORTS: Final = {"http": 80, "https": 443}
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 Json = dict[str, Any]
@@ -62,6 +71,8 @@ class OpenCode:
     ) -> None:
         self.url = url
         self._silence = silence
+        parsed = httpx2.URL(url)
+        self._port = parsed.port or PORTS[parsed.scheme]
         password = credentials.get(OPENCODE_PASSWORD)
         user = credentials.get(USERNAME) or os.environ.get(USERNAME) or "opencode"
         self._http = httpx2.AsyncClient(
@@ -69,7 +80,7 @@ class OpenCode:
             auth=(user, password) if password else None,
             timeout=httpx2.Timeout(SECONDS, connect=SECONDS_TO_CONNECT),
             # A proxy has no business between two programs of one machine.
-            trust_env=httpx2.URL(url).host not in LOCAL,
+            trust_env=parsed.host not in LOCAL,
         )
 
     async def __aenter__(self) -> Self:
@@ -125,7 +136,12 @@ class OpenCode:
         timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:
             answer = await self._http.request(
-                method, path, json=body, params=_parameters(directory, query), timeout=timeout
+                method,
+                path,
+                json=body,
+                params=_parameters(directory, query),
+                timeout=timeout,
+                extensions={"trace": self._connecting},
             )
         except httpx2.TimeoutException as error:
             raise NoOpenCode(
@@ -134,6 +150,8 @@ class OpenCode:
             ) from error
         except httpx2.TransportError as error:
             raise self._gone(error) from error
+        except Stranger as error:
+            raise NoOpenCode(error.what, error.hint) from error
         self._check(answer, f"{method} {path}")
         return _content(answer)
 
@@ -149,6 +167,7 @@ class OpenCode:
                 "GET",
                 "/global/event",
                 timeout=httpx2.Timeout(self._silence, connect=SECONDS_TO_CONNECT),
+                extensions={"trace": self._connecting},
             ) as answer:
                 if answer.is_error:
                     await answer.aread()
@@ -159,6 +178,26 @@ class OpenCode:
                     yield events
         except httpx2.TransportError as error:
             raise self._gone(error) from error
+        except Stranger as error:
+            raise NoOpenCode(error.what, error.hint) from error
+
+    async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
+        """Look who has the other end of a new connection, before a password or a token goes there.
+
+        Raises:
+            Stranger: Another user of this machine has.
+        """
+        if name != "connection.connect_tcp.complete":
+            return
+        stream = info["return_value"]
+        # A proxy, which is at another port, may be anybody's.
+        if stream.get_extra_info("server_addr")[1] != self._port:
+            return
+        try:
+            check_peer(stream.get_extra_info("socket"), self.url)
+        except (OSError, Stranger):
+            await stream.aclose()
+            raise
 
     def _gone(self, error: Exception) -> NoOpenCode:
         why = str(error) or type(error).__name__
