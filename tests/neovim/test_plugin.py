@@ -12,6 +12,7 @@ import pytest
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.wire import NeovimError
 from tests.programs import ROOT
+from tests.real.software import package
 
 HELP = (ROOT / "doc" / "dapeer.txt").read_text(encoding="utf-8")
 
@@ -203,17 +204,15 @@ async def test_without_a_core_and_without_uv_one_sentence_says_what_to_install(
     )
 
 
-OLD = Path("/usr/bin/nvim")
-
-
 @pytest.mark.parametrize(
     "command", ["Dapeer start", "lua require('dapeer').setup{}", "checkhealth dapeer"]
 )
 def test_a_neovim_that_is_too_old_is_told_so_in_one_sentence(tmp_path: Path, command: str) -> None:
-    version = OLD.exists() and subprocess.check_output([OLD, "--version"], text=True).split()[1]
-    if not version or not re.match(r"v0\.[0-9]\.", version):
-        pytest.skip("needs a Neovim before 0.10: Debian 12 has one, apt-get install neovim")
-    start = [OLD, "--clean", "--headless", "-u", "NONE", "--cmd", f"set runtimepath^={ROOT}"]
+    old = package("neovim")
+    version = subprocess.check_output([old, "--version"], text=True).split()[1]
+    if not re.match(r"v0\.[0-9]\.", version):
+        pytest.skip("needs a Neovim before 0.10, which Debian 12 has: apt-get install neovim")
+    start = [old, "--clean", "--headless", "-u", "NONE", "--cmd", f"set runtimepath^={ROOT}"]
     steps = [
         "runtime plugin/dapeer.lua",
         command,

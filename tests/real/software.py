@@ -48,6 +48,8 @@ PACKAGES = {
     "libgtest-dev": "/usr/include/gtest/gtest.h",
     "libcommons-lang3-java": "/usr/share/java/commons-lang3.jar",
     "librust-semver-dev": "/usr/share/cargo/registry/semver-1.0.14",
+    "lua-busted": "/usr/share/lua/5.1/busted/runner.lua",
+    "neovim": "/usr/bin/nvim",
     "perl-modules-5.36": "/usr/share/perl/5.36",
     "ruby-addressable": "/usr/share/rubygems-integration/all/gems/addressable-2.8.1",
     "ruby-minitest": "/usr/share/rubygems-integration/all/gems/minitest-5.17.0",
