@@ -42,7 +42,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"history", "output", "placed", "loaded", "failed"}),
     frozenset({"filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
     frozenset({"dap", "logs"}),
-    frozenset({"errors", "credentials", "folders"}),
+    frozenset({"errors", "credentials", "redaction", "folders"}),
 )
 """Top first. A part imports from the layers below its own."""
 
@@ -70,7 +70,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "kinds.py", "places.py", "relevance.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
     "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
-    "fitting.py", "tcp_table.py",
+    "fitting.py", "redaction.py", "tcp_table.py",
 )  # fmt: skip
 """Modules without await and without a clock."""
 

@@ -383,6 +383,13 @@ async def test_a_log_goes_to_its_file_and_nowhere_else(tmp_path: Path) -> None:
     assert "serving" in log.read_text(encoding="utf-8")
 
 
+def test_a_log_holds_no_secret(tmp_path: Path) -> None:
+    code = "from dapeer import logs; import logging, pathlib, sys; logs.set_up('info', pathlib.Path(sys.argv[1]))"
+    log = tmp_path / "log"
+    process("-c", f"{code}; logging.info('env: %s', {{'DB_PASSWORD': 'hunter2'}})", str(log))
+    assert "env: {'DB_PASSWORD': '<redacted: password>'}" in log.read_text(encoding="utf-8")
+
+
 ALWAYS = [tool for tool in TOOLS if tool.needs is None]
 """The others need something of an adapter that is at work."""
 

@@ -46,6 +46,9 @@ local function arguments(given)
   if not options.tools.dap then
     vim.list_extend(words, { '--tools', 'nvim' })
   end
+  if not options.redact then
+    words[#words + 1] = '--no-redact'
+  end
   if options.bridge.log_file then
     vim.list_extend(words, { '--log-file', vim.fs.normalize(options.bridge.log_file) })
   end

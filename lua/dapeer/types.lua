@@ -8,6 +8,7 @@
 ---@field tools? table<'dap'|'diagnostics'|'lsp'|'undo'|'editor'|'documents'|'diff'|'interview'|'exec'|'test', boolean>
 ---@field custom_tools? table<string, { description: string, parameters?: table, handler: fun(params: table, ctx: dapeer.Context): any }>
 ---@field secrets? string[]              patterns of files that no tool shows
+---@field redact? boolean                 mask passwords, tokens and keys of debugged programs
 ---@field integrations? { opencode?: boolean, ampcode?: boolean }  `opencode`: opencode.nvim's sessions get the tools
 ---@field bridge? { command?: string|string[], port?: integer, log_level?: string, log_file?: string, tool_timeout?: integer }
 ---@field debug? boolean                  the core logs everything

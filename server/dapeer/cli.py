@@ -67,8 +67,8 @@ def _only(error: DapeerError | ExceptionGroup[Exception]) -> DapeerError:
 
 def _stdio(arguments: argparse.Namespace) -> int:
     nvim = arguments.nvim or _neovim_around()
-    # Who asks for fewer tools gets a server that offers no more than these.
-    if not (arguments.no_bridge or arguments.read_only or arguments.tools):
+    # Who asks for fewer tools, or for secrets, gets a server that does just that.
+    if not (arguments.no_bridge or arguments.read_only or arguments.tools or arguments.no_redact):
         from dapeer.mcp import announcement, bridge
 
         if connection := announcement.reach(Path.cwd(), nvim):
@@ -118,6 +118,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
     return Offer(
         arguments.read_only,
         arguments.tools,
+        arguments.no_redact,
         nvim=None if nvim == NONE else nvim,
         opencode=address(url) if url else None,
         readable=tuple(arguments.readable),
@@ -329,6 +330,11 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FOLDER",
         help="show files of this folder, too, besides those of the project, its programs and their libraries",
+    )
+    parser.add_argument(
+        "--no-redact",
+        action="store_true",
+        help="show passwords, tokens and keys of the debugged programs, which are masked otherwise",
     )
     parser.add_argument(
         "--opencode",

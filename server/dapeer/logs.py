@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from dapeer.errors import ArgumentError
+from dapeer.redaction import redacted
 
 MOST_ALIKE: Final = 20
 """Warnings and errors of one place in the code that are logged within `SECONDS`; the others are counted."""
@@ -33,7 +34,7 @@ def set_up(level: str, file: Path | None) -> None:
         raise ArgumentError(
             f"Cannot log to {file}: {error.strerror}.", "Name another file with --log-file."
         ) from error
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler.setFormatter(_Masking(_FORMAT))
     handler.addFilter(Bounded())
     logging.basicConfig(level=level.upper(), handlers=[handler])
 
@@ -74,6 +75,14 @@ class Bounded(logging.Filter):
             return False
         alike.logged += 1
         return True
+
+
+class _Masking(logging.Formatter):
+    """Masks secrets, whatever a client is shown: a log is passed on, and lies about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, with its traceback."""
+        return redacted(super().format(record))
 
 
 class _Stderr(logging.StreamHandler[TextIO]):

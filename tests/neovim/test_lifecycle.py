@@ -256,7 +256,7 @@ async def test_the_core_starts_with_neovim_when_that_is_wanted(tmp_path: Path) -
 
 async def test_the_options_reach_the_core_and_neovim_listens_for_it(tmp_path: Path) -> None:
     bridge = {**LISTENER["bridge"], "log_level": "warn", "log_file": "~/core.log"}
-    setup = {"bridge": bridge, "tools": {"dap": False}}
+    setup = {"bridge": bridge, "tools": {"dap": False}, "redact": False}
     home = {"HOME": str(tmp_path)}
     async with neovim(tmp_path, dap=False, rc=TOLD, setup=setup, environment=home) as editor:
         address = await editor.lua("""
@@ -269,5 +269,13 @@ async def test_the_options_reach_the_core_and_neovim_listens_for_it(tmp_path: Pa
         assert address
         assert command == [
             *["serve", "--nvim", address, "--with-stdin", "--port", "4711"],
-            *["--log-level", "warning", "--tools", "nvim", "--log-file", f"{tmp_path}/core.log"],
+            *[
+                "--log-level",
+                "warning",
+                "--tools",
+                "nvim",
+                "--no-redact",
+                "--log-file",
+                f"{tmp_path}/core.log",
+            ],
         ]

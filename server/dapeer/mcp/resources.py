@@ -13,6 +13,7 @@ from mcp.server import ServerRequestContext
 from dapeer.debugger import Debugger
 from dapeer.mcp.callers import connection_of
 from dapeer.mcp.hub import Hub
+from dapeer.mcp.masked import masked_resource
 from dapeer.mcp.skills import Skills
 from dapeer.mcp.uris import (
     OUTPUT_TEMPLATE,
@@ -35,10 +36,13 @@ LONGEST_SHOWN: Final = 200
 class Resources:
     """Answers the `resources/*` requests from memory; nothing here asks an adapter, or OpenCode."""
 
-    def __init__(self, debugger: Debugger, skills: Skills, hub: Hub) -> None:
+    def __init__(
+        self, debugger: Debugger, skills: Skills, hub: Hub, *, shows_secrets: bool
+    ) -> None:
         self._debugger = debugger
         self._skills = skills
         self._hub = hub
+        self._shows_secrets = shows_secrets
 
     async def list(
         self, _context: Context, _params: t.PaginatedRequestParams | None
@@ -64,11 +68,15 @@ class Resources:
             MCPError: There is no such resource (`data.uri` repeats which).
         """
         uri = str(params.uri)
+        if skill := self._skills.resource(uri):
+            return t.ReadResourceResult(contents=[skill])
+        found = self._read(uri)
+        return found if self._shows_secrets else masked_resource(found)
+
+    def _read(self, uri: str) -> t.ReadResourceResult:
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
             return _json(uri, {"sessions": [session.summary() for session in sessions]})
-        if skill := self._skills.resource(uri):
-            return t.ReadResourceResult(contents=[skill])
         place = parse(uri)
         session = self._debugger.sessions.get(place.session) if place else None
         if place is None or session is None:

@@ -51,7 +51,8 @@ class DapeerServer(Server[Any]):
         self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
         toolbox = self._toolbox
         skills = Skills(peers.opencode)
-        resources, prompts = Resources(debugger, skills, self.hub), Prompts(skills)
+        prompts = Prompts(skills)
+        resources = Resources(debugger, skills, self.hub, shows_secrets=selection.shows_secrets)
         super().__init__(
             "dapeer",
             version=dapeer.__version__,

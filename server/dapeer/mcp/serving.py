@@ -40,6 +40,8 @@ class Offer:
     read_only: bool = False
     groups: tuple[str, ...] | None = None
     """None: all."""
+    shows_secrets: bool = False
+    """Whether answers about programs hold the secrets that are in them."""
     tools: Iterable[Served] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
@@ -75,7 +77,7 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
         NoNeovim: The Neovim to attach to is not there.
     """
     # A user's mistakes are found before anything is started.
-    selection = Selection(offer.read_only, offer.groups)
+    selection = Selection(offer.read_only, offer.groups, offer.shows_secrets)
     selection.check(offer.tools)
     opencode = OpenCode(offer.opencode, offer.credentials) if offer.opencode else None
     definitions = load_all(shipped(), user_folder())

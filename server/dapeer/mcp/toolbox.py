@@ -17,9 +17,11 @@ from pydantic import ValidationError
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError
 from dapeer.mcp.callers import client_of, focus_of, is_opencode
+from dapeer.mcp.masked import masked_reply, shows_programs
 from dapeer.mcp.presence import presence_of
-from dapeer.mcp.progress import Progress
+from dapeer.mcp.progress import Progress, Send
 from dapeer.peers import Peers
+from dapeer.redaction import redacted
 from dapeer.tools import OF_OPENCODE
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 from dapeer.tools.tool import Call, Reply, Served, Tool
@@ -34,12 +36,13 @@ OLD_PREFIX: Final = "nvim_dap_"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tools are wanted."""
+    """Which tools are wanted, and whether they show secrets."""
 
     read_only: bool = False
     """Only those that change nothing."""
     groups: Sequence[str] | None = None
     """None: all."""
+    shows_secrets: bool = False
 
     def allows(self, tool: Served) -> bool:
         """Return whether a tool is wanted."""
@@ -131,7 +134,7 @@ class Toolbox:
                     presence.when_left(scope.cancel)
                 return await self._run(context, tool, params.arguments or {})
         except DapeerError as error:
-            return _failed(str(error))
+            return _failed(redacted(str(error)) if self._masks(tool) else str(error))
         except Exception as error:
             log.exception("%s failed", tool.name)
             return _failed(
@@ -143,7 +146,11 @@ class Toolbox:
     async def _run(
         self, context: Context, tool: Served, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
-        with Progress(context.session.report_progress, self._heartbeat, tool.title) as progress:
+        masks = self._masks(tool)
+        report = context.session.report_progress
+        with Progress(
+            _masking(report) if masks else report, self._heartbeat, tool.title
+        ) as progress:
             call = Call(
                 self._debugger,
                 progress,
@@ -156,7 +163,10 @@ class Toolbox:
             )
             reply = await tool(call, arguments)
             await progress.flush()
-        return _result(reply)
+        return _result(masked_reply(reply, arguments) if masks else reply)
+
+    def _masks(self, tool: Served) -> bool:
+        return shows_programs(tool) and not self._selection.shows_secrets
 
     def _find(self, name: str) -> Served:
         tool = self._tools.get(self._current(name))
@@ -175,6 +185,13 @@ class Toolbox:
         """Return the name under which a tool is listed: old prompts, and models, leave a prefix out or add one."""
         without = name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
+
+
+def _masking(report: Send) -> Send:
+    async def masked(done: float, total: float | None, text: str | None) -> None:
+        await report(done, total, text and redacted(text))
+
+    return masked
 
 
 def _listing(tools: Mapping[str, Served], supported: frozenset[str]) -> t.ListToolsResult:

@@ -1,0 +1,80 @@
+"""Secrets of a debugged program: masked in whatever a client is told, shown where a person wants that."""
+
+import asyncio
+from pathlib import Path
+
+from mcp import Client
+
+from dapeer.mcp.toolbox import Selection
+from dapeer.mcp.uris import output_uri, session_uri
+from tests.harness import Json, ask, call, client, served, text
+from tests.processes import LIMIT
+
+PROGRAM = """
+import sys
+
+class Token:
+    def __repr__(self):
+        return "Token(NAME)"
+
+class Config:
+    password = "hunter2-and-more"
+
+def connect(password, token, url):
+    print("DB_PASSWORD=" + password)
+    sys.stdout.flush()
+    return url  # @here
+
+try:
+    connect(Config.password, Token(), "postgres://bob:hunter2-and-more@db/shop")
+finally:
+    raise ValueError("cannot log in with password='hunter2-and-more'")
+"""
+SECRET = "hunter2-and-more"
+
+
+def written(folder: Path) -> tuple[str, Json]:
+    """Write the program; return its path, and the place to stop at."""
+    path = folder / "login.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    line = PROGRAM[: PROGRAM.index("# @here")].count("\n") + 1
+    return str(path), {"filename": str(path), "line": line}
+
+
+async def told(c: Client, folder: Path) -> str:
+    """Let everything be told that holds the secret; return it all, texts, data and resources."""
+    program, here = written(folder)
+    # What it prints is told by every way that there is.
+    calls = [
+        await call(c, "dap_run", program=program, breakpoints=[here]),
+        await call(c, "dap_evaluate", expression="Config.password"),
+        await call(c, "dap_variables"),
+        await call(c, "dap_program_output", since=0),
+        await call(c, "dap_source", filename=program, line=9),
+        await call(c, "dap_set_variable", path="password", value="'hunter2-and-more!'"),
+        await call(c, "dap_evaluate", expression="nothing['hunter2-and-more']"),
+    ]
+    session = (await ask(c, "dap_status"))["sessions"][0]["session_id"]
+    resources = [await c.read_resource(uri(session)) for uri in (session_uri, output_uri)]
+    calls.append(await call(c, "dap_continue"))
+    assert "Token(NAME)" in text(calls[0])
+    return "\n".join([*map(str, calls), *map(str, resources)])
+
+
+async def test_secrets_of_a_program_are_masked_wherever_they_are_told(tmp_path: Path) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        everything = await told(c, tmp_path)
+        assert "<redacted: password>" in everything
+        assert "--no-redact" in everything
+        # What the assistant itself has written is no secret any more.
+        assert SECRET not in everything.replace("nothing['hunter2-and-more']", "")
+
+
+async def test_a_person_may_have_them_shown(tmp_path: Path) -> None:
+    async with (
+        asyncio.timeout(LIMIT),
+        served(tmp_path, selection=Selection(shows_secrets=True)) as (c, _),
+    ):
+        everything = await told(c, tmp_path)
+        assert "redacted" not in everything
+        assert f"DB_PASSWORD={SECRET}" in everything
