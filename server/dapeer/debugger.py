@@ -58,7 +58,8 @@ class Debugger:
         self.project = project
         self.sessions: dict[int, Session] = {}
         """By id, the oldest first; ended ones stay for a while."""
-        self.files = Files(project, self.sessions)
+        known = (each.stopping.frames(project) for each in definitions.values())
+        self.files = Files(project, self.sessions, known)
         self.breakpoints = Breakpoints()
         self.focused: Session | None = None
         """Of the program that somebody has started or joined last: what a client means that has used none."""

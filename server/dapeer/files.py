@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import unquote
 
 from dapeer.dap.types import Source
+from dapeer.frames import Frames
 from dapeer.secret_files import SecretFiles
 from dapeer.session import Session
 
-_ROOT = Path("/")
 _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 """What looks like files there are none."""
 
@@ -18,7 +19,11 @@ _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 class Files:
     """Knows them by the sessions, of which ended ones count as long as they are kept."""
 
-    def __init__(self, project: Path, sessions: Mapping[int, Session]) -> None:
+    def __init__(
+        self, project: Path, sessions: Mapping[int, Session], known: Iterable[Frames] = ()
+    ) -> None:
+        """`known`: tell the libraries of all languages."""
+        self._known = tuple(known)
         self.secret = SecretFiles()
         self._sessions = sessions
         self.folders: set[Path] = set()
@@ -28,7 +33,7 @@ class Files:
     def add(self, folder: Path) -> None:
         """Let the files of a project be read; the whole machine, and a home, are nobody's project."""
         real = Path(os.path.realpath(folder))
-        if real not in (_ROOT, Path.home()):
+        if _is_project(real):
             self.folders.add(real)
 
     def allows(self, path: str) -> bool:
@@ -44,6 +49,23 @@ class Files:
             or any(session.frames.is_librarys(str(real)) for session in self._sessions.values())
             or any(os.path.realpath(known) == str(real) for known in {*self._paths()})
         )
+
+    def foreign(self, filename: str, folder: str) -> str:
+        """Return the path of a file that is neither of the folder where somebody works, nor of a library, nor may be read unasked.
+
+        Empty: it is one of these, or there is no such file. `filename` may be a file's URI, too.
+        """
+        if filename.startswith("file://"):
+            filename = unquote(filename.removeprefix("file://"))
+        path = os.path.join(folder, os.path.expanduser(filename))  # noqa: PTH111, PTH118 - raises nothing
+        # What may hold secrets is refused anyway.
+        if not os.path.isfile(path) or self.secret.hides(path):  # noqa: PTH113 - nor does this
+            return ""
+        real, here = (Path(os.path.realpath(each)) for each in (path, folder))
+        inside = _is_project(here) and real.is_relative_to(here)
+        known = inside or self.allows(str(real))
+        known = known or any(each.is_librarys(str(real)) for each in self._known)
+        return "" if known else str(real)
 
     def shows(self, path: str) -> bool:
         """Whether a line of a file may be shown, unasked."""
@@ -69,3 +91,8 @@ class Files:
             for stop in session.mirror.history:
                 for frames in stop.frames.values():
                     yield from (frame.get("source", Source()) for frame in frames)
+
+
+def _is_project(real: Path) -> bool:
+    # A home need not be known.
+    return str(real) not in ("/", os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111

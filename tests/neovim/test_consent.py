@@ -1,5 +1,6 @@
 """What the assistant does with a person's consent only, whatever tool it does it with."""
 
+import json.decoder as decoder
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -194,3 +195,20 @@ async def test_the_persons_list_of_secret_files_counts_for_debugging_too(tmp_pat
         await editor.lua("require('dapeer').setup({ secrets = { '.env' } })")
         await read(c, "nvim_buffers_list")
         assert "may hold secrets" in await refusal(c, "dap_source", filename=".env")
+
+
+async def test_a_buffer_of_a_file_outside_of_the_project_is_read_with_consent(
+    tmp_path: Path,
+) -> None:
+    outside, opened = tmp_path / "notes.txt", tmp_path / "opened.txt"
+    outside.write_text("buy milk\n", "utf-8")
+    opened.write_text("buy bread\n", "utf-8")
+    async with guarded(tmp_path, {}) as (c, editor, _):
+        await not_allowed(c, "nvim_buffer_read", filename=str(outside))
+        await not_allowed(c, "nvim_buffer_read", filename=outside.as_uri())
+        # What the person has open, what is in the project, and libraries are shown.
+        await editor.lua("vim.cmd.edit(...)", str(opened))
+        assert "buy bread" in await read(c, "nvim_buffer_read", filename=str(opened))
+        assert "buy bread" in await read(c, "nvim_buffer_read")
+        assert "def add" in await read(c, "nvim_buffer_read", filename=str(STEPS))
+        assert "JSONDecoder" in await read(c, "nvim_buffer_read", filename=decoder.__file__)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoNeovim
+from dapeer.kinds import Kinds
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.schemas import problem_of, unpacked
 from dapeer.tools.answers import compact, reply_of
@@ -17,6 +18,8 @@ from dapeer.tools.shortening import short
 from dapeer.tools.tool import Call, Json, Reply, Served, tool, witnessed
 
 PREFIX: Final = "nvim_"
+READING: Final = ("editor", "buffer_read")
+"""The group and name of the tool that shows whole files."""
 CONNECTION: Final = "connection_id"
 """Which Neovim is meant: an argument of tools that several have."""
 GROUPS: Final = (
@@ -107,12 +110,22 @@ class NeovimTool:
         await self._check(given)
         peer = self._home(given)
         work = functools.partial(self._run, call, peer, given)
-        return await witnessed(peer.witness, self._action(given), work)
+        foreign: Kinds = ("read",) if await self._is_foreign(call, peer, given) else ()
+        kinds = (*self._kinds(given), *foreign)
+        action = Action(self.name, kinds, given) if kinds else None
+        return await witnessed(peer.witness, action, work)
 
-    def _action(self, arguments: Json) -> Action | None:
-        kinds, when = self.spec.kinds, self.spec.action_when
-        acts = when is None or arguments.get(when)
-        return Action(self.name, kinds, arguments) if kinds and acts else None
+    def _kinds(self, arguments: Json) -> Kinds:
+        when = self.spec.action_when
+        return self.spec.kinds if when is None or arguments.get(when) else ()
+
+    async def _is_foreign(self, call: Call, peer: Peer, given: Json) -> bool:
+        """Whether it would show a file that neither the project nor a library has, nor the person open."""
+        if (self.spec.group, self.spec.name) != READING:
+            return False
+        path = call.debugger.files.foreign(str(given.get("filename") or ""), peer.cwd)
+        # What the person has open is open to the assistant.
+        return bool(path) and not await peer.neovim.call("return vim.fn.bufloaded(...)", path)
 
     async def _check(self, given: Json) -> None:
         takes = self._schema.get("properties", {})

@@ -13,6 +13,7 @@ from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
+from dapeer.secret_files import HIDDEN
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 from dapeer.tools.tool import Call, Reply, tool
 
@@ -196,6 +197,10 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
     rows: list[Json] = []
     for one in prompts if whole_session else prompts[-1:]:
         rows += await _changes(opencode, session, one["info"])
+    secret, root = call.debugger.files.secret, Path(session["directory"])
+    rows = [
+        one | {"patch": HIDDEN} if secret.hides(str(root / one["file"])) else one for one in rows
+    ]
     if rows:
         return Reply(shortened("\n".join(map(_change, rows)), LONGEST_TEXT), {"files": rows})
     why = (
