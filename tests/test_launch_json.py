@@ -65,6 +65,7 @@ def test_a_file_without_configurations_has_none() -> None:
         (b'{\n"a": "\xff"}', "this is no UTF-8", 2, 7),
         (b"[]", "this is no object", 1, 1),
         (b"[" * 100_000, "this is nested too deeply", 1, 1),
+        (b'{"a": ' + b"9" * 5000 + b"}", "a number has too many digits", 1, 1),
         (b'{\n "configurations": {}}', "`configurations` is no list", 2, 2),
         (b'{\n "configurations": [\n  7]}', "configurations[0] is no object", 3, 3),
         (b'{"inputs": [{}, 7]}', "inputs[1] is no object", 1, 17),

@@ -221,6 +221,8 @@ def _loads(text: str) -> Json:
         raise Malformed(error.msg, error.lineno, error.colno) from error
     except RecursionError as error:
         raise Malformed("this is nested too deeply", 1, 1) from error
+    except ValueError as error:
+        raise Malformed("a number has too many digits", 1, 1) from error
     if not isinstance(top, Mapping):
         raise Malformed("this is no object", 1, 1)
     return cast("Json", top)

@@ -81,6 +81,13 @@ def test_an_error_names_file_and_key(tmp_path: Path, rest: str, message: str) ->
     assert caught.value.hint
 
 
+def test_a_value_that_is_nested_too_deeply_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text(f"id = {'[' * 2000}{']' * 2000}\n")
+    with pytest.raises(DefinitionError, match=r"odd\.toml: a value is nested too deeply"):
+        load(path)
+
+
 def test_an_unknown_placeholder_of_the_command_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, SMALL.replace("${toy-dap}", "${foo}"))
     with pytest.raises(

@@ -25,7 +25,7 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Nd"]), max_size
 ODD_TEXT: list[str] = [
     "", " ", "\0", "a\0b", "\n", "\r\n\r\n", "x" * 300, "x" * 5000, "\ud800", "\udcff", "é" * 9, "💥",
     "../" * 40, "/", ".", "//nowhere//x", "~", "${workspaceFolder}", "${port}", "{x}", "%s%n", "-1",
-    "1e999", "null", "file:///nowhere/x.py", "\x1b[31m", "<script>", "\u202e", "a,b", "Content-Length: 5\r\n\r\n",
+    "1e999", "null", "~nobody-of-this-name/x", "file:///nowhere/x.py", "\x1b[31m", "<script>", "\u202e", "a,b", "Content-Length: 5\r\n\r\n",
 ]  # fmt: skip
 ODD_NUMBERS: list[object] = [
     0, -1, 1, 2**31, -(2**31), 2**53 + 1, 2**63, -(2**63) - 1, 10**400, 0.5, -0.0, 1e308,

@@ -121,7 +121,9 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
 
 
 def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
-    tried = dict.fromkeys(base / Path(argument).expanduser() for base in bases)
+    # Unlike pathlib's it leaves the home of a user whom nobody knows as it is.
+    expanded = os.path.expanduser(argument)  # noqa: PTH111
+    tried = dict.fromkeys(base / expanded for base in bases)
     for path in tried:
         found = next(_pythons(path), None) if path.is_dir() else None
         if found is None and os.sep in argument and _runs(path):

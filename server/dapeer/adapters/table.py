@@ -173,3 +173,7 @@ def parsed(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise DefinitionError(f"{path}: {error}.", "Correct the definition file.") from error
+    except RecursionError as error:
+        raise DefinitionError(
+            f"{path}: a value is nested too deeply.", "Correct the definition file."
+        ) from error

@@ -22,7 +22,7 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
 from dapeer.plan import Plan
-from dapeer.tools.arguments import BreakpointArgument, check_line, source_file
+from dapeer.tools.arguments import BreakpointArgument, check_line, expanded, source_file
 
 Json = Mapping[str, Any]
 RequestName = Literal["launch", "attach"]
@@ -78,7 +78,7 @@ def folder_of(cwd: str | None, project: Path) -> Path:
     Raises:
         ArgumentError: There is no such folder.
     """
-    folder = (project / Path(cwd).expanduser()).absolute() if cwd else project
+    folder = (project / expanded(cwd)).absolute() if cwd else project
     if not folder.is_dir():
         raise ArgumentError(f"`cwd`: {folder} is no directory.", "Give an existing one.")
     return folder
@@ -92,7 +92,7 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     if program is None:
         return None
     file, test = node_id(program)
-    tried = [(base / Path(file).expanduser()).absolute() for base in (cwd, project)]
+    tried = [(base / expanded(file)).absolute() for base in (cwd, project)]
     for path in tried:
         if path.exists():
             return f"{path}{test}"
@@ -111,7 +111,7 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     Raises:
         ArgumentError: It is no core dump, or does not tell its program and nobody has.
     """
-    path = str(where / Path(str(inputs["core"])).expanduser())
+    path = str(where / expanded(str(inputs["core"])))
     program = inputs.get("program") or read_core(path).program
     if not program:
         raise ArgumentError(f"`core`: {path} does not tell its program.", "Give `program`, too.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -231,9 +233,17 @@ class Tool:
 
     async def _done(self, call: Call, values: Json) -> Reply:
         """Do what it does; a tool that talks to adapters within its deadline."""
-        if self.starts or "dap" not in self.groups:
-            return await self.function(call, **values)
-        return await bounded(self.name, seconds_for(values), lambda: self.function(call, **values))
+        try:
+            if self.starts or "dap" not in self.groups:
+                return await self.function(call, **values)
+            work = functools.partial(self.function, call, **values)
+            return await bounded(self.name, seconds_for(values), work)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise ArgumentError(
+                "The name of a file is longer than this system allows.", "Give a shorter one."
+            ) from error
 
     def _checked(self, arguments: Json) -> BaseModel:
         try:

@@ -17,8 +17,8 @@ def main(command: list[str]) -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     try:
         os.execvp(command[0], command)  # noqa: S606 - what the user wants to debug
-    except OSError as error:
-        sys.exit(f"{command[0]}: {error.strerror}")
+    except (OSError, ValueError) as error:
+        sys.exit(f"{command[0]}: {getattr(error, 'strerror', None) or error}")
 
 
 if __name__ == "__main__":
