@@ -7,7 +7,6 @@ import socket
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 import pytest
@@ -204,9 +203,8 @@ async def test_sockets_of_others_are_left_alone(runtime: Path) -> None:
 @pytest.fixture
 def shared() -> Iterator[Path]:
     """Return a folder that every user may write to; those of pytest are ours only."""
-    with TemporaryDirectory() as folder:
-        Path(folder).chmod(0o777)
-        yield Path(folder)
+    with second_user.folder_for_all() as folder:
+        yield folder
 
 
 @second_user.needed

@@ -16,8 +16,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from dapeer.errors import Stranger
 from dapeer.neovim.project import steps_between
 from dapeer.neovim.sockets import normal, session_folder
+from dapeer.ownership import check_peer
 
 GREETING: Final = b"dapeer\n"
 """What a server says first on its socket: proof that it lives, before a client trusts it."""
@@ -172,8 +174,9 @@ def _connected(path: Path) -> socket.socket | None:
     connection.settimeout(SECONDS_TO_GREET)
     try:
         connection.connect(announcement.socket)
+        check_peer(connection, announcement.socket)
         greeting = connection.recv(len(GREETING))
-    except TimeoutError:
+    except (TimeoutError, Stranger):
         greeting = b""
     except OSError:
         greeting = b""
@@ -188,6 +191,7 @@ def _connected(path: Path) -> socket.socket | None:
 def _read(path: Path) -> Announcement | None:
     """Read an announcement; one that is not the user's own is none."""
     with contextlib.suppress(OSError, ValueError, TypeError):
-        if path.stat().st_uid == os.getuid():
+        # In a folder of another user they could exchange what is ours.
+        if path.parent.stat().st_uid == path.lstat().st_uid == os.getuid():
             return Announcement(**json.loads(path.read_text("utf-8")))
     return None

@@ -14,9 +14,11 @@ from typing import Final
 
 import anyio
 
+from dapeer.errors import Stranger
 from dapeer.mcp import lines
 from dapeer.mcp.announcement import GREETING, announced, private, runtime_folder
 from dapeer.mcp.server import DapeerServer
+from dapeer.ownership import check_peer
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +58,9 @@ async def _serve_client(
     server: DapeerServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     # A client that goes in a bad way takes nobody with it.
-    with contextlib.suppress(ConnectionError):
+    with contextlib.suppress(ConnectionError, Stranger):
+        # Its folder may have been open to others before we came.
+        check_peer(writer.get_extra_info("socket"), "the other end of our socket")
         writer.write(GREETING)
         await lines.serve(server, reader, writer)
     writer.close()

@@ -12,7 +12,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from dapeer.errors import Stranger
 from dapeer.neovim.feeds import Hello, Tap
+from dapeer.ownership import check_peer
 
 SECONDS_FOR_HELLO = 2.0
 LONGEST_FOLDER = 80
@@ -57,7 +59,9 @@ class Taps:
             shutil.rmtree(Path(self.path).parent, ignore_errors=True)
 
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(TimeoutError, ValueError, KeyError, TypeError, ConnectionError):
+        odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
+        with contextlib.suppress(*odd):
+            check_peer(writer.get_extra_info("socket"), self.path)
             async with asyncio.timeout(SECONDS_FOR_HELLO):
                 facts = json.loads(await reader.readline())
             joined = self._expected[str(facts["secret"])]
