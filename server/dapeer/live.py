@@ -29,6 +29,8 @@ from dapeer.errors import (
 from dapeer.orders import Orders
 from dapeer.plan import Plan
 from dapeer.session import Session
+from dapeer.snapshot import KILLED
+from dapeer.vigil import Vigil
 from dapeer.waiters import Deadlines
 
 LAST_WORDS = 1.0
@@ -134,6 +136,12 @@ class Live:
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
         self.session.delegates = parent is None and plan.delegates
+        self._vigil = self._watcher(adapter, parent)
+
+    def _watcher(self, adapter: Adapter, parent: Live | None) -> Vigil:
+        # A program that is debugged in its parent's first child was started by the parent's adapter.
+        starter = parent.adapter if parent and parent.session.delegates else adapter
+        return Vigil(self.session, starter)
 
     def _orders(self, adapter: Adapter) -> Orders:
         adopt = None if self._adopt is None else functools.partial(self._adopt, self)
@@ -154,15 +162,14 @@ class Live:
         children = self.plan.definition.children
         match message:
             case Event(event="process", body={"systemProcessId": int(pid), **more}):
-                if self.launched and more.get("isLocalProcess") is not False:
-                    self.adapter.claim(pid)
-            case Event(event="exited" | "terminated"):
-                self.adapter.unwatch()
+                local = more.get("isLocalProcess") is not False
+                if self.launched and local and self.adapter.claim(pid):
+                    self._vigil.follow(pid)
             case Event(event=str(name), body=offered) if children and name == children.event:
                 if self._adopt_soon is not None:
                     self._adopt_soon(self, {"configuration": offered})
             case _:
-                pass
+                self._vigil.heard(message)
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file."""
@@ -170,14 +177,24 @@ class Live:
 
     @property
     def _pid(self) -> int:
-        """The debuggee's process, 0 when the adapter has not told it."""
-        return int(self.session.mirror.process.get("systemProcessId") or 0)
+        """The debuggee's process, 0 when it is not known."""
+        return self._vigil.pid or int(self.session.mirror.process.get("systemProcessId") or 0)
+
+    def unwatch(self) -> None:
+        """Expect no more to notice the program's end."""
+        self._vigil.close()
+
+    async def run(self) -> None:
+        """Receive until the adapter is gone."""
+        await self.session.run(self.adapter.settle)
 
     def _why_over(self) -> str:
-        if self.adapter.lost:
-            return self.adapter.lost
+        killer = self.adapter.killer
+        if killer is not None and self._vigil.inside:
+            return f"{KILLED}{killer}"
         words = self.adapter.stderr_tail().strip()[-QUOTED:]
-        return f"the adapter ended unexpectedly{f'; it said: {words}' if words else ''}"
+        by = "" if killer is None else f", killed by {killer}"
+        return f"the adapter ended unexpectedly{by}{f'; it said: {words}' if words else ''}"
 
     # -- start
 
@@ -202,7 +219,18 @@ class Live:
             return self._failed(f"did not answer `{error.command}` in time")
         except DapeerError as error:
             return error
+        self._watch_over()
         return None
+
+    def _watch_over(self) -> None:
+        """Watch the program's process, if it is known and its end not told yet."""
+        pid = self.plan.inputs.get("pid")
+        if self.session.mirror.ended:
+            return
+        if self.launched:
+            self._vigil.find()
+        elif isinstance(pid, int) and self.session.parent is None:
+            self._vigil.follow(pid)
 
     async def _shake_hands(self, wanted: Breakpoints, arguments: Body) -> None:
         """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
@@ -281,11 +309,11 @@ class Live:
             # It may have become another program, which nobody debugs, and lives with its parent.
             self.adapter.release(self._pid)
         await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
+        # Some adapters tell the end before the last output, and forget it when they are left.
+        await session.inspect.output_settled(LAST_OUTPUT)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
             session.cause = session.cause or f"probably killed by {signal}"
-        # Some adapters tell the end before the last output, and forget it when they are left.
-        await session.inspect.output_settled(LAST_OUTPUT)
         if self.adapter.terminal is not None:
             await self.adapter.terminal.drained(LAST_OUTPUT)
         if not session.over and not self._leaving:
@@ -300,12 +328,18 @@ class Live:
         await self.leave(seconds, terminate=self.launched)
 
     async def _let_go(self, *, ending: bool) -> None:
-        if not ending and self.plan.definition.quirks.leaves_stopped and self.plan.core is None:
-            await self.session.run_on()
+        """Take all breakpoints away and resume, where the adapter leaves a program as it is."""
+        if ending or not self.plan.definition.quirks.leaves_stopped or self.plan.core is not None:
+            return
+        for path in list(self.session.mirror.breakpoints):
+            await self.session.set_breakpoints(path, ())
+        if (stop := self.session.mirror.stop) is not None:
+            await self.session.resume("continue", {"threadId": stop.thread_id})
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect`; an adapter that cannot answer it any more is no failure."""
         self._leaving = True
+        self._vigil.close()
         with contextlib.suppress(ChannelError):
             asked = {"terminateDebuggee": terminate}
             await self.session.channel.request("disconnect", asked, seconds=seconds)
@@ -352,6 +386,7 @@ class Live:
         session.part(ending=ending)
         if not ending:
             self.adapter.release(self._pid)
+            self._vigil.close()
         await self._let_go(ending=ending)
         self._leaving = True
         # What ends by itself meanwhile, because its child has, is gone, too.

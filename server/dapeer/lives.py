@@ -167,7 +167,7 @@ class Lives:
         self._host.began(live, live.plan)
         failure: DapeerError | None = None
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(live.session.run)
+            tasks.start_soon(live.run)
             try:
                 failure = await live.bring_up(self._host.breakpoints, arguments)
                 if failure is None:
@@ -175,6 +175,7 @@ class Lives:
                     await _followed(live)
             finally:
                 live.session.finish()
+                live.unwatch()
                 self._host.ended(live, failed=failure is not None)
                 tasks.cancel_scope.cancel()
         return failure

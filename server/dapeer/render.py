@@ -9,7 +9,7 @@ from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.fitting import fitted, shortened
 from dapeer.frames import Frames
 from dapeer.places import Place
-from dapeer.snapshot import Snapshot, relative
+from dapeer.snapshot import KILLED, Snapshot, relative
 
 
 def snapshot(view: Snapshot, project: Path) -> str:
@@ -45,11 +45,12 @@ def _stopped(view: Snapshot, project: Path) -> str:
 
 
 def _ended(view: Snapshot, project: Path) -> str:
-    code = f"exit code {view['exit_code']}" if "exit_code" in view else "exit code unknown"
     cause = view.get("cause", "")
+    unknown = "" if cause.startswith(KILLED) else "exit code unknown"
+    code = f"exit code {view['exit_code']}" if "exit_code" in view else unknown
     if cause.startswith("ended by") and "exit_code" not in view:
         return f"E{cause[1:]} [{_session(view)}]"
-    head = f"Ended, {code}{f': {cause}' if cause else ''} [{_session(view)}]"
+    head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''} [{_session(view)}]"
     if "file" not in view:
         return head
     said = f": {view['exception']}" if "exception" in view else ""

@@ -122,22 +122,27 @@ class Session:
 
     # -- messages
 
-    async def run(self) -> None:
-        """Receive until the adapter is gone."""
+    async def run(self, settle: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Receive until the adapter is gone; if nobody has told that it would go, `settle` finds out why."""
         try:
             await self.channel.run()
+            if settle is not None and not self.mirror.ended:
+                await settle()
         finally:
             self.finish()
 
     def finish(self) -> None:
         """Take note that the wire is gone: a session without `terminated` has ended all the same."""
-        if self.over:
-            return
-        self.over = True
-        if not self.mirror.ended:
-            self.cause = self.cause or self.channel.breach or self._why_over()
-            self._observe(Event("terminated"))
-        self._waiters.wake()
+        if not self.over:
+            self.over = True
+            if not self.mirror.ended:
+                self.lose(self.channel.breach or self._why_over())
+            self._waiters.wake()
+
+    def lose(self, cause: str) -> None:
+        """Take note that the program is gone, which no message tells, and why if that is not known."""
+        self.cause = self.cause or cause
+        self._observe(Event("terminated"))
 
     def _observe(self, message: Message) -> None:
         heard = self.post_mortem.heard(message) if self.post_mortem else message
@@ -283,13 +288,6 @@ class Session:
                 await self.request("terminate", {"restart": False}, seconds=seconds)
                 await self.wait_for(lambda: self.mirror.ended, seconds)
         return self.mirror.ended
-
-    async def run_on(self) -> None:
-        """Take all breakpoints away and resume: some adapters leave a program as it is."""
-        for path in list(self.mirror.breakpoints):
-            await self.set_breakpoints(path, ())
-        if self.mirror.stop is not None:
-            await self.resume("continue", {"threadId": self.mirror.stop.thread_id})
 
     # -- evaluation: one at a time
 

@@ -37,6 +37,8 @@ SOURCE_AROUND = 3
 """Lines of source shown before and after the place."""
 SOURCE_LINE = 160
 EXCEPTION = 600
+KILLED = "killed by "
+"""How the cause of an end begins where a signal was it. What its adapter tells as an exit code is none."""
 
 
 class Snapshot(TypedDict):
@@ -163,12 +165,12 @@ def ended(
     by_us: bool = False,
     error: re.Match[str] | None = None,
 ) -> Snapshot:
-    """Return how a session ended: exit code (which means nothing when it ended `by_us`), why, what it printed since cursor `since`, what failed.
+    """Return how a session ended: exit code (which means nothing when it ended `by_us` or was killed), why, what it printed since cursor `since`, what failed.
 
     `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
     """
     snapshot = Snapshot(session_id=session_id, state="ended")
-    if mirror.exit_code is not None and not by_us:
+    if mirror.exit_code is not None and not by_us and not (cause or "").startswith(KILLED):
         snapshot["exit_code"] = mirror.exit_code
     if cause:
         snapshot["cause"] = cause

@@ -25,54 +25,65 @@ def opened(pid: int) -> int | None:
     return None
 
 
-async def over(pid: int, file: int) -> None:
-    """Wait until the last thread of a process, for which the descriptor stands, has ended.
+async def over(pid: int, file: int) -> str | None:
+    """Wait until a process, for which the descriptor stands, has ended; return the signal that has ended it, if one has.
 
-    Of a process with several threads the descriptor itself tells the end only when its debugger has
-    looked at each, and some do not look while it is stopped. Linux 6.9 tells of single threads.
+    The descriptor tells the end when the last thread has been buried. A debugger buries those of its
+    program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
+    6.9 can: what kills one kills all. A program that starts others later must be waited for anew.
     """
-    if not _stat(str(pid)):  # it is gone, or hidden from us
-        await _readable(os.dup(file))
-        return
-    while (thread := _living_thread(pid, file)) is not None:
-        await _readable(thread)
+    # A duplicate, since several may wait, and one descriptor has one reader.
+    whole = os.dup(file)
+    try:
+        while (thread := _other_thread(pid, whole)) is not None:
+            number, descriptor = thread
+            try:
+                await _readable(whole, descriptor)
+                killer = _killer(f"{pid}/task/{number}", descriptor)
+            finally:
+                os.close(descriptor)
+            if killer is not None:
+                return killer
+        await _readable(whole)
+        return deadly_signal(pid, whole)
+    finally:
+        os.close(whole)
 
 
-async def _readable(file: int) -> None:
-    """Wait until a descriptor can be read, and close it."""
+async def _readable(*files: int) -> None:
+    """Wait until one of the descriptors can be read."""
     ready = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_reader(file, ready.set)
+    for file in files:
+        loop.add_reader(file, ready.set)
     try:
         await ready.wait()
     finally:
-        loop.remove_reader(file)
-        os.close(file)
+        for file in files:
+            loop.remove_reader(file)
 
 
-def _living_thread(pid: int, file: int) -> int | None:
-    """Return a descriptor of a thread that lives, or of the whole process; None when all have ended."""
-    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+def _other_thread(pid: int, file: int) -> tuple[str, int] | None:
+    """Return a living thread of a process, but not its first, and a descriptor for it; None: there is none, or it cannot be waited for."""
+    with contextlib.suppress(OSError):
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - there may be many
         # As long as there is somebody to send a signal to, the number is still that of the process.
-        with contextlib.suppress(PermissionError):
-            signal.pidfd_send_signal(file, 0)
-        for name in sorted(names, key=int):
-            if _stat(f"{pid}/task/{name}")[:1] not in ([], [b"Z"], [b"X"]):
-                try:
-                    return os.pidfd_open(int(name), os.O_EXCL)
-                except ProcessLookupError:  # just now
-                    return _living_thread(pid, file)
-                except OSError:  # an older system
-                    return os.dup(file)
+        signal.pidfd_send_signal(file, 0)
+        for name in names:
+            if int(name) != pid and _stat(f"{pid}/task/{name}")[:1] not in ([], [b"Z"], [b"X"]):
+                return name, os.pidfd_open(int(name), os.O_EXCL)
     return None
 
 
 def deadly_signal(pid: int, file: int) -> str | None:
     """Return the name of the signal that has ended a process; None: none has, or the system does not tell."""
+    return _killer(str(pid), file)
+
+
+def _killer(task: str, file: int) -> str | None:
     status = _status_of_buried(file)
     if status is None:
-        stat = _stat(str(pid))
+        stat = _stat(task)
         status = int(stat[49]) if stat[:1] == [b"Z"] and len(stat) > 49 else 0
     with contextlib.suppress(ValueError):
         return signal.Signals(status & 0x7F).name
@@ -80,7 +91,7 @@ def deadly_signal(pid: int, file: int) -> str | None:
 
 
 def _status_of_buried(file: int) -> int | None:
-    """Return the wait status of a process that its parent has taken note of, where the system keeps it (Linux 6.15)."""
+    """Return the wait status of a process that its parent has buried, where the system keeps it (Linux 6.15)."""
     import fcntl  # noqa: PLC0415 - not everywhere
 
     answer = bytearray(64)

@@ -34,29 +34,25 @@ class Processes:
         self._released = False
         """A process was let go; so not all that an adapter has started ends with it."""
 
-    def add(self, pid: int) -> Owned | None:
-        """Have a process that we have started end with the others; never ourselves, or the system's first.
+    def add(self, pid: int) -> None:
+        """Have a process that we have started end with the others; never ourselves, or the system's first."""
+        if pid > 1 and pid != os.getpid() and pid not in self._owned:
+            self._keep(Owned(pid))
 
-        Returns it unless it is known already.
+    def claim(self, pid: int) -> bool:
+        """Have a process that somebody names end with the others, if what we have started has started it; return whether it has.
+
+        The number alone says nothing: it may be one of a container, or of another machine.
         """
-        if pid <= 1 or pid == os.getpid() or pid in self._owned:
-            return None
-        return self._keep(Owned(pid))
-
-    def claim(self, pid: int) -> Owned | None:
-        """Have a process that somebody names end with the others, if what we have started has started it.
-
-        The number alone says nothing: it may be one of a container, or of another machine. Returns it
-        unless it is known already, or is none of ours.
-        """
-        if pid <= 1 or pid == os.getpid() or pid in self._owned:
-            return None
+        if pid in self._owned or pid <= 1 or pid == os.getpid():
+            return pid in self._owned
         # It is held before it is looked at: so what is killed is what was looked at.
         process = Owned(pid)
         if self.started(pid):
-            return self._keep(process)
-        process.close()
-        return None
+            self._keep(process)
+        else:
+            process.close()
+        return pid in self._owned
 
     def started(self, pid: int) -> bool:
         """Whether one of these has started a process, itself or through others.
@@ -72,10 +68,9 @@ class Processes:
             or (self._above is not None and self._above.started(pid))
         )
 
-    def _keep(self, process: Owned) -> Owned:
+    def _keep(self, process: Owned) -> None:
         self._owned[process.pid] = process
         self._reaper.watch(process.pid)
-        return process
 
     def discard(self, pid: int) -> None:
         """Let a process live on."""
@@ -125,11 +120,6 @@ class Owned:
         self._leads = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
 
-    @property
-    def watchable(self) -> bool:
-        """Whether its end can be waited for."""
-        return self._file is not None
-
     def kill(self) -> None:
         """SIGKILL the process and its group; a process that has its number by now is spared."""
         with contextlib.suppress(OSError):
@@ -159,12 +149,7 @@ class Owned:
         """Wait until the process has ended; return at once where that cannot be waited for."""
         if self._file is None:
             return
-        # A duplicate: somebody else may let go of this one meanwhile.
-        file = os.dup(self._file)
-        try:
-            await ending.over(self.pid, file)
-        finally:
-            os.close(file)
+        await ending.over(self.pid, self._file)
 
     def close(self) -> None:
         """Let go of it."""

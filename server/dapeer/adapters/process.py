@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import functools
+import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,9 +18,10 @@ from anyio.abc import ByteStream
 
 from dapeer.adapters.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.detection import detect
-from dapeer.adapters.owned import Owned, Processes
+from dapeer.adapters.owned import Processes
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.spawn import Spawned, spawn
+from dapeer.adapters.tail import LAG
 from dapeer.adapters.tamed import Tamed
 from dapeer.adapters.terminal import Terminal
 from dapeer.adapters.vocabulary import TransportTable
@@ -30,8 +32,6 @@ from dapeer.folders import held
 
 GRACE = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
-BEREFT = 3.0
-"""Seconds that an adapter has to tell that its program is gone. Some never notice a SIGKILL."""
 RETRY = 0.03
 """Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
 but a connection, and the first one is often the only one that it takes."""
@@ -59,12 +59,9 @@ class Adapter:
         """The one that the program runs in."""
         self.connect_again = connect_again
         """Connects once more to a server of ours, which has a session for each connection."""
-        self.lost = ""
-        """Why the adapter was killed, when it was because its program was."""
         self._spawned = spawned
         self.processes = processes
         """What ends with it."""
-        self._watches: set[asyncio.Task[None]] = set()
 
     @property
     def pid(self) -> int | None:
@@ -73,9 +70,22 @@ class Adapter:
 
     def close(self) -> None:
         """Let go of what is ours besides the process."""
-        self.unwatch()
         if self.terminal is not None:
             self.terminal.close()
+
+    async def settle(self) -> None:
+        """Wait a moment for the end of the adapter, whose wire has just ended."""
+        if self._spawned is not None:
+            with anyio.move_on_after(LAG):
+                await self._spawned.process.wait()
+
+    @property
+    def killer(self) -> str | None:
+        """The signal that has ended the adapter; None: none has, or it is not ours."""
+        code = self._spawned.process.returncode if self._spawned else None
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-(code or 0)).name
+        return None
 
     def stderr_tail(self) -> str:
         """Return the end of what the adapter has written to its stderr."""
@@ -83,34 +93,15 @@ class Adapter:
 
     def own(self, pid: int) -> None:
         """Have a program that we have started end with the adapter, and the process group that it leads."""
-        self._watch(self.processes.add(pid))
+        self.processes.add(pid)
 
-    def claim(self, pid: int) -> None:
-        """Have a debuggee that the adapter names end with it in the same way, if it was started for the session."""
-        self._watch(self.processes.claim(pid))
-
-    def _watch(self, program: Owned | None) -> None:
-        if program is not None and program.watchable and self._spawned is not None:
-            watch = asyncio.create_task(self._bereft(program))
-            self._watches.add(watch)
-            watch.add_done_callback(self._watches.discard)
-
-    async def _bereft(self, program: Owned) -> None:
-        """Kill an adapter that keeps on about a program which is gone."""
-        await program.gone()
-        await anyio.sleep(BEREFT)
-        self.lost = "the program was killed"
-        await self.kill()
+    def claim(self, pid: int) -> bool:
+        """Have a debuggee that the adapter names end with it in the same way; return whether it was started for the session, as it must be."""
+        return self.processes.claim(pid)
 
     def release(self, pid: int) -> None:
         """Let a debuggee that was detached live on."""
-        self.unwatch()
         self.processes.release(pid)
-
-    def unwatch(self) -> None:
-        """Expect no more to be told of the program's end: it has been, or is none of ours."""
-        for watch in self._watches:
-            watch.cancel()
 
     async def kill(self) -> None:
         """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""

@@ -30,6 +30,23 @@ def members(session: int) -> list[int]:
     return [int(name) for name in names if name.isdigit() and session_of(int(name)) == session]
 
 
+def descendants(pid: int) -> dict[int, int]:
+    """Return the living processes that one has started, itself or through others, and who has started each; none where the system does not tell."""
+    try:
+        names = os.listdir(_TABLE)  # noqa: PTH208 - there are many
+    except OSError:
+        return {}
+    parents = {
+        int(name): int(status[1])
+        for name in names
+        if name.isdigit() and (status := _status(int(name)))
+    }
+    found = {pid}
+    while more := {each for each, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {each: parents[each] for each in found - {pid}}
+
+
 def ancestors(pid: int) -> Iterator[int]:
     """Yield the process that has started one, the one that has started that, …, as far as they live.
 
@@ -48,6 +65,14 @@ def carries(pid: int, variable: str) -> bool:
         return variable.encode() in (_TABLE / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
+
+
+def tracer(pid: int) -> int:
+    """Return the thread that debugs a process as the system knows it; 0: none does, or the system does not tell."""
+    with contextlib.suppress(OSError, ValueError):
+        status = (_TABLE / str(pid) / "status").read_text()
+        return int(status.partition("TracerPid:")[2].split()[0])
+    return 0
 
 
 def _status(pid: int) -> list[bytes]:

@@ -34,6 +34,8 @@ class Terminal:
     def __init__(self, hide: Sequence[str] = ()) -> None:
         """`hide` are the beginnings of lines that the adapter prints there, too."""
         self._words = Words(hide)
+        self.pid = 0
+        """The program that was run in it."""
         self.tail = Tail(self._words)
         """The last words of the programs in it."""
         self._master, slave = os.openpty()
@@ -81,6 +83,7 @@ class Terminal:
             self.let_go()
         # Somebody has to take note of its end, or its number stays taken.
         threading.Thread(target=process.wait, daemon=True).start()
+        self.pid = process.pid
         return process.pid
 
     def let_go(self) -> None:
