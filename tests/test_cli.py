@@ -94,7 +94,10 @@ MISTAKES = (
     (["stdio", "--tools", "dap,lps"], "No tools belong to the group `lps`. Groups: "),
     (["serve", "--host", "no-such-host.invalid"], "Cannot listen on no-such-host.invalid"),
     (["serve", "--token-file", "/"], "Cannot use the token file /: "),
-    (["serve", "--token-file", "/dev/null"], "/dev/null holds no usable token. A token is"),
+    (
+        ["serve", "--token-file", "/dev/null"],
+        "Cannot use the token file /dev/null: it is no regular file. Name",
+    ),
     (
         ["stdio", "--nvim", "/no/where"],
         "No Neovim listens at /no/where ([Errno 2] No such file or directory). "

@@ -26,6 +26,7 @@ Each error reads as one sentence on what happened and one on what to do next.
     │   └── OpenCodeFailed     it refused, or what it was asked to do failed there
     │       └── OpenCodeMissing  it does not know what was asked for
     ├── Stranger               another user of this machine is at the other end
+    ├── SystemRefuses          the system gives no descriptor, no room, no folder
     ├── Refused                the person did not allow it
     ├── Overdue                a tool was not done in time
     └── SessionError
@@ -37,7 +38,10 @@ Each error reads as one sentence on what happened and one on what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 
 class DapeerError(Exception):
@@ -78,6 +82,54 @@ class Overstepped(AdapterError):
 
 class DefinitionError(AdapterError):
     """A definition file is wrong."""
+
+
+class SystemRefuses(DapeerError):
+    """The operating system does not give what dapeer needs; this is nobody's mistake."""
+
+
+_REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        errno.EMFILE: "End sessions that nobody needs, or raise the limit (`ulimit -n`).",
+        errno.ENFILE: "End programs that nobody needs.",
+        errno.ENOSPC: "Make room there.",
+        errno.EDQUOT: "Make room there.",
+        errno.EROFS: "Name a place that can be written.",
+        errno.ENOMEM: "End programs that nobody needs.",
+        errno.EAGAIN: "End programs that nobody needs, or raise the limit (`ulimit -u`).",
+    }
+)
+
+
+def of_system(error: BaseException) -> SystemRefuses | None:
+    """Return what the system refuses, and what helps; None: the error is none that every program may meet."""
+    error = single(error)
+    if isinstance(error, MemoryError):
+        return out_of_memory()
+    if isinstance(error, OSError) and error.errno in _REMEDIES:
+        return refused(error)
+    return None
+
+
+def out_of_memory() -> SystemRefuses:
+    """Return the error for a process that gets no more memory."""
+    return SystemRefuses("There is too little memory.", _REMEDIES[errno.ENOMEM])
+
+
+def refused(error: OSError) -> SystemRefuses:
+    """Return an error of the system's as one of ours."""
+    where = f": {error.filename}" if error.filename is not None else ""
+    remedy = _REMEDIES.get(error.errno or 0, "")
+    return SystemRefuses(f"The system refuses: {error.strerror or error}{where}.", remedy)
+
+
+def single(error: BaseException) -> BaseException:
+    """Return an error out of the groups into which task groups have put it; a group of several stays one."""
+    match error:
+        case BaseExceptionGroup(exceptions=[BaseException() as inner]):
+            return single(inner)
+        case _:
+            return error
 
 
 class Stranger(DapeerError):

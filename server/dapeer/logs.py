@@ -1,4 +1,4 @@
-"""The log: who reads it, how much of the same it takes, and what happens when it cannot be written."""
+"""What dapeer tells beside its answers: the log, how much of the same it takes, and lines for a person."""
 
 from __future__ import annotations
 
@@ -37,6 +37,13 @@ def set_up(level: str, file: Path | None) -> None:
     handler.setFormatter(_Masking(_FORMAT))
     handler.addFilter(Bounded())
     logging.basicConfig(level=level.upper(), handlers=[handler])
+
+
+def say(line: str) -> None:
+    """Tell the person who has started us, if somebody reads stderr."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"dapeer: {line}\n")
+        sys.stderr.flush()
 
 
 @dataclass(slots=True)
@@ -111,6 +118,4 @@ class _File(logging.FileHandler):
         del record
         if not self._has_failed:
             self._has_failed = True
-            with contextlib.suppress(OSError, ValueError):
-                sys.stderr.write(f"dapeer: cannot log to {self.baseFilename}: {sys.exception()}\n")
-                sys.stderr.flush()
+            say(f"cannot log to {self.baseFilename}: {sys.exception()}")

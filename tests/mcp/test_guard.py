@@ -54,6 +54,24 @@ def test_a_request_is_let_in_or_refused(given: Headers, status: int | None) -> N
     assert (refusal.status if refusal else None) == status
 
 
+@pytest.mark.parametrize(
+    ("origin", "passes"),
+    [
+        (f"http://{HOST}", True),
+        ("http://localhost:8000", True),
+        ("http://localhost:3000", False),
+        ("http://localhost", False),
+    ],
+)
+def test_without_a_token_pages_of_other_local_servers_are_refused(
+    origin: str, passes: bool
+) -> None:
+    refusal = rules_for("127.0.0.1", None).refusal(
+        "/mcp", headers({"Host": HOST, "Origin": origin})
+    )
+    assert (refusal is None) == passes
+
+
 def test_a_second_host_header_is_refused() -> None:
     doubled = headers({"Host": HOST}) + headers({"Host": "evil.example"})
     refusal = rules_for("127.0.0.1", None).refusal("/mcp", doubled)

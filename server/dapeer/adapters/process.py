@@ -25,9 +25,16 @@ from dapeer.adapters.tail import LAG
 from dapeer.adapters.tamed import Tamed
 from dapeer.adapters.terminal import Terminal
 from dapeer.adapters.vocabulary import TransportTable
-from dapeer.adapters.wire import PromptStream, StdioStream, connect, connect_unix, free_port
+from dapeer.adapters.wire import (
+    PromptStream,
+    StdioStream,
+    connect,
+    connect_unix,
+    free_port,
+    has_loopback,
+)
 from dapeer.dap.transport import ContentLengthTransport, Transport
-from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger
+from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger, SystemRefuses
 from dapeer.folders import held
 
 GRACE = 0.5
@@ -121,6 +128,11 @@ async def open_adapter(
         AdapterFailed: It did not start, or ended without having said anything.
     """
     table = definition.transport_of(request, inputs)
+    if (table.loopback or table.kind == "tcp") and not has_loopback():
+        raise SystemRefuses(
+            f"{definition.title} needs the loopback interface, which is down here.",
+            "Bring it up (`ip link set lo up`), or start dapeer where it is up.",
+        )
     async with AsyncExitStack() as stack:
         # It goes when all processes that may write there have gone.
         folder = "" if table.kind == "connect" else _folder(stack, reaper)
@@ -158,7 +170,13 @@ async def open_adapter(
 
 def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
     """Make the folder of a session, which is removed at its end, or by the reaper if we are killed."""
-    folder = str(stack.enter_context(held()))
+    try:
+        folder = str(stack.enter_context(held()))
+    except OSError as error:
+        raise SystemRefuses(
+            f"There is no temporary folder that can be written: {error.strerror}.",
+            "Start dapeer with $TMPDIR set to one.",
+        ) from error
     reaper.watch_folder(folder)
     stack.callback(reaper.forget_folder, folder)
     return folder

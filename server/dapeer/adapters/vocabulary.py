@@ -125,6 +125,8 @@ class TransportTable:
     """Whose words a server's stdout and stderr are: its own, or those of the debuggee, too."""
     hide: tuple[str, ...] = ()
     """Beginnings of lines in such output that are the server's own."""
+    loopback: bool = False
+    """It talks to the program over 127.0.0.1; a server at a port does so anyway."""
 
     @classmethod
     def read(cls, table: Table) -> TransportTable:
@@ -140,6 +142,7 @@ class TransportTable:
             ),
             cast("Literal['log', 'program']", table.one_of("output", ("log", "program"), "log")),
             table.texts("hide"),
+            table.get("loopback", bool, default=False),
         )
         if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -147,3 +148,14 @@ def free_port(host: str) -> int:
     with socket.socket() as probe:
         probe.bind((host, 0))
         return probe.getsockname()[1]
+
+
+def has_loopback() -> bool:
+    """Whether programs of this machine reach each other at 127.0.0.1; in some containers they do not."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent; the system only looks for a way.
+            probe.connect(("127.0.0.1", 9))
+        except OSError as error:
+            return error.errno not in (errno.ENETUNREACH, errno.EADDRNOTAVAIL)
+    return True

@@ -114,9 +114,13 @@ def _announced(path: Path, mine: Announcement) -> Generator[bool]:
 def _write(path: Path, announcement: Announcement) -> None:
     temporary = path.with_suffix(f".{announcement.pid}")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        json.dump(asdict(announcement), file)
-    temporary.replace(path)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            json.dump(asdict(announcement), file)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def reach(folder: Path, target: str = "auto") -> socket.socket | None:

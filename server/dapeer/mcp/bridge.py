@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 import threading
 from typing import Final
+
+from dapeer.logs import say
 
 CHUNK: Final = 1 << 16
 SERVER_LEFT: Final = 1
@@ -35,7 +36,7 @@ def carry(connection: socket.socket) -> int:
         pass
     if client_left.is_set():
         return 0
-    sys.stderr.write("dapeer: the server that this client was connected to has ended.\n")
+    say("the server that this client was connected to has ended.")
     return SERVER_LEFT
 
 

@@ -26,7 +26,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
-_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECASE)
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 _ORIGIN = re.compile(r"https?://(?P<host>.+)", re.IGNORECASE)
 
 
@@ -57,15 +57,18 @@ class Rules:
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
             return Refusal(421, "This server does not answer to that Host.")
-        if any(not self._is_our_origin(origin) for origin in origins):
+        if any(not self._is_our_origin(origin, hosts[0]) for origin in origins):
             return Refusal(403, "Requests of that Origin are not let in.")
         if self.token is not None and path not in OPEN_PATHS:
             return self._refused_without_token(_values(given, b"authorization"))
         return None
 
-    def _is_our_origin(self, origin: str) -> bool:
+    def _is_our_origin(self, origin: str, host: str) -> bool:
+        """Whether a page may ask. Any server of this machine may have sent it: without a token, only ours."""
         match = _ORIGIN.fullmatch(origin)
-        return match is not None and self._is_ours(match["host"])
+        if match is None or not self._is_ours(match["host"]):
+            return False
+        return self.token is not None or _port(match["host"]) == _port(host)
 
     def _is_ours(self, host: str) -> bool:
         match = _HOST.fullmatch(host)
@@ -147,3 +150,8 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _port(host: str) -> str | None:
+    match = _HOST.fullmatch(host)
+    return match["port"] if match else None

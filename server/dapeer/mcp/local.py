@@ -8,7 +8,7 @@ import logging
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -38,20 +38,26 @@ async def serve(
         url: Where it serves HTTP, too.
         token: What clients must show there.
     """
-    with _socket_path() as path:
-        async with anyio.create_task_group() as clients:
+    async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
-            def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                clients.start_soon(_serve_client, server, reader, writer)
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            clients.start_soon(_serve_client, server, reader, writer)
 
+        try:
+            path = stack.enter_context(_socket_path())
             listener = await asyncio.start_unix_server(connected, path, limit=lines.LONGEST_LINE)
             path.chmod(0o600)
-            async with listener:
-                with announced(server.debugger.project, path, nvim, url=url, token=token) as first:
-                    if not first:
-                        log.info("another server has announced itself for this project")
-                    yield
-                clients.cancel_scope.cancel()
+            await stack.enter_async_context(listener)
+            first = stack.enter_context(
+                announced(server.debugger.project, path, nvim, url=url, token=token)
+            )
+        except OSError as error:
+            log.warning("other clients of this project do not find this server: %s", error)
+        else:
+            if not first:
+                log.info("another server has announced itself for this project")
+        yield
+        clients.cancel_scope.cancel()
 
 
 async def _serve_client(

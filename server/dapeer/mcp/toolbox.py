@@ -15,7 +15,7 @@ from mcp.server import ServerRequestContext
 from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
-from dapeer.errors import ArgumentError, DapeerError
+from dapeer.errors import ArgumentError, DapeerError, of_system
 from dapeer.mcp.callers import client_of, focus_of, is_opencode
 from dapeer.mcp.masked import masked_reply, shows_programs
 from dapeer.mcp.presence import presence_of
@@ -136,6 +136,8 @@ class Toolbox:
         except DapeerError as error:
             return _failed(redacted(str(error)) if self._masks(tool) else str(error))
         except Exception as error:
+            if told := of_system(error):
+                return _failed(str(told))
             log.exception("%s failed", tool.name)
             return _failed(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "

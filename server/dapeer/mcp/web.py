@@ -14,6 +14,8 @@ from pathlib import Path
 
 import anyio
 
+from dapeer import logs
+from dapeer.errors import SystemRefuses
 from dapeer.mcp import http, local, token
 from dapeer.mcp.guard import is_loopback, rules_for
 from dapeer.mcp.server import DapeerServer
@@ -52,11 +54,23 @@ async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False
                 _for_bridges(offer, server, _url(address.host, port), secret),
                 http.serve(server, bound, rules),
             ):
-                sys.stdout.write(f"MCP server listening on port {port}\n")
-                sys.stdout.flush()
+                _announce(port)
                 if with_stdin:
                     _stop_with_stdin(stop)
                 await stop.wait()
+
+
+def _announce(port: int) -> None:
+    """Tell whoever has started us where we listen.
+
+    Raises:
+        SystemRefuses: Nobody could read that.
+    """
+    try:
+        sys.stdout.write(f"MCP server listening on port {port}\n")
+        sys.stdout.flush()
+    except OSError as error:
+        raise SystemRefuses(f"Cannot write to standard output: {error.strerror}.") from error
 
 
 def _stop_with_stdin(stop: anyio.Event) -> None:
@@ -95,23 +109,20 @@ def _url(host: str, port: int) -> str:
 def _token(address: Address, port: int, given: str | None) -> Generator[str | None]:
     """Give the token that clients must show; None: they need none."""
     if not address.authenticate:
+        who = "every user of this machine"
         if not is_loopback(address.host):
-            _tell(f"without a token, everyone who reaches {address.host} can run programs here.")
+            who = f"everyone who reaches {address.host}"
+        logs.say(f"without a token, {who} can run programs here, as you.")
         yield None
     elif address.token_file is not None:
         made = not address.token_file.exists()
         secret = token.from_file(address.token_file)
         if made:
-            _tell(f"a new token is in {address.token_file}")
+            logs.say(f"a new token is in {address.token_file}")
         yield secret
     elif given is not None:
         yield given
     else:
         with token.fresh(port) as (secret, path):
-            _tell(f"clients must show the token in {path}")
+            logs.say(f"clients must show the token in {path}")
             yield secret
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"dapeer: {line}\n")
-    sys.stderr.flush()
