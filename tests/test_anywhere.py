@@ -50,6 +50,7 @@ def _folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 WORKS: tuple[tuple[str, dict[str, str], str], ...] = (
     (SERVE, {"XDG_RUNTIME_DIR": "/dev/null"}, "other clients of this project do not find"),
     (SERVE, {"HOME": "/dev/null"}, "clients must show the token"),
+    (f"{SERVE} --no-auth", {}, "without a token, every user of this machine can run programs here"),
     (f"{SERVE} 2>&-", {}, ""),
     (f"{SERVE} 2>/dev/full", {}, ""),
     (f"{SERVE} --log-file /dev/full --log-level info", {}, "cannot log to /dev/full"),

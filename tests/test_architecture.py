@@ -41,7 +41,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"mirror", "relevance"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
     frozenset({"filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
-    frozenset({"dap", "logs"}),
+    frozenset({"dap", "logs", "footing"}),
     frozenset({"errors", "credentials", "redaction", "folders"}),
 )
 """Top first. A part imports from the layers below its own."""

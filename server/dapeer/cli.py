@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import logging
 import os
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -19,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import dapeer
-from dapeer import credentials, logs
-from dapeer.errors import ArgumentError, DapeerError, out_of_memory, refused, single
+from dapeer import credentials, footing, logs
+from dapeer.errors import ArgumentError, DapeerError
 
 if TYPE_CHECKING:
     from dapeer.mcp.serving import Offer
@@ -37,63 +36,20 @@ AddParser = Callable[..., argparse.ArgumentParser]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    _open_standard_streams()
+    footing.open_standard_streams()
     # First of all: nothing that we start inherits them.
     secrets = credentials.taken()
     arguments = _parser().parse_args(argv)
     arguments.credentials = secrets
     try:
-        _check_folder()
+        footing.check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
-        logs.say(str(_told(error)))
+        logs.say(str(footing.told(error)))
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def _told(error: Exception) -> DapeerError:
-    """Return what went wrong as a mistake of the user, or as something that the system refuses.
-
-    Raises:
-        Exception: It is neither.
-    """
-    match single(error):
-        case DapeerError() as cause:
-            return cause
-        case OSError() as cause:
-            logging.getLogger(__name__).info("the system refuses something", exc_info=error)
-            return refused(cause)
-        case MemoryError():
-            return out_of_memory()
-        case _:
-            raise error
-
-
-def _open_standard_streams() -> None:
-    """Open those that whoever started us has closed: a socket of ours must not stand in for one."""
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        try:
-            os.fstat(number)
-        except OSError:
-            # It gets the lowest number that is free.
-            os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, os.fdopen(number, mode, closefd=False))
-
-
-def _check_folder() -> None:
-    """Say that the folder in which we were started is gone, where it is: a project is a folder.
-
-    Raises:
-        ArgumentError: It is.
-    """
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        raise ArgumentError(
-            "The folder in which dapeer was started is gone.", "Start it in one that is there."
-        ) from None
 
 
 def _stdio(arguments: argparse.Namespace) -> int:

@@ -54,10 +54,19 @@ async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False
                 _for_bridges(offer, server, _url(address.host, port), secret),
                 http.serve(server, bound, rules),
             ):
+                if not address.authenticate:
+                    _warn(address.host)
                 _announce(port)
                 if with_stdin:
                     _stop_with_stdin(stop)
                 await stop.wait()
+
+
+def _warn(host: str) -> None:
+    """Tell whom we let in without a token."""
+    loopback = is_loopback(host)
+    who = "every user of this machine" if loopback else f"everyone who reaches {host}"
+    logs.say(f"without a token, {who} can run programs here, as you.")
 
 
 def _announce(port: int) -> None:
@@ -109,10 +118,6 @@ def _url(host: str, port: int) -> str:
 def _token(address: Address, port: int, given: str | None) -> Generator[str | None]:
     """Give the token that clients must show; None: they need none."""
     if not address.authenticate:
-        who = "every user of this machine"
-        if not is_loopback(address.host):
-            who = f"everyone who reaches {address.host}"
-        logs.say(f"without a token, {who} can run programs here, as you.")
         yield None
     elif address.token_file is not None:
         made = not address.token_file.exists()
