@@ -1,14 +1,17 @@
 """Folders that last as long as the process that has made them."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dapeer.debugger import Debugger
 from dapeer.folders import PREFIX, held, sweep
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -74,3 +77,15 @@ def test_a_folder_of_another_user_is_left_alone(tmp_path: Path) -> None:
 
 def test_nothing_to_sweep_is_no_trouble(tmp_path: Path) -> None:
     sweep(str(tmp_path / "nothing"))
+
+
+async def test_a_server_that_starts_removes_what_a_killed_one_has_left(
+    holder: tuple[subprocess.Popen[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process, folder = holder
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process.kill()
+    process.wait(LIMIT)
+    async with Debugger({}, tmp_path):
+        await asyncio.sleep(0)
+    assert not folder.exists()

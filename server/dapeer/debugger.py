@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Literal, NamedTuple, Self
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from dapeer.adapters.definition import Definition
@@ -22,6 +23,7 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession, Overdue
 from dapeer.family import child_runs, family, root, runs
 from dapeer.files import Files
+from dapeer.folders import sweep
 from dapeer.live import Life
 from dapeer.lives import Lives
 from dapeer.plan import Plan
@@ -74,6 +76,8 @@ class Debugger:
     async def __aenter__(self) -> Self:
         """Begin to hold sessions."""
         await self._tasks.__aenter__()
+        # What servers that were killed have left: nobody waits for that.
+        self._tasks.start_soon(anyio.to_thread.run_sync, sweep)
         return self
 
     async def __aexit__(

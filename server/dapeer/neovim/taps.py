@@ -7,17 +7,15 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 from dapeer.errors import Stranger
+from dapeer.folders import held, sweep
 from dapeer.neovim.feeds import Hello, Tap
 from dapeer.ownership import check_peer
 
 SECONDS_FOR_HELLO = 2.0
-LONGEST_FOLDER = 80
+LONGEST_FOLDER = 75
 """Bytes; the path of a socket has some hundred at most, on some systems."""
 
 Joined = Callable[[Hello, Tap], None]
@@ -30,14 +28,18 @@ class Taps:
         self.path = ""
         self._expected: dict[str, Joined] = {}
         self._server: asyncio.Server | None = None
+        self._folder = contextlib.ExitStack()
         self._lines: set[asyncio.StreamWriter] = set()
         """Connections on which nothing is said: their end tells Neovim that we have ended."""
 
     async def open(self) -> None:
         """Begin to listen; a second time changes nothing."""
         if self._server is None:
-            folder = tempfile.mkdtemp(prefix="dapeer-", dir=_runtime_folder())
-            self.path = str(Path(folder) / "tap")
+            parent = _runtime_folder()
+            if parent is not None:
+                # Cores that were killed have left theirs.
+                sweep(parent)
+            self.path = str(self._folder.enter_context(held(parent)) / "tap")
             self._server = await asyncio.start_unix_server(self._call, self.path)
 
     def expect(self, joined: Joined) -> str:
@@ -56,7 +58,7 @@ class Taps:
             self._server.close()
             for line in self._lines:
                 line.close()
-            shutil.rmtree(Path(self.path).parent, ignore_errors=True)
+            self._folder.close()
 
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
