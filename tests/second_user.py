@@ -96,3 +96,16 @@ def hears(
     """Listen as the second user; give the address, and what says how much each caller has told."""
     with runs(HEARS, kind, where) as process:
         yield says(process), process
+
+
+INTRUDER = """
+for port in map(int, sys.argv[1].split(",")):
+    c = socket.create_connection(("127.0.0.1", port))
+    body = json.dumps({"seq": 1, "type": "request", "command": "initialize", "arguments": {"adapterID": "x"}})
+    try:
+        c.sendall(b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body.encode()))
+        print(repr(c.recv(65536)), flush=True)
+    except ConnectionError:
+        print("refused", flush=True)
+"""
+"""Says something at ports, and tells for each what was answered; nothing, if it was hung up on."""

@@ -208,6 +208,23 @@ def test_doctor_tells_what_is_wrong_with_an_adapter(
     assert re.search(told, capsys.readouterr().out)
 
 
+def test_doctor_tells_what_other_users_can_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "dapeer" / "adapters"
+    folder.mkdir(parents=True)
+    (folder / "toy.toml").write_text("""
+        id = "toy"
+        adapter_id = "toy"
+        open_to_others = "Anybody can watch."
+        detect = { all = [{ executable = "sh" }] }
+        transport = { command = ["sh"] }
+    """)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["doctor"]) == 0
+    assert re.search(r"ready +toy\n +note +toy +Anybody can watch\.\n", capsys.readouterr().out)
+
+
 def test_doctor_tells_how_to_get_what_is_missing() -> None:
     detection = Detection(ready=False, missing="gdb was not found", install="apt-get install gdb")
     line = str(finding_of("gdb", detection))

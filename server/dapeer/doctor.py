@@ -20,6 +20,7 @@ from typing import Final, Literal
 import anyio
 
 import dapeer
+from dapeer import ownership
 from dapeer.adapters.choice import typed
 from dapeer.adapters.definition import Definition, load_all, names_in, shipped, user_folder
 from dapeer.adapters.detection import Detection, detect
@@ -52,7 +53,7 @@ class Finding:
 
 def report() -> int:
     """Print the state of this installation and its debug adapters; return the exit code."""
-    found = [_adapter(definition) for definition in _definitions()]
+    found = [each for definition in _definitions() for each in _adapter_and_doors(definition)]
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
     _print(["", "Debug adapters", *map(str, found), f"  Your own belong into {user_folder()}"])
     return 0 if any(finding.state == "ready" for finding in found) else NOTHING_READY
@@ -96,6 +97,8 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
     yield there
     if there.state == "missing":
         return
+    for door in doors(definition):
+        yield door
     began = time.perf_counter()
     reaper = Reaper()
     try:
@@ -149,6 +152,17 @@ def _adapter(definition: Definition) -> Finding:
     return finding_of(definition.id, detect(definition))
 
 
+def _adapter_and_doors(definition: Definition) -> list[Finding]:
+    found = _adapter(definition)
+    return [found, *(doors(definition) if found.state == "ready" else ())]
+
+
+def doors(definition: Definition) -> list[Finding]:
+    """Say what other users of the machine can do while an adapter debugs. Pure."""
+    said = definition.open_to_others
+    return [Finding("note", definition.id, said)] if said else []
+
+
 def finding_of(name: str, detection: Detection) -> Finding:
     """Say what was found of an adapter. Pure."""
     if detection.ready:
@@ -168,6 +182,12 @@ def _installation() -> Iterator[Finding]:
             get = f"Get it: {sys.executable} -m pip install {package}"
             yield Finding("missing", package, get)
     yield neovim_finding(shutil.which("nvim"))
+    if not ownership.tells():
+        yield Finding(
+            "note",
+            "TCP ports",
+            "this system does not tell whose they are, so its other users can reach adapters that listen at one",
+        )
     if sys.platform == "linux":
         yield ptrace_finding(_ptrace_scope())
 

@@ -22,6 +22,8 @@ from tests.sockets import needs_tables, ports_of, sockets_of
 
 DEFINITIONS = load_all(shipped())
 AT_PORTS = sorted(name for name, each in DEFINITIONS.items() if each.transport.kind == "tcp")
+LETS_OTHERS_WAIT = {"delve"}
+"""They take one client, and no other user as that."""
 AT_SOCKETS = sorted(name for name, each in DEFINITIONS.items() if each.transport.kind == "unix")
 
 
@@ -110,3 +112,21 @@ async def test_at_debugpy_s_port_child_processes_are_debugged_and_nothing_else(
             with pytest.raises(RequestFailed, match="Only child processes are debugged here"):
                 await opened.request(command, arguments, seconds=LIMIT)
         await transport.aclose()
+
+
+@needs_tables
+@second_user.needed
+@pytest.mark.parametrize("name", [each for each in AT_PORTS if each not in LETS_OTHERS_WAIT])
+async def test_an_adapter_at_a_port_answers_no_other_user(
+    name: str, tmp_path: Path, reaper: Reaper
+) -> None:
+    async with (
+        asyncio.timeout(LIMIT),
+        open_adapter(ready(name), "launch", inputs(tmp_path), reaper) as adapter,
+    ):
+        await initialize(adapter.transport)
+        assert adapter.pid is not None
+        for port in ports_of(adapter.pid):
+            with second_user.runs(second_user.INTRUDER, port) as intruder:
+                said = await asyncio.to_thread(second_user.says, intruder)
+                assert said in {"b''", "refused"}

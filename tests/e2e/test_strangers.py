@@ -1,25 +1,16 @@
 """What another user of the machine can do to a session that goes on: nothing."""
 
 import asyncio
+import os
+import subprocess
 
 import pytest
 
 from tests import second_user
-from tests.harness import adapters, ask, client, evaluate
+from tests.harness import adapters, ask, client, evaluate, needs
 from tests.processes import LIMIT, command_line, descendants
 from tests.programs import program
 from tests.sockets import needs_tables, ports_of
-
-INTRUDER = """
-for port in map(int, sys.argv[1].split(",")):
-    c = socket.create_connection(("127.0.0.1", port))
-    body = json.dumps({"seq": 1, "type": "request", "command": "initialize", "arguments": {"adapterID": "x"}})
-    try:
-        c.sendall(b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body.encode()))
-        print(repr(c.recv(65536)), flush=True)
-    except ConnectionError:
-        print("refused", flush=True)
-"""
 
 
 @needs_tables
@@ -31,7 +22,7 @@ async def test_debugpy_s_ports_answer_no_other_user() -> None:
         (adapter,) = adapters("debugpy_adapter")
         ports = ports_of(adapter)
         assert ports
-        with second_user.runs(INTRUDER, ",".join(map(str, ports))) as intruder:
+        with second_user.runs(second_user.INTRUDER, ",".join(map(str, ports))) as intruder:
             for _ in ports:
                 said = await asyncio.to_thread(second_user.says, intruder)
                 assert said in {"b''", "refused"}
@@ -78,3 +69,25 @@ async def test_a_child_that_has_become_another_user_is_debugged_all_the_same() -
             await ask(c, "dap_run", program=str(path), breakpoints=[stop])
             assert await evaluate(c, "user") == str(second_user.UID)
             assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+def node_version() -> int:
+    done = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)
+    return int(done.stdout.strip("v").partition(".")[0])
+
+
+@needs_tables
+async def test_node_s_inspector_tells_nobody_where_it_listens() -> None:
+    needs("js-debug")
+    if node_version() > 22:
+        pytest.skip("Node.js can keep it to itself up to version 22")
+    p = program("children.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), stop_on_entry=True)
+        ports = {port for pid in descendants(os.getpid()) for port in ports_of(pid)}
+        assert ports
+        for port in ports:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /json/list HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert b"404" in await reader.readline()
+            writer.close()

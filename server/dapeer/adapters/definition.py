@@ -103,6 +103,8 @@ class Definition:
     sight: Sight
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
+    open_to_others: str
+    """What another user of the machine can do while it debugs, a sentence; empty: nothing."""
     hints: tuple[Hint, ...]
     timeouts: Timeouts
     quirks: Quirks
@@ -360,6 +362,7 @@ def _definition(table: Table, path: Path) -> Definition:
         cannot=table.some_of("cannot", CANNOT),
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
         stopping=Stopping.read(table),
+        open_to_others=table.get("open_to_others", str, ""),
         hints=tuple(map(Hint.read, table.tables("hint"))),
         sight=sight(table.table("threads")),
         timeouts=Timeouts.read(table.table("timeouts")),
