@@ -43,14 +43,25 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+LONGEST = 4_000
+"""Characters of a sentence: it may repeat an argument, or what an adapter has said, of any length."""
+
+
+def _bounded(sentence: str) -> str:
+    """Return a sentence without its middle, if it is too long."""
+    if len(sentence) <= LONGEST:
+        return sentence
+    half = LONGEST // 2
+    return f"{sentence[:half]} … ({len(sentence) - LONGEST} characters) … {sentence[-half:]}"
+
 
 class DapeerError(Exception):
     """What happened, and what to do about it."""
 
     def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what, hint)
-        self.what = what
-        self.hint = hint
+        self.what = _bounded(what)
+        self.hint = _bounded(hint)
 
     def __str__(self) -> str:
         return f"{self.what} {self.hint}".rstrip()

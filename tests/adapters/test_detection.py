@@ -89,6 +89,20 @@ def test_a_version_is_asked_again_when_the_program_has_changed(path: Path, tmp_p
         assert detect(definition).version == version
 
 
+def test_a_program_that_floods_or_never_ends_when_asked_for_its_version_costs_little(
+    path: Path, tmp_path: Path
+) -> None:
+    for name, script in {"floods": "yes 8", "hangs": "sleep 1000 & sleep 1000"}.items():
+        program(path, name, f"8'\n{script}\n: '")
+        definition = toy(
+            tmp_path,
+            f"""all = [{{ executable = "{name}" }}]
+            version = {{ command = ["${{{name}}}"], regex = '(\\d+)', min = "7" }}""",
+        )
+        detection = detect(definition)
+        assert (detection.ready, detection.version) == (True, "8")
+
+
 def test_the_first_of_several_names_is_the_placeholder(path: Path, tmp_path: Path) -> None:
     newer = program(path, "toy-dap-2")
     detection = detect(toy(tmp_path, 'any = [{ executable = ["toy-dap", "toy-dap-2"] }]'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import glob
 import importlib.util
@@ -9,8 +10,10 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +25,10 @@ from dapeer.adapters.vocabulary import Need, Version
 
 Found: TypeAlias = Mapping[str, str]
 
-SECONDS_FOR_VERSION = 10
+SECONDS_FOR_VERSION = 3
+"""A program that needs longer has no version that is known."""
+LONGEST_VERSION = 1 << 16
+"""Bytes of what it prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +118,29 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str:
 def _asked(command: tuple[str, ...], changed: int) -> str:  # noqa: ARG001 - part of the key
     """Return what a command prints; asked again only when its file has changed."""
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=SECONDS_FOR_VERSION,
-            check=False,
+            # What it has started, and left behind with our pipe, ends with it.
+            start_new_session=True,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return ""
-    return done.stdout.decode("utf-8", "replace")
+    timer = threading.Timer(SECONDS_FOR_VERSION, _kill, (process,))
+    timer.start()
+    with process:
+        said = process.stdout.read(LONGEST_VERSION) if process.stdout else b""
+        _kill(process)
+        timer.cancel()
+    return said.decode("utf-8", "replace")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    # Its number is its own as long as nobody has waited for it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _at_least(version: str, minimum: str) -> bool:

@@ -20,6 +20,7 @@ from dapeer.kinds import ActionKind, kinds_of
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, Progress
 from dapeer.schemas import unpacked
+from dapeer.tools import names
 from dapeer.tools.deadline import bounded, seconds_for
 from dapeer.tools.shortening import short
 
@@ -247,7 +248,9 @@ class Tool:
 
     def _checked(self, arguments: Json) -> BaseModel:
         try:
-            return _model(self.function).model_validate(unpacked(arguments, self.input_schema))
+            given = unpacked(arguments, self.input_schema)
+            names.check(given)
+            return _model(self.function).model_validate(given)
         except ValidationError as error:
             raise ArgumentError(_sentence(error, self.input_schema)) from error
 

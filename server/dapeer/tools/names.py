@@ -1,0 +1,46 @@
+"""Whether arguments that name files, folders, programs and functions can be names at all, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from dapeer.errors import ArgumentError
+
+PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
+NAMES: Final = PATHS | {"module", "names", "target"}
+
+LONGEST: Final = 4096
+"""Bytes of a path; Linux has no longer ones."""
+LONGEST_PART: Final = 255
+"""Bytes of a file's name."""
+
+
+def check(arguments: Mapping[str, Any], prefix: str = "") -> None:
+    """Look at all names among arguments, those within breakpoints too.
+
+    Raises:
+        ArgumentError: One is empty, too long, or holds a NUL.
+    """
+    for key, value in arguments.items():
+        values = cast("list[object]", value) if isinstance(value, list) else [value]
+        for one in values:
+            if isinstance(one, dict) and key == "breakpoints":
+                check(cast("Mapping[str, Any]", one), f"{key}.")
+            elif isinstance(one, str) and key in NAMES:
+                _check(f"{prefix}{key}", one, is_path=key in PATHS)
+
+
+def _check(argument: str, name: str, *, is_path: bool) -> None:
+    size = len(name.encode("utf-8", "surrogatepass"))
+    parts = name.split("/") if is_path else ()
+    longest = max((len(part.encode("utf-8", "surrogatepass")) for part in parts), default=0)
+    if not name:
+        raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
+    if "\0" in name:
+        raise ArgumentError(f"`{argument}` holds a NUL character.", "No name can.")
+    if size > LONGEST or longest > LONGEST_PART:
+        raise ArgumentError(
+            f"`{argument}` is too long for a name: {size} bytes.",
+            f"A path has at most {LONGEST} bytes, and each part of it {LONGEST_PART}.",
+        )
