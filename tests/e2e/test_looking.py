@@ -12,6 +12,7 @@ from dapeer.mcp.server import make_server
 from dapeer.mcp.toolbox import Selection
 from dapeer.tools import TOOLS
 from tests.harness import ask, call, data, evaluate, needs, read, refusal
+from tests.programs import compiled
 
 PYTHON = """\
 ran = []
@@ -48,6 +49,22 @@ const shelf = new Shelf();
 Object.defineProperty(shelf, "own", { enumerable: true, get() { ran.push("own"); return {b: 2}; } });
 console.log("here");
 console.log(ran.length);
+"""
+
+
+CPP = """\
+static int ran = 0;
+struct Shelf {
+  int a[4];
+  int& operator[](int i) { ran++; return a[i]; }
+  int& operator*() { ran++; return a[0]; }
+};
+int main() {
+  Shelf shelf{{1, 2, 3, 4}};
+  shelf[1] = *shelf;
+  ran = 0;
+  return ran;
+}
 """
 
 
@@ -102,3 +119,20 @@ async def test_a_getter_of_a_javascript_program_runs_for_nobody_who_only_looks(
         reference = getter["variables_reference"]
         await ask(doing, "dap_variables", variables_reference=reference)
         assert await evaluate(doing, "ran.length") == "1"
+
+
+async def test_an_operator_of_a_cpp_program_runs_for_nobody_who_only_looks(tmp_path: Path) -> None:
+    needs("gdb")
+    (tmp_path / "shelf.cpp").write_text(CPP, "utf-8")
+    compiled("shelf.cpp", tmp_path, tmp_path / "shelf.cpp")
+    async with looking(tmp_path) as (doing, c):
+        at = {"filename": "shelf.cpp", "line": 11}
+        await ask(doing, "dap_run", program="shelf", type="gdb", breakpoints=[at])
+        for tool in ("dap_read_memory", "dap_disassemble"):
+            for address in ("shelf[2]", "*shelf"):
+                told = await refusal(c, tool, address=address)
+                assert told.startswith(f"Evaluating {address} may run code of the program")
+        await refusal(c, "dap_variables", path="shelf[2]")
+        assert await evaluate(doing, "ran") == "0"
+        assert (await ask(c, "dap_variables", path="shelf.a[2]"))["value"] == "3"
+        assert (await ask(c, "dap_read_memory", address="&shelf", count=4))["hex"] == "01000000"
