@@ -12,6 +12,7 @@ from dapeer.configurations import (
     in_neovim,
     together,
 )
+from dapeer.errors import ArgumentError
 from dapeer.launch_json import Ask
 
 Json = dict[str, Any]
@@ -43,6 +44,19 @@ def told(name: str = "one", *, asks: list[str] | None = None, **config: object) 
 )
 def test_keys_that_mean_an_argument_become_it(values: Json, inputs: Json) -> None:
     assert made(**values).split({}, {}) == (inputs, {})
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"args": 7}, "`args` of the configuration is no list"),
+        ({"args": "a 'b"}, "`args` of the configuration: No closing quotation"),
+        ({"env": "A=1"}, "`env` of the configuration is no object"),
+    ],
+)
+def test_what_is_no_argument_is_told_with_its_name(values: Json, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        made(**values).split({}, {})
 
 
 def test_other_keys_stay_the_adapters_own_and_terminals_are_left_out() -> None:

@@ -234,13 +234,16 @@ def _without_targets(own: Json, inputs: Json) -> Json:
     return {key: value for key, value in own.items() if key not in _TARGETS}
 
 
+CORRECT = "Correct it where it is written, or give the argument to dap_run."
+
+
 def _split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
     inputs: dict[str, Any] = {}
     rest: dict[str, Any] = {}
     for key, value in values.items():
         argument = _INPUTS.get(key)
         if key == "args":
-            inputs["args"] = shlex.split(value) if isinstance(value, str) else list(value)
+            inputs["args"] = _words(value)
         elif key in {"env", "environment"}:
             inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
         elif key == "connect" and isinstance(value, Mapping):
@@ -252,11 +255,39 @@ def _split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
     return inputs, rest
 
 
+def _words(value: object) -> list[str]:
+    """Return the arguments of a program, written as a list or as a shell has them.
+
+    Raises:
+        ArgumentError: They are neither.
+    """
+    match value:
+        case None:
+            return []
+        case list():
+            return [str(each) for each in cast("list[object]", value)]
+        case str():
+            try:
+                return shlex.split(value)
+            except ValueError as error:
+                raise ArgumentError(f"`args` of the configuration: {error}.", CORRECT) from error
+        case _:
+            raise ArgumentError("`args` of the configuration is no list.", CORRECT)
+
+
 def _environment(value: object) -> dict[str, str]:
-    """Return the variables of `env`, or of `environment` as cppdbg has it."""
+    """Return the variables of `env`, or of `environment` as cppdbg has it.
+
+    Raises:
+        ArgumentError: It is neither.
+    """
     if isinstance(value, list):
-        pairs = cast("list[Json]", value)
-        return {str(each["name"]): str(each.get("value", "")) for each in pairs if "name" in each}
+        named = [
+            cast("Json", each) for each in cast("list[object]", value) if isinstance(each, Mapping)
+        ]
+        return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
+    if not isinstance(value or {}, Mapping):
+        raise ArgumentError("`env` of the configuration is no object.", CORRECT)
     table = cast("Json", value or {})
     return {name: str(each) for name, each in table.items() if each is not None}
 
