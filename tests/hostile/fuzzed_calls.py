@@ -75,6 +75,9 @@ async def attack(judge: Judge, seed: int, count: int, language: Language | None)
     async with place() as where, bait() as target:
         fake(where.settings)
         async with attacked(where, judge) as server:
+            # What the first session leaves running for all others is no leak.
+            await server.data("dap_run", program=FAKE_PROGRAM, type="fake")
+            await _all_ended(server)
             if language is not None:
                 await _session(server, language, where.folder)
             await server.calm()

@@ -24,6 +24,8 @@ _BUGS = re.compile(
     r"Traceback \(most recent call last\)|Internal error|by a fault of dapeer|never retrieved|"
     r"was never awaited|Unhandled exception|Fatal Python error|Exception in callback"
 )
+_TOLD = re.compile(r'Internal error|by a fault of dapeer|File "[^"]*/dapeer/')
+"""A bug of ours in an answer; the tracebacks of programs are theirs."""
 INTERNAL = -32603
 """JSON-RPC's code for an error that is the server's own."""
 
@@ -58,7 +60,7 @@ class Judge:
         """Look at the response to a request: whatever it says, it must not be a bug of ours."""
         self.count("calls")
         code = cast("Json", answer.get("error") or {}).get("code")
-        if code in {INTERNAL, 0} or _BUGS.search(str(answer)):
+        if code in {INTERNAL, 0} or _TOLD.search(str(answer)):
             self.fault("internal errors", f"{asked[:600]} -> {str(answer)[:600]}")
 
     def log(self, text: str) -> None:
