@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,21 @@ async def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(name: str) 
             said = await refusal(c, tool, **filled(arguments, name))
             assert "Internal error" not in said, (tool, arguments)
         assert (await ask(c, "dap_status"))["sessions"] == []
+
+
+@pytest.mark.parametrize(("name", "value", "done"), [("A", 7, True), ("A=\0", "x", False)])
+async def test_what_an_adapter_sends_as_environment_is_taken_as_text_or_refused(
+    settings: Path, caplog: pytest.LogCaptureFixture, name: str, value: object, done: bool
+) -> None:
+    wanted = {"args": [sys.executable, "-c", "0"], "cwd": "", "env": {name: value}}
+    fake(settings, {"threads": ["default", {"request": ["runInTerminal", wanted]}]})
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        await ask(c, "dap_step_over")
+        how = {"category": "console", "since": 0, "wait_ms": LIMIT * 1000}
+        told = (await ask(c, "dap_program_output", **how))["text"]
+    assert ("runInTerminal: accepted" if done else "runInTerminal: refused") in told
+    assert not caplog.records
 
 
 async def test_what_cannot_run_in_a_terminal_says_so_in_its_own_words(settings: Path) -> None:

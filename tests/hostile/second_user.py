@@ -25,7 +25,7 @@ from tests.processes import descendants
 NEIGHBOUR = Path(__file__).parent / "neighbour.py"
 SECRET = "hush-0f3a9c7d51"
 """Stands in the environment that a program is started with."""
-OPEN = frozenset({"perl"})
+OPEN = frozenset[str]()
 """Adapters that serve whoever connects; nothing of ours can change that, and docs/security.md says so."""
 LISTENS = "0A"
 ACCEPTS = "00010000"

@@ -61,7 +61,8 @@ class Terminal:
             AdapterFailed: The folder is not there, or the program cannot be started.
         """
         environment = {**surroundings(Path(cwd or ".")), "TERM": "dumb", **env}
-        kept = {name: value for name, value in environment.items() if value is not None}
+        # An adapter may send numbers.
+        kept = {name: f"{value}" for name, value in environment.items() if value is not None}
         slave = self.descriptor
         try:
             process = subprocess.Popen(
@@ -73,10 +74,11 @@ class Terminal:
                 env=kept,
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self.close()
+            reason = getattr(error, "strerror", None) or error
             raise AdapterFailed(
-                f"{command[0]} could not be started in a terminal: {error.strerror}.",
+                f"{command[0]} could not be started in a terminal: {reason}.",
                 "Check cwd and program.",
             ) from error
         finally:
