@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import uuid
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
@@ -26,8 +27,8 @@ MARK = "DAPEER_HOSTILE"
 """Variable that all that an attacked server starts inherits from it."""
 AFTERWARDS = 20.0
 """Seconds in which what a server has started is gone when it is."""
-TURNS = 60
-"""Requests that are answered before descriptors are counted: what was closed has been by then."""
+LETS_GO = 8.0
+"""Seconds in which what has ended is let go of: some ends are watched for a while."""
 THREADS = 48
 """Threads that may idle more than at the start: those that anyio and asyncio keep for files and names."""
 RUN = "/dapeer-run-"
@@ -177,7 +178,8 @@ class Attacked:
     async def _more_files(self) -> Counter[str]:
         """Return the files that it has besides those of the start, once it has had time to close some."""
         more: Counter[str] = Counter()
-        for _ in range(TURNS):
+        over = time.monotonic() + LETS_GO
+        while time.monotonic() < over:
             await self._turn(1)
             more = self._descriptors() - (self._files or self._descriptors())
             if not more:
