@@ -25,11 +25,12 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json", "whereabouts", "stops_at"}),
     frozenset({"inspection"}),
-    frozenset({"advice"}),
+    frozenset({"advice", "editions"}),
     frozenset(
         {
             "snapshot",
             "sources",
+            "editions",
             "waiters",
             "paths",
             "schemas",

@@ -27,7 +27,7 @@ from dapeer.folders import sweep
 from dapeer.live import Life
 from dapeer.lives import Lives
 from dapeer.plan import Plan
-from dapeer.pushes import Push, Tell
+from dapeer.pushes import Push, Tell, set_lines
 from dapeer.session import Session
 
 KEPT_SESSIONS = 20
@@ -327,7 +327,7 @@ class Debugger:
 
         async def tell(live: Life) -> None:
             for path in filter(live.accepts, paths):
-                await live.set_breakpoints(path, self.breakpoints.of(path))
+                await set_lines(live, path, self.breakpoints.of(path))
 
         others = [
             live

@@ -251,6 +251,10 @@ class SessionError(DapeerError):
     """The session is not in a state for this."""
 
 
+class SourceChanged(SessionError):
+    """The program has loaded another edition of a source file, so a line of now is another one there."""
+
+
 class NoSession(SessionError):
     """There is no such session."""
 

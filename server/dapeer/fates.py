@@ -67,7 +67,10 @@ def _fates(
     loaded = _loaded(mirrors)
     for path in wanted.by_path:
         for each in wanted.of(path):
-            if (path, each["line"]) in first.awaited.places or path in loaded:
+            place = path, each["line"]
+            if place in first.awaited.kept_from:
+                continue
+            if place in first.awaited.places or path in loaded:
                 for fate in _fate(first, mirrors, path, each, ended=ended):
                     doubt = mute and fate.state == "not hit" and "condition" in each
                     yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate

@@ -82,6 +82,8 @@ class Stop:
     """Body of the `exceptionInfo` response."""
     source: tuple[int, list[str]] | None = None
     """The lines around the place as they were then: number of the first, and their text."""
+    outdated_source: str = ""
+    """What to know where the file has changed since the program loaded it, as one line."""
     left_by: str = ""
     """Who has asked for the program to run on; empty: nobody that we know of."""
     settled: bool = False

@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import re
 import signal
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dapeer import snapshot, sources
+from dapeer import snapshot
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.editions import Editions
 from dapeer.errors import DapeerError, RequestFailed
 from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
@@ -72,6 +74,7 @@ class Inspection:
         self._mirror = mirror
         self._request = request
         self._wait_for = wait_for
+        self.editions = Editions(time.time())
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
         self.expressions = Expressions()
         self.secret_files = SecretFiles()
@@ -144,6 +147,7 @@ class Inspection:
         path = snapshot.frame_path(frame)
         if path:
             stop.source = self.source(path, frame["line"], snapshot.SOURCE_AROUND)
+            stop.outdated_source = self.editions.warning(path, frame["line"])
         await _quietly(self._explain(stop))
         try:
             await self.scopes(frame["id"])
@@ -167,10 +171,13 @@ class Inspection:
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
     def source(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
-        """Do as `sources.window`; of a file that may hold secrets, return in place of the line that it does."""
+        """Return the lines around a line, as the program has loaded them, and the first one's number.
+
+        None when they cannot be read. Of a file that may hold secrets, it says so in place of the line.
+        """
         if self.secret_files.hides(path):
             return line, [HIDDEN]
-        return sources.window(path, line, around)
+        return self.editions.window(path, line, around)
 
     async def output_settled(self, quiet: float) -> None:
         """Wait until nothing more has been printed for `quiet` seconds; output travels slowly."""

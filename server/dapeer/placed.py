@@ -22,6 +22,8 @@ class Awaited:
 
     places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that were set for this program."""
+    kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """Path and line of those that this program was not told of; the caller knows why."""
     told: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
     """What the caller knows already: state, path and line."""
 

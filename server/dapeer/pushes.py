@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 from anyio.abc import TaskGroup
 
-from dapeer.errors import DapeerError
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.editions import RESTART
+from dapeer.errors import DapeerError, SourceChanged
+from dapeer.family import root
 from dapeer.fitting import shortened
 from dapeer.live import Life
 from dapeer.session import Session
@@ -22,6 +26,29 @@ REASON = 160
 
 Tell = Callable[[Life], Awaitable[object]]
 """Tells one session, within its own deadline."""
+
+
+async def set_lines(live: Life, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    """Make `wanted` the breakpoints of a file; a program that has loaded another edition of it takes no new ones.
+
+    Raises:
+        SourceChanged: It has not taken some of them.
+    """
+    session = live.session
+    change = session.inspect.editions.change(path)
+    # nvim-dap sends the signs of its buffers by itself.
+    if change is None or change.then is None or session.feed is not None:
+        await live.set_breakpoints(path, wanted)
+        return
+    has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
+    lines = {asked["line"] for asked in has}
+    kept = [each for each in wanted if each["line"] in lines]
+    # Sent again, they may be moved: debugpy reads the file of now.
+    if kept != has:
+        await live.set_breakpoints(path, kept)
+    if refused := {(path, each["line"]) for each in wanted if each not in kept}:
+        root(session).awaited.kept_from |= refused
+        raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 
 class Push:

@@ -320,6 +320,7 @@ class Session:
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks; what came of it is in the mirror."""
+        self.inspect.editions.keep(path)
         arguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [

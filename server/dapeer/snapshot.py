@@ -99,7 +99,7 @@ class Summary(TypedDict):
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return what a stop looks like: place, source, stack, locals, changes, new output."""
-    notes: list[str] = []
+    notes: list[str] = [stop.outdated_source] if stop.outdated_source else []
     changed = mirror.history.changes(stop)
     until = mirror.history.output_end(stop)
     optional = Snapshot(

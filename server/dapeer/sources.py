@@ -14,18 +14,6 @@ LONGEST = 10_000
 """Bytes of a line there."""
 
 
-def window(path: str, line: int, around: int) -> tuple[int, list[str]] | None:
-    """Return the lines around a 1-based line: the first one's number, and their text.
-
-    None when the file cannot be read, is not text, or has no such line.
-    """
-    lines = read_lines(path)
-    if lines is None or not 1 <= line <= len(lines):
-        return None
-    first = max(1, line - around)
-    return first, lines[first - 1 : line + around]
-
-
 def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
     """Return some lines of a file of whatever size, and how many it has; None: more than these.
 

@@ -11,10 +11,12 @@ from pydantic import Field
 from dapeer import snapshot as views
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
+from dapeer.editions import RESTART
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
 from dapeer.sources import FAR, part
 from dapeer.tools.arguments import Line, OptionalFilename, SessionId, source_file
+from dapeer.tools.notes import noted
 from dapeer.tools.tool import Call, Reply, tool
 
 
@@ -37,9 +39,11 @@ async def dap_source(
         _check_secret(call, call.debugger.files.path_of(source_reference))
         lines = await _told(call.focus.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
+        notes: list[str] = []
     else:
         name = _readable(call, filename or "")
         shown, total = await _of_file(name, line, count)
+        notes = _outdated(call, name)
     if not shown:
         has = (
             f"{total} lines" if total is not None else f"no such line in its first {FAR >> 20} MiB"
@@ -49,7 +53,17 @@ async def dap_source(
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
-    return Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
+    reply = Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
+    return noted(reply, notes)
+
+
+def _outdated(call: Call, path: str) -> list[str]:
+    """Return a line for each program that has loaded another edition of a file."""
+    return [
+        f"session {each.id} ({each.name}) runs this file as it was before it changed; {RESTART}"
+        for each in call.debugger.sessions.values()
+        if not each.mirror.ended and (change := each.inspect.editions.known(path)) and change.then
+    ]
 
 
 def _readable(call: Call, filename: str) -> str:

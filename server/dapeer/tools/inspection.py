@@ -24,6 +24,7 @@ from dapeer.tools.arguments import (
 )
 from dapeer.tools.looking import looking
 from dapeer.tools.lookup import find
+from dapeer.tools.notes import noted
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.type_names import type_name
 from dapeer.tools.waiting import look, silence, tasks
@@ -56,7 +57,9 @@ async def dap_current_location(
     around = session.inspect.source(path, frame["line"], context_lines)
     text = views.numbered(*around, frame["line"]) if around else ""
     data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
-    return Reply(f"{views.frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
+    reply = Reply(f"{views.frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
+    warning = session.inspect.editions.warning(path, frame["line"]) if path else ""
+    return noted(reply, [warning] if warning else [])
 
 
 @tool("List threads", read_only=True)

@@ -1,0 +1,94 @@
+"""A source file that changes while its program runs: what was loaded is shown, and the change is said."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mcp import Client
+
+from tests.harness import ask, client, read
+
+SOURCE = """\
+def area(width, height):
+    size = width * height
+    return size
+
+
+total = 0
+for side in range(3):
+    total += area(side, side)
+print(total)
+"""
+STOP = 2
+
+
+@asynccontextmanager
+async def stopped(tmp_path: Path) -> AsyncGenerator[tuple[Client, Path]]:
+    """Stop in a program of a project of its own."""
+    source = tmp_path / "areas.py"
+    source.write_text(SOURCE)
+    async with client(tmp_path) as c:
+        breakpoints = [{"filename": str(source), "line": STOP}]
+        await ask(c, "dap_run", program=str(source), breakpoints=breakpoints)
+        yield c, source
+
+
+async def test_the_source_of_a_stop_is_what_the_program_has_loaded(tmp_path: Path) -> None:
+    async with stopped(tmp_path) as (c, source):
+        source.write_text("# one\n# two\n" + SOURCE)
+        told = await read(c, "dap_step_over")
+        assert "→ 3     return size" in told
+        assert (
+            "areas.py has changed since the program loaded it: the source is of then, line 3 is line "
+            "5 now; dap_restart runs what is there now" in told
+        )
+        assert "line 3 is line 5 now" in await read(c, "dap_current_location")
+        assert "runs this file as it was before it changed" in await read(
+            c, "dap_source", filename=str(source)
+        )
+        again = await read(c, "dap_restart")
+        assert "changed since" not in again
+
+
+async def test_a_line_that_is_gone_is_said_to_be_gone(tmp_path: Path) -> None:
+    async with stopped(tmp_path) as (c, source):
+        source.write_text(SOURCE.replace("    return size\n", "    return width\n"))
+        told = await read(c, "dap_step_over")
+        assert "→ 3     return size" in told
+        assert "line 3 is not there any more" in told
+
+
+async def test_a_file_that_was_saved_without_a_change_is_not_spoken_of(tmp_path: Path) -> None:
+    async with stopped(tmp_path) as (c, source):
+        source.write_text(SOURCE)
+        assert "areas.py has" not in await read(c, "dap_step_over")
+
+
+async def test_a_file_that_changed_before_it_was_looked_at_is_doubted(tmp_path: Path) -> None:
+    library = tmp_path / "library.py"
+    library.write_text("def one():\n    return 1\n")
+    source = tmp_path / "main.py"
+    source.write_text("import library\nnumber = 1\nprint(library.one())\n")
+    async with client(tmp_path) as c:
+        stop = {"filename": str(source), "line": 3}
+        await ask(c, "dap_run", program=str(source), breakpoints=[stop])
+        library.write_text("# new\ndef one():\n    return 1\n")
+        told = await read(c, "dap_step_into")
+        assert "library.py was changed after the program had started, so this may not be" in told
+        assert "dap_restart" in told
+
+
+async def test_a_running_program_takes_no_new_breakpoint_of_a_file_that_has_changed(
+    tmp_path: Path,
+) -> None:
+    async with stopped(tmp_path) as (c, source):
+        source.write_text("# one\n# two\n" + SOURCE)
+        told = await read(c, "dap_set_breakpoint", filename=str(source), line=11)
+        assert "areas.py has changed since the program loaded it" in told
+        assert "verified" not in told
+        # The old one stays what it was, and still stops.
+        stop = await read(c, "dap_continue")
+        assert "→ 2     size = width * height" in stop
+        assert "Rejected" not in stop
+        await read(c, "dap_restart")
+        assert "areas.py:11 verified | print(total)" in await read(c, "dap_breakpoints")
