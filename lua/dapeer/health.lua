@@ -23,7 +23,7 @@ end
 local function version_of(command)
   local started, process = pcall(vim.system, vim.list_extend(vim.list_slice(command), { '--version' }))
   if not started then
-    return nil, (tostring(process):gsub('^%S-:%d+: ', ''))
+    return nil, require('dapeer.process').why(process, command[1])
   end
   local result = process:wait(VERSION_PATIENCE)
   if result.code == 0 then

@@ -115,6 +115,16 @@ local function run(core, on_ready, on_exit)
   end)
 end
 
+---What `vim.system` says of a program that it cannot start, without the place in Neovim's own code.
+---@param failure any
+---@param program string
+---@return string
+function M.why(failure, program)
+  -- Neovim 0.12 has compiled its code in, so that the place is no file; 0.10 does not name the program.
+  local why = tostring(failure):gsub('^%[string ".-"%]:%d+: ', ''):gsub('^%S-:%d+: ', '')
+  return why:find(program, 1, true) and why or ("%s (cmd): '%s'"):format(why, program)
+end
+
 ---Start a core.
 ---@param command string[]                                            the words before the arguments
 ---@param options dapeer.StartOptions
@@ -138,7 +148,7 @@ function M.start(command, options, on_ready, on_exit)
     return core
   end
   core.ended = true
-  return core, (tostring(process):gsub('^%S-:%d+: ', ''))
+  return core, M.why(process, core.command[1])
 end
 
 ---Tell a core to end, politely, so that it ends its debug sessions; one that does not listen is killed.

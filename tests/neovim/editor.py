@@ -24,7 +24,9 @@ EDITOR_MARK = "DAPEER_TEST_EDITOR"
 """Variable that all that a test's Neovim starts inherits from it."""
 
 HERE = Path(__file__).parent
-NVIM = Path(sys.executable).parent / "nvim"
+NVIM = Path(os.environ.get("DAPEER_NVIM") or Path(sys.executable).parent / "nvim").resolve()
+"""The wheel's, or another: tests/neovims.py gets older and newer ones."""
+
 PATIENCE = 3
 """Seconds that Neovim and its debug adapters get to end by themselves."""
 

@@ -52,6 +52,7 @@ end
 ---@param question dapeer.lsp.Question
 ---@return vim.lsp.Client[]  those that cannot be asked: they tell when they like
 local function ask(into, clients, bufnr, question)
+  servers.settle(clients, bufnr, question)
   local asked, others = {}, {}
   for _, client in ipairs(clients) do
     table.insert(reports.asked(client, bufnr) and asked or others, client)
@@ -110,14 +111,20 @@ end
 ---@param client vim.lsp.Client
 ---@return boolean
 local function knows_workspace(client)
-  local provider = client.server_capabilities.diagnosticProvider
-  return type(provider) == 'table' and provider.workspaceDiagnostics == true
+  local options = servers.diagnosing(client)
+  return options ~= nil and options.workspaceDiagnostics == true
 end
 
 ---@param into dapeer.lsp.Collected
 ---@param question dapeer.lsp.Question
 ---@return table<integer, boolean>  clients that have answered
 local function ask_for_workspace(into, question)
+  for _, client in ipairs(servers.all()) do
+    local bufnr = next(client.attached_buffers)
+    if client.initialized and bufnr then
+      servers.settle({ client }, bufnr, question)
+    end
+  end
   local clients = vim.tbl_filter(function(client)
     return client.initialized
       and knows_workspace(client)
@@ -125,7 +132,7 @@ local function ask_for_workspace(into, question)
   end, servers.all())
   local answers = requests.all(clients, OF_WORKSPACE, function(client)
     return {
-      identifier = client.server_capabilities.diagnosticProvider.identifier,
+      identifier = servers.diagnosing(client).identifier,
       previousResultIds = {},
     }
   end, question)

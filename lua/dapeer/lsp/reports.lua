@@ -117,11 +117,8 @@ function M.ask(clients, bufnr, question)
   local uri = vim.uri_from_bufnr(bufnr)
   local own = vim.tbl_extend('force', {}, question, { bufnr = bufnr })
   return requests.all(clients, OF_FILE, function(client)
-    local provider = client.server_capabilities.diagnosticProvider
-    return {
-      textDocument = { uri = uri },
-      identifier = type(provider) == 'table' and provider.identifier or nil,
-    }
+    local options = servers.diagnosing(client)
+    return { textDocument = { uri = uri }, identifier = options and options.identifier or nil }
   end, own)
 end
 

@@ -32,6 +32,17 @@ function M.offers(client, method, bufnr)
     or false
 end
 
+---How a server can be asked for diagnostics: what it has told when it started, or has registered since.
+---@param client vim.lsp.Client
+---@return lsp.DiagnosticOptions?
+function M.diagnosing(client)
+  local registered = client.dynamic_capabilities.capabilities
+  -- Neovim 0.12 keeps registrations by the name of the capability, older ones by the method.
+  local found = registered.diagnosticProvider or registered['textDocument/diagnostic'] or {}
+  local options = found[#found] and found[#found].registerOptions or client.server_capabilities.diagnosticProvider
+  return type(options) == 'table' and options or nil
+end
+
 ---What a server reports that it is doing.
 ---@param client vim.lsp.Client
 ---@return string[]
@@ -166,13 +177,14 @@ local PATIENCE = 1000 -- milliseconds
 -- answered a request, what it has told before is known.
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
-local function told_all(bufnr, question)
+---@param which? fun(client: vim.lsp.Client): boolean
+local function told_all(bufnr, question, which)
   local requests = require('dapeer.lsp.requests')
   local brief = { ctx = question.ctx, timeout = math.min(question.timeout, PATIENCE) }
   local asked = {}
   for _, method in ipairs(CHEAP) do
     local clients = vim.tbl_filter(function(client)
-      return not asked[client.id]
+      return not asked[client.id] and (not which or which(client))
     end, (sorted_out(bufnr, method)))
     for _, client in ipairs(clients) do
       asked[client.id] = true
@@ -182,6 +194,26 @@ local function told_all(bufnr, question)
       return { textDocument = document, position = { line = 0, character = 0 } }
     end, brief)
   end
+end
+
+---@type table<integer, boolean>  clients whose registrations of diagnostics are known
+local settled = {}
+
+---Within a task: wait until servers that may register it later have told how to ask them for diagnostics.
+---Neovim has them do so since 0.12.
+---@param clients vim.lsp.Client[]
+---@param bufnr integer
+---@param question dapeer.lsp.Question
+function M.settle(clients, bufnr, question)
+  local waiting = {}
+  for _, client in ipairs(clients) do
+    local may = vim.tbl_get(client.capabilities, 'textDocument', 'diagnostic', 'dynamicRegistration')
+    waiting[client.id] = may and not settled[client.id] and not M.diagnosing(client)
+    settled[client.id] = true
+  end
+  told_all(bufnr, question, function(client)
+    return waiting[client.id] or false
+  end)
 end
 
 ---Within a task: the clients of a buffer that offer a method. Fails with a sentence when there is none. Waits
