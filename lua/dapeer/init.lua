@@ -35,8 +35,11 @@ function M.setup(options)
   M._set_up_tools(options)
   M._set_up_opencode()
   if config.get().auto_start then
-    M._start_with_neovim()
+    M._when_up('dapeer_start', M.start)
   end
+  M._when_up('dapeer_knock', function()
+    require('dapeer.knock').knock()
+  end)
 end
 
 -- The registry is loaded only if somebody asks for tools; what it holds was made under the options of before.
@@ -65,15 +68,15 @@ function M._set_up_opencode()
 end
 
 -- Once Neovim is up, so that nothing is added to its start.
-function M._start_with_neovim()
+function M._when_up(group, action)
   if vim.v.vim_did_enter == 1 then
-    return vim.schedule(M.start)
+    return vim.schedule(action)
   end
   vim.api.nvim_create_autocmd('VimEnter', {
-    group = vim.api.nvim_create_augroup('dapeer_start', { clear = true }),
+    group = vim.api.nvim_create_augroup(group, { clear = true }),
     once = true,
     callback = vim.schedule_wrap(function()
-      M.start()
+      action()
     end),
   })
 end

@@ -41,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     secrets = credentials.taken()
     arguments = _parser().parse_args(argv)
     arguments.credentials = secrets
+    arguments.given = sys.argv[1:] if argv is None else argv
     try:
         footing.check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
@@ -55,11 +56,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _stdio(arguments: argparse.Namespace) -> int:
     nvim = arguments.nvim or _neovim_around()
     # Who asks for fewer tools, or for secrets, gets a server that does just that.
-    if not (arguments.no_bridge or arguments.read_only or arguments.tools or arguments.no_redact):
+    alone = arguments.no_bridge or arguments.successor
+    if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
         from dapeer.mcp import announcement, bridge
 
-        if connection := announcement.reach(Path.cwd(), nvim):
-            return bridge.carry(connection)
+        if reached := announcement.reach(Path.cwd(), nvim):
+            wish = bridge.Wish(nvim, arguments.given, arguments.credentials)
+            return bridge.carry(reached, wish)
     import asyncio
 
     with _nothing_collected():
@@ -107,6 +110,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
         arguments.tools,
         arguments.no_redact,
         nvim=None if nvim == NONE else nvim,
+        patient=getattr(arguments, "successor", False),
         opencode=address(url) if url else None,
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
@@ -212,6 +216,8 @@ def _add_stdio(add_parser: AddParser) -> None:
         action="store_true",
         help="be a server of its own, also where one runs for this project",
     )
+    # How a bridge starts one of its own when the server that it had joined has ended.
+    parser.add_argument("--successor", action="store_true", help=argparse.SUPPRESS)
     _add_neovim(parser, default=None, said="that of this terminal, else auto")
     _add_selection(parser)
     parser.set_defaults(command=_stdio)

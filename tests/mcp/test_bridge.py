@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.mcp.announcement import Announcement, announced, file_of, private, runtime_folder
-from tests.mcp.wire import Wire, call, request, serving, started
+from dapeer.mcp.uris import SESSIONS
+from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -104,15 +105,61 @@ async def test_a_bridged_client_that_leaves_cancels_its_calls_and_nothing_else(
         await two.ask(call(4, "dap_terminate"))
 
 
-async def test_a_bridge_ends_with_its_server_and_says_so(project: Path) -> None:
-    async with (
-        serving("--no-auth", cwd=project) as (server, _),
-        started(*STDIO, cwd=project, stderr=True) as client,
-    ):
-        await client.handshake()
-        await server.signal(signal.SIGTERM)
-        assert "has ended" in await client.logged("dapeer")
-        assert await client.process.wait() == 1
+SLEEPS = {"program": str(program("sleeper.py")), "wait_until_paused": False}
+STATELESS = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "by hand", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+async def heard(wire: Wire, method: str, **params: object) -> Json:
+    """Return the next notification of a method, with these parameters among others."""
+    while True:
+        message = await wire.receive()
+        if message.get("method") == method and params.items() <= message.get("params", {}).items():
+            return message
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+async def test_a_client_outlives_its_server_and_is_told_what_was_lost_with_it(
+    project: Path, end: signal.Signals
+) -> None:
+    async with serving("--no-auth", cwd=project) as (server, _), started(*STDIO, cwd=project) as c:
+        await c.handshake()
+        await c.ask(request("resources/subscribe", 1, uri=SESSIONS))
+        await c.ask(call(2, "dap_run", **SLEEPS))
+        await c.send(call(3, "dap_wait_until_paused", timeout_ms=600_000))
+        await c.ask(request("ping", 4))
+        await server.signal(end)
+        while (answer := await c.receive()).get("id") != 3:
+            pass
+        if end == signal.SIGKILL:
+            assert answer["error"]["message"].startswith("The core of dapeer ended before it had")
+        await heard(c, "notifications/tools/list_changed")
+        await heard(c, "notifications/prompts/list_changed")
+        told = (await c.ask(call(5, "dap_status")))["result"]["content"]
+        assert told[0]["text"].startswith("No debug sessions.")
+        assert "One of this connection's own goes on" in told[1]["text"]
+        await c.send(call(6, "dap_run", **SLEEPS))
+        await heard(c, "notifications/resources/updated", uri=SESSIONS)
+        assert await c.end() == 0
+
+
+async def test_the_streams_of_a_client_go_on_with_the_next_server(project: Path) -> None:
+    wanted = {"toolsListChanged": True, "resourceSubscriptions": [SESSIONS]}
+    async with serving("--no-auth", cwd=project) as (server, _), started(*STDIO, cwd=project) as c:
+        await c.send(request("subscriptions/listen", 1, notifications=wanted, _meta=STATELESS))
+        assert (await c.receive())["method"] == "notifications/subscriptions/acknowledged"
+        await server.signal(signal.SIGKILL)
+        # Nothing is acknowledged a second time.
+        changed = await c.receive()
+        assert changed["method"] == "notifications/tools/list_changed"
+        assert changed["params"] == {"_meta": {"io.modelcontextprotocol/subscriptionId": 1}}
+        run = request("tools/call", 2, name="dap_run", arguments=SLEEPS, _meta=STATELESS)
+        await c.send(run)
+        assert (await c.receive())["method"] == "notifications/resources/updated"
+        assert await c.end() == 0
 
 
 async def test_a_client_that_wants_a_server_of_its_own_or_is_of_another_project_gets_one(

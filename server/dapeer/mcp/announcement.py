@@ -41,6 +41,14 @@ class Announcement:
     """What its HTTP clients must show. Who can read this can reach the socket, which gives them as much."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A server that a client is connected to."""
+
+    connection: socket.socket
+    said: Announcement
+
+
 def state_folder() -> Path:
     """Return the user's own folder for what outlives a process."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
@@ -100,7 +108,7 @@ def announced(
 @contextmanager
 def _announced(path: Path, mine: Announcement) -> Generator[bool]:
     if other := _connected(path):
-        other.close()
+        other.connection.close()
         yield False
         return
     _write(path, mine)
@@ -123,8 +131,8 @@ def _write(path: Path, announcement: Announcement) -> None:
         raise
 
 
-def reach(folder: Path, target: str = "auto") -> socket.socket | None:
-    """Return a connection to the server that a client wants; None: there is none.
+def reach(folder: Path, target: str = "auto") -> Reached | None:
+    """Connect to the server that a client wants; None: there is none.
 
     Args:
         folder: The client's working directory.
@@ -138,10 +146,10 @@ def reach(folder: Path, target: str = "auto") -> socket.socket | None:
 def serving_http(folder: Path, target: str = "auto") -> Announcement | None:
     """Return what the server that a client wants, as in `reach`, says of itself; None: none serves HTTP."""
     for path in _candidates(folder, target):
-        if connection := _connected(path):
-            connection.close()
-            if (found := _read(path)) and found.url:
-                return found
+        if reached := _connected(path):
+            reached.connection.close()
+            if reached.said.url:
+                return reached.said
     return None
 
 
@@ -169,7 +177,7 @@ def _upwards(folder: Path) -> Iterable[Path]:
     return (folder, *folder.parents)
 
 
-def _connected(path: Path) -> socket.socket | None:
+def _connected(path: Path) -> Reached | None:
     """Connect to an announced server; an announcement that nobody stands behind is removed."""
     announcement = _read(path)
     if announcement is None:
@@ -187,7 +195,7 @@ def _connected(path: Path) -> socket.socket | None:
         path.unlink(missing_ok=True)
     if greeting == GREETING:
         connection.settimeout(None)
-        return connection
+        return Reached(connection, announcement)
     connection.close()
     return None
 

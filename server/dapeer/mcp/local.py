@@ -10,20 +10,16 @@ import tempfile
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
 
 import anyio
 
 from dapeer.errors import Stranger
-from dapeer.mcp import lines
+from dapeer.mcp import knocks, lines
 from dapeer.mcp.announcement import GREETING, announced, private, runtime_folder
 from dapeer.mcp.server import DapeerServer
 from dapeer.ownership import check_peer
 
 log = logging.getLogger(__name__)
-
-LONGEST_PATH: Final = 100
-"""Bytes of a unix socket's path that work everywhere (104 on macOS, 108 on Linux)."""
 
 
 @asynccontextmanager
@@ -56,6 +52,7 @@ async def serve(
         else:
             if not first:
                 log.info("another server has announced itself for this project")
+            knocks.knock(knocks.FOR_CORES)
         yield
         clients.cancel_scope.cancel()
 
@@ -76,7 +73,7 @@ async def _serve_client(
 def _socket_path() -> Generator[Path]:
     """Give a path for our socket in a folder that is closed to others."""
     path = private(runtime_folder()) / f"{os.getpid()}.sock"
-    if len(os.fsencode(path)) <= LONGEST_PATH:
+    if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
         try:
             yield path
         finally:

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import signal
 from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import anyio
-from anyio.abc import TaskGroup
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
-from dapeer.errors import NeovimBusy, NeovimError
 from dapeer.mcp import stdio
+from dapeer.mcp.neovims import Neovims
 from dapeer.mcp.server import DapeerServer, make_server
 from dapeer.mcp.toolbox import Selection
-from dapeer.neovim.discovery import AUTO, of_project
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
 from dapeer.tools import TOOLS
 from dapeer.tools.tool import Served
 
 log = logging.getLogger(__name__)
-
-A_DAY: Final = 86_400
-"""Seconds that a Neovim which waits for a key may take to let us in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +38,8 @@ class Offer:
     tools: Iterable[Served] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
+    patient: bool = False
+    """Whether that Neovim need not be there yet."""
     opencode: str | None = None
     """Where the OpenCode server listens whose sessions are offered; None: none."""
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -89,41 +84,13 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
-            await _attach(offer.nvim, peers, debugger.project, tasks)
+            if offer.nvim is not None:
+                # Before the first look: who comes meanwhile finds the door.
+                neovims = Neovims(offer.nvim, peers, debugger.project)
+                tasks.start_soon(neovims.let_in)
+                await neovims.attach(tasks, patient=offer.patient)
             yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop
             tasks.cancel_scope.cancel()
-
-
-async def _attach(target: str | None, peers: Peers, project: Path, tasks: TaskGroup) -> None:
-    """Attach the Neovim that was named; those that have to be looked for keep nobody waiting."""
-    if target == AUTO:
-        tasks.start_soon(_attach_all, peers, project)
-    elif target is not None:
-        try:
-            await peers.connect(target)
-        except NeovimBusy as error:
-            log.warning("%s It is attached as soon as it answers.", error)
-            tasks.start_soon(_attach_patiently, peers, target)
-
-
-async def _attach_all(peers: Peers, project: Path) -> None:
-    for found in await of_project(project):
-        try:
-            await peers.connect(found.address)
-        except NeovimError as error:
-            log.warning("%s", error)
-        except Exception:
-            # Nobody has asked for this one by name: it must not keep anybody from debugging.
-            log.exception("cannot attach the Neovim at %s", found.address)
-
-
-async def _attach_patiently(peers: Peers, target: str) -> None:
-    with contextlib.suppress(NeovimError):
-        while True:
-            # The first attempt may be under way still, and is about to give up.
-            with contextlib.suppress(NeovimBusy):
-                await peers.connect(target, seconds=A_DAY)
-                return
 
 
 @contextmanager

@@ -148,6 +148,7 @@ class Toolbox:
     async def _run(
         self, context: Context, tool: Served, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
+        await self._peers.first_look()
         masks = self._masks(tool)
         report = context.session.report_progress
         with Progress(

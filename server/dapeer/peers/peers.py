@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Final, Self
+from weakref import WeakKeyDictionary
 
 import anyio
 from anyio.abc import TaskGroup
@@ -25,6 +26,9 @@ from dapeer.peers.witness import Action
 from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)
+
+SECONDS_TO_LOOK: Final = 1.0
+"""What the first look for Neovims may keep a client's first call waiting."""
 
 COMING_BACK: Final = "nvim_connect"
 """The tool that a Neovim is attached with again after it was left."""
@@ -50,6 +54,15 @@ class Peers:
         self._taps = Taps()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
+        self.seek: Callable[[], Awaitable[None]] | None = None
+        """Attaches the Neovims of the project that are not; None: only those that are named are attached."""
+        self._looked = anyio.Event()
+        self._detached: set[str] = set()
+        """The targets of those that a client has detached: they are not looked for."""
+        self._came: list[Peer] = []
+        """Those that have come after the first look, in their order."""
+        self._told: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        """How many of them a client has been told of, by what stands for the client."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
         self.opencode = Servers(debugger.project, self._tasks, opencode)
@@ -134,6 +147,7 @@ class Peers:
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
+        self._detached.discard(target)
         return peer
 
     async def disconnect(self, number: int) -> None:
@@ -156,7 +170,46 @@ class Peers:
         peer = self.peer(number)
         if any(peer.witness.wants.values()):
             self._left[peer.target] = peer
+        self._detached.add(peer.target)
         await self.disconnect(number)
+
+    # -- those that come by themselves
+
+    async def look_around(self) -> None:
+        """Attach the Neovims of the project that are there, if all of them are wanted."""
+        if self.seek is not None:
+            try:
+                await self.seek()
+            finally:
+                self._looked.set()
+
+    async def first_look(self) -> None:
+        """Wait, not for long, until those that were there at the start are attached."""
+        if self.seek is not None:
+            with anyio.move_on_after(SECONDS_TO_LOOK):
+                await self._looked.wait()
+
+    async def welcome(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
+        """Attach a Neovim for which no client has asked; clients are told if it has come since the first look.
+
+        Raises:
+            NeovimError: As `connect`.
+        """
+        before = set(self.attached)
+        peer = await self.connect(target, seconds)
+        late = self.seek is None or self._looked.is_set()
+        if late and peer.id not in before and peer not in self._came:
+            self._came.append(peer)
+
+    def is_wanted(self, target: str, pid: int | None) -> bool:
+        """Whether nobody has detached this one, and it is not attached, under whatever address."""
+        known = any(pid == peer.pid for peer in self.attached.values()) if pid else False
+        return target not in self._detached and not known
+
+    def newly_come(self, client: object) -> list[Peer]:
+        """Return the Neovims that have come since the first look, each once to each client."""
+        told, self._told[client] = self._told.get(client, 0), len(self._came)
+        return [peer for peer in self._came[told:] if peer.id in self.attached]
 
     async def _watch(self, peer: Peer) -> None:
         """Detach a Neovim that ends by itself."""

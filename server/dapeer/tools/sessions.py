@@ -17,6 +17,7 @@ from dapeer.adapters.detection import detect
 from dapeer.adapters.interpreter import find_python
 from dapeer.adapters.own_environment import surroundings
 from dapeer.family import alive, root
+from dapeer.peers import Peer
 from dapeer.session import Session
 from dapeer.snapshot import Summary, relative
 from dapeer.tools import starting
@@ -64,6 +65,9 @@ class Adapters(TypedDict):
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is meant by default."""
     debugger = call.debugger
+    if not any(map(alive, debugger.programs)):
+        # One without our plugin does not tell that it has come.
+        await call.peers.look_around()
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
     await asyncio.gather(*(session.placed(PLACE) for session in shown))
@@ -80,11 +84,17 @@ async def dap_status(call: Call) -> Reply:
     older = len(debugger.sessions.keys() - {session.id for session in shown})
     lines += [f"… and {older} that ended earlier"] * bool(older)
     text = "\n".join(lines) or "No debug sessions. Start one with dap_run."
+    came = call.peers.newly_come(call.focus)
+    text = "\n".join([text, *(f"New: {_came_line(peer)}" for peer in came)])
     data: dict[str, Any] = {"sessions": rows, "breakpoints": count}
     data |= {"older": older} if older else {}
     if default is not None:
         data["focused"] = default
     return Reply(f"{text}\nBreakpoints: {count}.", data)
+
+
+def _came_line(peer: Peer) -> str:
+    return f"Neovim {peer.id} (pid {peer.pid}, in {peer.cwd}) has come; its sessions are shared."
 
 
 def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:
