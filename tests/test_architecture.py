@@ -41,7 +41,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset({"mirror", "relevance"}),
     frozenset({"history", "output", "placed", "loaded", "failed"}),
-    frozenset({"filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
+    frozenset({"bounded", "filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
     frozenset({"dap", "logs", "footing"}),
     frozenset({"errors", "credentials", "redaction", "folders"}),
 )
@@ -71,7 +71,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "kinds.py", "places.py", "relevance.py", "render.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
     "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
-    "fitting.py", "redaction.py", "tcp_table.py",
+    "bounded.py", "fitting.py", "redaction.py", "tcp_table.py",
 )  # fmt: skip
 """Modules without await and without a clock."""
 

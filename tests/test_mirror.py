@@ -1,5 +1,7 @@
 """How single messages of a session move its mirror: threads, stops, the end."""
 
+from collections.abc import Callable
+
 import pytest
 
 from dapeer.dap.messages import Event, Response
@@ -251,3 +253,48 @@ def test_a_response_to_launch_makes_the_program_run() -> None:
     assert mirror.phase is Phase.STARTING
     mirror.apply(Response(0, "launch", success=True))
     assert mirror.phase is Phase.RUNNING
+
+
+MANY = 10_100
+BodyOf = Callable[[int], dict[str, object]]
+ENDLESS: dict[str, tuple[str, BodyOf]] = {
+    "threads": ("thread", lambda n: {"reason": "started", "threadId": n}),
+    "modules": ("module", lambda n: {"reason": "new", "module": {"id": n, "name": "m"}}),
+    "sources": ("loadedSource", lambda n: {"reason": "new", "source": {"path": f"/{n}"}}),
+    "failures": ("breakpointFailed", lambda n: {"expression": "x", "error": f"no {n}"}),
+    "capabilities": ("capabilities", lambda n: {"capabilities": {f"supports{n}": True}}),
+    "long names": (
+        "module",
+        lambda n: {"reason": "new", "module": {"id": n, "name": "m" * 20_000}},
+    ),
+}
+
+
+@pytest.mark.parametrize("told_of", ENDLESS)
+def test_what_an_adapter_tells_without_end_is_kept_in_part_and_that_is_told(told_of: str) -> None:
+    told = Told()
+    event, body = ENDLESS[told_of]
+    for number in range(MANY):
+        told.event(event, **body(number))
+    mirror = told.mirror
+    loaded = mirror.loaded
+    tables = (mirror.threads, loaded.modules, loaded.sources, mirror.failures.known)
+    assert max(len(table) for table in (*tables, mirror.capabilities)) < MANY
+    assert (mirror.left_out or "").startswith("It told of ")
+
+
+def test_of_threads_that_stop_without_end_the_latest_are_known() -> None:
+    told = Told()
+    for number in range(1, MANY):
+        told.stopped(number, everybody=False)
+    assert told.mirror.stop_of(1) is None
+    assert told.mirror.stop is told.mirror.stop_of(MANY - 1)
+
+
+def test_what_a_breakpoint_event_invents_is_not_kept() -> None:
+    told = Told()
+    wanted = {"source": {"path": "/a"}, "breakpoints": [{"line": 1}]}
+    told.tell("setBreakpoints", {"breakpoints": [{"id": 1, "verified": False}]}, **wanted)
+    told.event("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True, "odd": "x"})
+    ((_, made),) = told.mirror.breakpoints["/a"]
+    assert made == {"id": 1, "verified": True}

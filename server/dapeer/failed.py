@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dapeer.bounded import Bounded
 from dapeer.dap.messages import Body
 
 EVENT = "breakpointFailed"
@@ -33,13 +34,13 @@ class Failure:
 class Failures:
     """All that failed in the processes of one program."""
 
-    _known: dict[tuple[str, str, str, int, str], Failure] = field(
-        default_factory=dict[tuple[str, str, str, int, str], Failure]
+    known: Bounded[tuple[str, str, str, int, str], Failure] = field(
+        default_factory=lambda: Bounded("conditions that failed")
     )
 
     def __iter__(self) -> Iterator[Failure]:
         """Yield them, the earliest first."""
-        return iter(self._known.values())
+        return iter(self.known.values())
 
     def take(self, body: Body) -> None:
         """Take in what an event tells; without `count` it is one more."""
@@ -51,7 +52,8 @@ class Failures:
             str(body.get("error") or ""),
         )
         key = (failure.kind, failure.expression, failure.path, failure.line, failure.error)
-        known = self._known.setdefault(key, failure)
+        known = self.known.get(key, failure)
+        self.known[key] = known
         known.count = int(body.get("count") or known.count + 1)
 
     def told(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from dapeer.bounded import Bounded
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 
@@ -14,10 +15,15 @@ from dapeer.dap.types import Source
 class Loaded:
     """Modules and sources that came and did not go. `Mirror` feeds it."""
 
-    modules: dict[str, Body] = field(default_factory=dict[str, Body])
+    modules: Bounded[str, Body] = field(default_factory=lambda: Bounded("modules"))
     """By id."""
-    sources: dict[str, Source] = field(default_factory=dict[str, Source])
+    sources: Bounded[str, Source] = field(default_factory=lambda: Bounded("sources"))
     """By path, or by reference where there is none."""
+
+    @property
+    def tables(self) -> tuple[Bounded[str, Body], Bounded[str, Source]]:
+        """Both, which take only so much."""
+        return self.modules, self.sources
 
     @property
     def on_event(self) -> Mapping[str, Callable[[Body], None]]:
@@ -47,11 +53,12 @@ class Loaded:
         modules = cast("list[Body]", body.get("modules") or [])
         # A page of a long list adds to what is known; the whole list replaces it.
         known = self.modules if asked.get("startModule") else {}
-        self.modules = known | {str(module.get("id")): module for module in modules}
+        listed = {str(module.get("id")): module for module in modules}
+        self.modules = Bounded("modules", {**known, **listed})
 
     def _sources_listed(self, asked: Body, body: Body) -> None:  # noqa: ARG002
         sources = cast("list[Source]", body.get("sources") or [])
-        self.sources = {_key(source): source for source in sources}
+        self.sources = Bounded("sources", {_key(source): source for source in sources})
 
 
 def _key(source: Source) -> str:

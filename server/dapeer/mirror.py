@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from dapeer import failed
+from dapeer.bounded import MOST, Bounded
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
@@ -43,11 +44,11 @@ class Mirror:
     def __init__(self, parent: Mirror | None = None, frames: Frames | None = None) -> None:
         """What a program prints and fails at its processes share with `parent`; `frames` tells whose a stack frame is."""
         self.frames = frames or Frames()
-        self.capabilities: dict[str, Any] = {}
+        self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         self.history = History()
-        self.threads: dict[int, str] = {}
+        self.threads: Bounded[int, str] = Bounded("threads")
         """Names by thread id; empty for a thread that only an event has told of."""
         self.output = parent.output if parent else OutputLog()
         self.failures = parent.failures if parent else failed.Failures()
@@ -147,6 +148,12 @@ class Mirror:
         """Whether the debuggee has ended, or is no longer ours."""
         return self._ended
 
+    @property
+    def left_out(self) -> str | None:
+        """Says what the adapter has told too much of to keep it all; None: nothing."""
+        tables = (self.threads, *self.loaded.tables, self.failures.known, self.capabilities)
+        return next((table.left_out for table in tables if table.left_out), None)
+
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs."""
         return self._stops.get(thread_id) or next(
@@ -228,6 +235,8 @@ class Mirror:
             self._stops.clear()
         # The latest stop comes last, also when the thread had stopped before.
         self._stops.pop(thread_id, None)
+        if len(self._stops) >= MOST:
+            del self._stops[next(iter(self._stops))]
         self._stops[thread_id] = stop
         self.history.add(stop)
         self.placed.hit(body.get("hitBreakpointIds") or ())
@@ -262,10 +271,10 @@ class Mirror:
             self.threads.pop(thread_id, None)
             self._stops.pop(thread_id, None)
         else:
-            self.threads.setdefault(thread_id, "")
+            self.threads[thread_id] = self.threads.get(thread_id, "")
 
     def _capabilities(self, body: Body) -> None:
-        self.capabilities |= body.get("capabilities") or {}
+        self.capabilities.take(body.get("capabilities") or {})
 
     def _process(self, body: Body) -> None:
         self.process = body
@@ -311,13 +320,12 @@ class Mirror:
         self._started = True
 
     def _initialize(self, asked: Body, body: Body) -> None:  # noqa: ARG002
-        self.capabilities |= body
+        self.capabilities.take(body)
 
     def _threads(self, asked: Body, body: Body) -> None:  # noqa: ARG002
         threads = cast("Sequence[Thread]", body.get("threads") or ())
-        self.threads = {
-            thread["id"]: str(thread.get("name") or f"thread {thread['id']}") for thread in threads
-        }
+        named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
+        self.threads = Bounded("threads", named)
         self._threads_asked = self.epoch
         self._find_thread()
 

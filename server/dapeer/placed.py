@@ -126,7 +126,8 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
     """Return what is true now; why it was not verified is forgotten with that."""
     over = {"message", "reason"} if changed.get("verified") else set[str]()
     kept = {key: value for key, value in known.items() if key not in over}
-    return cast("Breakpoint", {**kept, **changed})
+    new = {key: value for key, value in changed.items() if key in Breakpoint.__annotations__}
+    return cast("Breakpoint", {**kept, **new})
 
 
 def _paired(asked: Body, body: Body) -> list[tuple[Any, Breakpoint]]:

@@ -394,6 +394,6 @@ class Session:
     def summary(self) -> look.Summary:
         """Return one line of facts about the session."""
         facts = {"name": self.name, "type": self.adapter, **self.advice.facts, **self.view()}
-        facts |= {"problem": self.channel.fault, "feed": self.feed}
+        facts |= {"problem": self.channel.fault or self.mirror.left_out, "feed": self.feed}
         kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
         return cast("look.Summary", {key: facts[key] for key in facts if key in kept})

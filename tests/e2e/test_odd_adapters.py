@@ -315,6 +315,15 @@ async def test_an_odd_message_ends_at_most_its_own_session(settings: Path, attac
         assert "could not take in" not in status
 
 
+async def test_what_is_left_out_of_an_endless_list_is_told_with_the_session(settings: Path) -> None:
+    threads = [{"id": number, "name": "worker"} for number in range(1, 10_100)]
+    fake(settings, {"threads": [{"respond": {"threads": threads}}]})
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        await call(c, "dap_threads")
+        assert "too many threads: the first 10000 are kept" in await read(c, "dap_status")
+
+
 async def test_an_adapter_that_asks_without_end_and_reads_nothing_is_left(settings: Path) -> None:
     asking: Json = {"times": [3000, {"request": ["makeCoffee", {}]}]}
     fake(settings, {"next": [asking, "default"]})

@@ -1,0 +1,49 @@
+"""A table that an adapter fills with ids of its own choice. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MOST = 10_000
+"""Entries; a program of thousands of threads, or of modules, has room."""
+LONGEST = 16_384
+"""Characters of an entry."""
+
+
+class Bounded(dict[K, V]):
+    """Takes new entries while there is room for them, and remembers that some found none.
+
+    >>> table = Bounded("threads", {1: "main"}, most=2); table[2] = "second"; table[3] = "third"
+    >>> table, table.left_out
+    ({1: 'main', 2: 'second'}, 'It told of too many threads: the first 2 are kept.')
+    """
+
+    def __init__(self, what: str, entries: Mapping[K, V] | None = None, most: int = MOST) -> None:
+        """`what` the entries are, as a reader calls them."""
+        super().__init__()
+        self._what, self._most = what, most
+        self.left_out: str | None = None
+        """Says that entries were left out; None: none was."""
+        self.take(entries or {})
+
+    def take(self, entries: Mapping[K, V]) -> None:
+        """Set several entries."""
+        for key, value in entries.items():
+            self[key] = value
+
+    def __setitem__(self, key: K, value: V) -> None:
+        """Set an entry, if it finds room."""
+        if key not in self and len(self) >= self._most:
+            self.left_out = self.left_out or (
+                f"It told of too many {self._what}: the first {self._most} are kept."
+            )
+        elif len(repr(key)) + len(repr(value)) > LONGEST:
+            self.left_out = self.left_out or (
+                f"It told of {self._what} at such length that some are left out."
+            )
+        else:
+            super().__setitem__(key, value)
