@@ -92,7 +92,9 @@ def _fate(
         elif ended and not reached and first.cause is None and "logMessage" not in wanted:
             yield Fate("not hit", path, line)
     elif not made:
-        said = f" ({first.adapter} debugs no such files)"
+        why = (each.placed.unanswered.get(path) for each in mirrors)
+        said = next(filter(None, why), "debugs no such files")
+        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
         yield Fate("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states

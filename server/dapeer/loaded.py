@@ -52,7 +52,7 @@ class Loaded:
     def _modules_listed(self, asked: Body, body: Body) -> None:
         modules = cast("list[Body]", body.get("modules") or [])
         # A page of a long list adds to what is known; the whole list replaces it.
-        known = self.modules if asked.get("startModule") else {}
+        known = self.modules if asked.get("startModule") else dict[str, Body]()
         listed = {str(module.get("id")): module for module in modules}
         self.modules = Bounded("modules", {**known, **listed})
 

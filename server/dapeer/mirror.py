@@ -198,8 +198,9 @@ class Mirror:
             case Event(event=name, body=body):
                 if name in self._on_event:  # unknown ones are allowed, and many
                     self._on_event[name](body)
-            case Request(seq=seq, command=command):
+            case Request(seq=seq, command=command, arguments=arguments):
                 self._asked[seq] = self.epoch
+                self.placed.asked(command, arguments)
                 if command in RESUMES or command == "pause":
                     self.pausing = command == "pause" and not self._stops
                 if command in RESUMES:
@@ -297,9 +298,11 @@ class Mirror:
         self.pausing &= response.success or response.command != "pause"
         if response.command in RESUMES:
             self._resume_answered(response)
+        elif not response.success:
+            self.placed.refused(response.command, response.arguments, response.failure())
         # What an adapter tells late about an earlier stop must not pass for this one: its ids may
         # mean something else by now.
-        elif known and response.success and not (late and response.command in INSPECTIONS):
+        elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
 
     def _resume_answered(self, response: Response) -> None:
@@ -332,11 +335,8 @@ class Mirror:
     def _find_thread(self) -> None:
         """Say which thread it was that stopped, where the adapter left that out."""
         stop = self.stop
-        if (
-            stop is None
-            or isinstance(stop.body.get("threadId"), int)
-            or stop.thread_id in self.threads
-        ):
+        told = stop is not None and isinstance(stop.body.get("threadId"), int)
+        if stop is None or told or stop.thread_id in self.threads:
             return
         if self.threads:
             del self._stops[stop.thread_id]

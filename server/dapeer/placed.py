@@ -15,6 +15,8 @@ from dapeer.dap.types import (
     StackFrame,
 )
 
+SET_LINES = "setBreakpoints"
+
 
 @dataclass(slots=True)
 class Awaited:
@@ -49,15 +51,28 @@ class Placed:
     reached: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line, as they were asked for, of those at which the program was seen."""
 
+    unanswered: dict[str, str] = field(default_factory=dict[str, str])
+    """By source path: why there is no answer to what was sent last."""
+
     @property
     def on_response(self) -> Mapping[str, Callable[[Body, Body], None]]:
         """What takes in each response: what was asked, and what was answered."""
         return {
-            "setBreakpoints": self._set_lines,
+            SET_LINES: self._set_lines,
             "setFunctionBreakpoints": self._set_functions,
             "setDataBreakpoints": self._set_data,
             "setInstructionBreakpoints": self._set_instructions,
         }
+
+    def asked(self, command: str, arguments: Body) -> None:
+        """Take in a request, which may set breakpoints."""
+        if command == SET_LINES:
+            self.unanswered[_path(arguments)] = f"has not answered `{command}`"
+
+    def refused(self, command: str, asked: Body, why: str) -> None:
+        """Take in that the adapter has refused a request, in its own words."""
+        if command == SET_LINES and asked:
+            self.unanswered[_path(asked)] = f"refused: {why}"
 
     def changed(self, body: Body) -> None:
         """Take in a `breakpoint` event."""
@@ -109,7 +124,8 @@ class Placed:
                 self.reached.update((known, each) for each in at)
 
     def _set_lines(self, asked: Body, body: Body) -> None:
-        path = str(asked["source"].get("path"))
+        path = _path(asked)
+        self.unanswered.pop(path, None)
         self.lines[path] = _paired(asked, body)
 
     def _set_functions(self, asked: Body, body: Body) -> None:
@@ -120,6 +136,10 @@ class Placed:
 
     def _set_instructions(self, asked: Body, body: Body) -> None:
         self.instructions = _paired(asked, body)
+
+
+def _path(asked: Body) -> str:
+    return str(cast("Body", asked.get("source") or {}).get("path"))
 
 
 def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:

@@ -230,3 +230,10 @@ def test_what_comes_in_several_pieces_is_told_when_it_is_all_there_and_shown_whe
         ("output", "two\n"),
         ("output", "Wrong:\n"),
     ]
+
+
+def test_no_pattern_is_tried_on_a_line_that_nobody_could_read() -> None:
+    """This one would take the cube of the line's length in steps: hours."""
+    quirks = Quirks(exit_code_in_output=r"(a+)+(a+)+b(\d+)", own_words=r"(a+)+(a+)+b")
+    line = "a" * 100_000
+    assert tamed(quirks, output(line)) == [("output", line)]

@@ -324,6 +324,26 @@ async def test_what_is_left_out_of_an_endless_list_is_told_with_the_session(sett
         assert "too many threads: the first 10000 are kept" in await read(c, "dap_status")
 
 
+async def test_a_quirk_that_cannot_be_applied_costs_nobody_a_session(settings: Path) -> None:
+    """Its pattern has no group with the exit code."""
+    said = {"event": ["output", {"category": "stdout", "output": "exit\n"}]}
+    quirks = "request = 5\n[quirks]\nexit_code_in_output = 'exit'"
+    fake(settings, {"next": [said, "default"]}, timeouts=quirks)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        assert (await ask(c, "dap_step_over"))["line"] == 2
+        assert "exit" in await read(c, "dap_program_output")
+
+
+async def test_why_an_adapter_takes_no_breakpoints_is_told(settings: Path) -> None:
+    fake(settings, {"setBreakpoints": [{"fail": {"message": "too many breakpoints"}}]})
+    breakpoints = [{"filename": FAKE_PROGRAM, "line": 3}]
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake", breakpoints=breakpoints)
+        (said,) = stop["breakpoints"]["rejected"]
+        assert said.endswith("ten.fake:3 (fake refused: too many breakpoints)")
+
+
 async def test_an_adapter_that_asks_without_end_and_reads_nothing_is_left(settings: Path) -> None:
     asking: Json = {"times": [3000, {"request": ["makeCoffee", {}]}]}
     fake(settings, {"next": [asking, "default"]})

@@ -24,6 +24,23 @@ HELD = 2000
 """Characters."""
 
 
+LEGIBLE = 65_536
+"""Characters of a text that patterns are tried on; an adapter and its program print in smaller pieces."""
+LEGIBLE_LINE = 4096
+"""Characters of a line: a pattern may take their square of steps, or worse."""
+
+
+def is_legible(text: str) -> bool:
+    """Whether patterns are tried on a text: none is meant for what nobody could read."""
+    return len(text) <= LEGIBLE and all(len(line) <= LEGIBLE_LINE for line in text.split("\n"))
+
+
+def category_of(body: Mapping[str, Any]) -> str:
+    """Return the category of an output; an adapter's own are the console's."""
+    category = body.get("category")
+    return category if category in {"stdout", "stderr"} else "console"
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A breakpoint with such an option that was sent."""
@@ -55,6 +72,8 @@ class Misfires:
         """Return output without what it says of failures, and these; what may be the beginning of one is held back."""
         events: list[Event] = []
         text = self._held.pop(category, "") + text
+        if not is_legible(text):
+            return text, events
         for kind, pattern in self._patterns.items():
 
             def told(found: re.Match[str], kind: str = kind) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
@@ -11,12 +12,14 @@ from typing import Any, cast
 
 import anyio
 
-from dapeer.adapters.misfires import Misfires
+from dapeer.adapters.misfires import Misfires, category_of, is_legible
 from dapeer.adapters.quirks import Quirks
-from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.messages import Event, Message, Request, Response, describe
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 from dapeer.dap.transport import Transport
 from dapeer.errors import ProtocolError
+
+log = logging.getLogger(__name__)
 
 CAPABILITIES = {**NEEDS, **OPTIONS}
 """By request, or option of requests."""
@@ -49,7 +52,7 @@ class Tamed:
 
     def printed(self, category: str, text: str) -> None:
         """Take in what the program has printed beside the wire."""
-        for message in self._tamer.tame(Event("output", {"category": category, "output": text})):
+        for message in self._tame(Event("output", {"category": category, "output": text})):
             self._messages.put_nowait(message)
 
     async def send(self, message: Message) -> None:
@@ -83,10 +86,18 @@ class Tamed:
         self._messages.put_nowait(None)
         await self._inner.aclose()
 
+    def _tame(self, message: Message) -> list[Message]:
+        """Return what becomes of a message; one that a quirk cannot be applied to stays as it is."""
+        try:
+            return list(self._tamer.tame(message))
+        except Exception:
+            log.exception("a quirk of the adapter cannot be applied to its %s", describe(message))
+            return [message]
+
     async def _receive(self) -> None:
         try:
             while True:
-                for message in self._tamer.tame(await self._inner.receive()):
+                for message in self._tame(await self._inner.receive()):
                     # The adapter may ask for something, too: to debug a child, to open a terminal.
                     if isinstance(message, Request) and message.seq == OURS:
                         await self._inner.send(message)
@@ -167,7 +178,8 @@ class Tamer:
             self._no_news.discard(name)
             return True
         pattern = self._quirks.runs_meanwhile
-        if pattern and name == "output" and re.search(pattern, str(body.get("output"))):
+        text = str(body.get("output")) if name == "output" else ""
+        if pattern and is_legible(text) and re.search(pattern, text):
             self._no_news = {"continued", "stopped"}
             return True
         return False
@@ -175,7 +187,8 @@ class Tamer:
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
-        if reason == "exception" and quirks.pause_reads and re.search(quirks.pause_reads, text):
+        reads = quirks.pause_reads if is_legible(text) else ""
+        if reason == "exception" and reads and re.search(reads, text):
             reason = "pause"
         if reason == "step" and not self._stepping:
             reason = quirks.unasked_step or reason
@@ -197,19 +210,19 @@ class Tamer:
     def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
         text = str(body.get("output") or "")
         if self._quirks.terminal_output:
-            category = str(body.get("category"))
+            category = category_of(body)
             text = self._held.pop(category, "") + text
             if text.endswith("\r"):
                 self._held[category], text = "\r", text[:-1]
             text = text.replace("\r\n", "\n")
-        told, failures = self._misfires.read(str(body.get("category")), text)
+        told, failures = self._misfires.read(category_of(body), text)
         yield from failures
         told = _without(told, self._quirks.own_words)
         if body.get("category", "console") == "console":
             told = _without(told, self._quirks.own_console)
         if told or not body.get("output"):
             yield Event("output", {**body, "output": told})
-        code = self._quirks.exit_code_in_output
+        code = self._quirks.exit_code_in_output if is_legible(text) else ""
         found = re.search(code, text) if code else None
         if found:
             with contextlib.suppress(ValueError):
@@ -221,7 +234,9 @@ def _without(text: str, own: str) -> str:
     if not own:
         return text
     lines = text.splitlines(keepends=True)
-    return "".join(line for line in lines if not re.fullmatch(own, line.strip()))
+    return "".join(
+        line for line in lines if not (is_legible(line) and re.fullmatch(own, line.strip()))
+    )
 
 
 def _with(value: Any, own: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
