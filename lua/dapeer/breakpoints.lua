@@ -67,6 +67,14 @@ local function buffer_of(path)
   return buffer
 end
 
+---Whether the lines of a file in Neovim are not those on disk, which cores and programs count.
+---@param path string
+---@return boolean
+local function unsaved(path)
+  local buffer = vim.fn.bufnr(path)
+  return buffer > 0 and vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].modified
+end
+
 ---@param breakpoints table nvim-dap's own
 ---@param buffer integer
 ---@param change { line: integer, wanted?: table }
@@ -92,6 +100,12 @@ function M.apply(changes, channel, number)
   -- It defines the signs, and with it comes what watches them.
   if not pcall(require, 'dap') then
     return require('dapeer.rpc').tell({ channel = channel }, 'not_applied', number)
+  end
+  for _, change in ipairs(changes) do
+    if change.wanted and unsaved(change.path) then
+      -- nvim-dap would send all lines of the buffer to the programs, where they are other lines.
+      return require('dapeer.rpc').tell({ channel = channel }, 'not_applied', number, change.path)
+    end
   end
   local breakpoints = require('dap.breakpoints')
   local touched = {}

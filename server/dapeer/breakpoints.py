@@ -43,6 +43,14 @@ class Breakpoints:
             self._tell(path, wanted["line"], wanted)
         return replaced
 
+    def restore(self, path: str, line: int, replaced: SourceBreakpoint | None) -> None:
+        """Undo an `add` that nobody has done."""
+        self.fresh.discard((path, line))
+        if replaced is None:
+            del self.by_path[path][line]
+        else:
+            self.by_path[path][line] = replaced
+
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = ()
     ) -> SourceBreakpoint | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from tests.harness import Json, ask, printed
+from tests.harness import Json, ask, printed, read, refusal
 from tests.neovim.editor import needs_nvim_dap, neovim
 from tests.neovim.joint import attached, together
 from tests.neovim.person import Person
@@ -183,3 +183,23 @@ async def test_without_nvim_dap_the_assistant_has_its_breakpoints_for_itself(
         assert set(await known(c)) == {LOOP.line("inner")}
         stop = await ask(c, "dap_run", program=str(LOOP))
         assert stop["line"] == LOOP.line("inner")
+
+
+async def test_no_breakpoint_is_set_where_a_file_has_unsaved_changes(tmp_path: Path) -> None:
+    source = tmp_path / "areas.py"
+    source.write_text("one = 1\ntwo = 2\nthree = 3\nfour = 4\n")
+    async with together(tmp_path, {}) as (client, person):
+        await person.breaks_at(source, 2)
+        await person.run(str(source))
+        await person.sees_stop(2)
+        await person.editor.lua("vim.api.nvim_buf_set_lines(0, 0, 0, true, { '# new' })")
+        told = await refusal(client, "dap_set_breakpoint", filename=str(source), line=4)
+        assert "areas.py has unsaved changes in Neovim" in told
+        assert "Save it (nvim_buffer_save)" in told
+        # Nothing was sent by the lines of the buffer either.
+        assert await person.breakpoints() == {("areas.py", 3, "DapBreakpoint")}
+        assert set(await known(client)) == {2}
+        await person.editor.lua("vim.cmd.undo()")
+        told = await read(client, "dap_set_breakpoint", filename=str(source), line=4)
+        assert "areas.py:4 verified | four = 4" in told
+        assert ("areas.py", 4, "DapBreakpoint") in await person.breakpoints()

@@ -190,6 +190,10 @@ class Peer:
         """Wait until the signs are what is wanted; a Neovim that is held up shows them later."""
         await self._shared.shown(SECONDS_TO_SHOW)
 
+    def refused(self, place: tuple[str, int]) -> bool:
+        """Whether a breakpoint was not set, as its file has unsaved changes there; to be asked once."""
+        return self._shared.has_refused(place)
+
     async def types(self) -> list[str]:
         """Return the adapter types that nvim-dap knows; none without nvim-dap."""
         return list(await self._call("launch').types()"))
@@ -304,8 +308,8 @@ class Peer:
         """Nvim-dap has just been loaded: now what is wanted can be signs."""
         self._push(self._shared.join(told))
 
-    def _not_applied(self, number: int) -> None:
-        self._shared.not_applied(number)
+    def _not_applied(self, number: int, unsaved: str = "") -> None:
+        self._shared.not_applied(number, unsaved)
 
     def _push(self, paths: list[str]) -> None:
         if paths:

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 from weakref import WeakKeyDictionary
@@ -14,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.debugger import Debugger
-from dapeer.errors import NeovimBusy, NoNeovim, Refused
+from dapeer.errors import ArgumentError, NeovimBusy, NoNeovim, Refused
 from dapeer.kinds import ActionKind
 from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER
@@ -233,6 +234,16 @@ class Peers:
     async def shown(self) -> None:
         """Wait until every Neovim shows the breakpoints that are wanted, if it can at once."""
         await asyncio.gather(*(peer.shown() for peer in self.attached.values()))
+
+    def check_saved(self, path: str, line: int) -> None:
+        """Raise `ArgumentError` where a Neovim did not set a breakpoint, as its lines are not those on disk."""
+        # Each is asked, since each forgets what it has told.
+        refused = {peer.refused((path, line)) for peer in self.attached.values()}
+        if True in refused:
+            raise ArgumentError(
+                f"{Path(path).name} has unsaved changes in Neovim, so its lines there are not those on disk; nothing was set.",
+                "Save it (nvim_buffer_save), or ask the person to.",
+            )
 
     async def stale(self) -> dict[int, str]:
         """Return the sessions of which nothing new can be told now, by id, and why.

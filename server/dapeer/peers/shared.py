@@ -37,6 +37,8 @@ class SharedBreakpoints:
         self._names = names
         self._news = anyio.Event()
         """Replaced with each picture."""
+        self._refused: set[tuple[str, int]] = set()
+        """Path and line of what Neovim did not do, since the file has changes there that are not saved."""
         self._listening = True
         breakpoints.listeners.append(self._wanted)
 
@@ -59,13 +61,28 @@ class SharedBreakpoints:
                     self._wanted(path, line, wanted)
         return self.take(told, 0)
 
-    def not_applied(self, number: int) -> None:
-        """Take note that Neovim, which has no nvim-dap, did not do our changes up to this one."""
+    def not_applied(self, number: int, unsaved: str = "") -> None:
+        """Take note that Neovim, which has no nvim-dap, did not do our changes up to this one.
+
+        With `unsaved` it did not do this one only: the lines of that file are not those on disk there.
+        """
+        if unsaved:
+            places = {place for place, sent in self._unknown.items() if sent == number}
+            self._refused |= places
+            self._unknown = {p: sent for p, sent in self._unknown.items() if p not in places}
+            self._tell_news()
+            return
         for (path, line), sent in list(self._unknown.items()):
             if sent <= number:
                 del self._unknown[path, line]
                 self._picture.get(path, {}).pop(line, None)
         self._tell_news()
+
+    def has_refused(self, place: tuple[str, int]) -> bool:
+        """Return whether Neovim did not set a breakpoint (path and line) since its file has unsaved changes; once."""
+        refused = place in self._refused
+        self._refused.discard(place)
+        return refused
 
     def take(self, told: object, applied: int) -> list[str]:
         """Take in Neovim's picture; return the files in which something has changed.

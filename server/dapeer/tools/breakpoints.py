@@ -47,9 +47,14 @@ async def dap_set_breakpoint(
     path = source_file(filename, debugger.project)
     check_line(path, line)
     wanted = source_breakpoint(line, condition, hit_condition, log_message)
-    debugger.breakpoints.add(path, wanted)
-    debugger.expect_now(path, line)
+    replaced = debugger.breakpoints.add(path, wanted)
     await call.peers.shown()
+    try:
+        call.peers.check_saved(path, line)
+    except ArgumentError:
+        debugger.breakpoints.restore(path, line, replaced)
+        raise
+    debugger.expect_now(path, line)
     untaken = await debugger.push(path).untaken()
     rows = [row for row in _rows(debugger, path) if row.wanted == wanted]
     if not rows:
