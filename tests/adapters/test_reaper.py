@@ -203,3 +203,23 @@ async def test_who_is_released_lives_on(session: tuple[int, int], reaper: Reaper
         await process_gone(leader)
     assert alive(member)
     os.kill(member, signal.SIGKILL)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs descriptors of processes: Linux")
+async def test_who_does_not_wait_for_the_end_keeps_no_descriptor_of_the_killed(
+    session: tuple[int, int], reaper: Reaper
+) -> None:
+    before = descriptors_of_processes()
+    processes = Processes(reaper)
+    processes.add(session[0])
+    for end in (processes.kill, processes.aclose):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await end()
+    assert descriptors_of_processes() == before
+
+
+def descriptors_of_processes() -> int:
+    """Return how many of our files are descriptors that stand for a process."""
+    names = [file.readlink().name for file in Path("/proc/self/fd").iterdir() if file.is_symlink()]
+    return names.count("anon_inode:[pidfd]")

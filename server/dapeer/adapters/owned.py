@@ -94,17 +94,22 @@ class Processes:
         for process in owned:
             process.kill()
         left = [] if self._released else [each for process in owned for each in process.left()]
-        with anyio.move_on_after(AFTERMATH, shield=True):
-            for process in owned + left:
-                await process.gone()
-        for process in left:
-            process.close()
+        try:
+            with anyio.move_on_after(AFTERMATH, shield=True):
+                for process in owned + left:
+                    await process.gone()
+        finally:
+            # Whoever asked for it may not wait for the end.
+            for process in left:
+                process.close()
 
     async def aclose(self) -> None:
         """Kill them, and let go of them."""
-        await self.kill()
-        for pid in list(self._owned):
-            self.discard(pid)
+        try:
+            await self.kill()
+        finally:
+            for pid in list(self._owned):
+                self.discard(pid)
 
 
 class Owned:
