@@ -209,8 +209,9 @@ class Live:
             async with asyncio.timeout(seconds):
                 await self._shake_hands(wanted, arguments)
         except TimeoutError:
-            waiting = " and ".join(f"`{command}`" for command in session.channel.unanswered)
-            return self._failed(f"did not answer {waiting} within {seconds:g} s")
+            owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)
+            what = f"answer {owed}" if owed else "send `initialized`"
+            return self._failed(f"did not {what} within {seconds:g} s")
         except (RequestFailed, ChannelClosed) as error:
             if session.mirror.exit_code is None:
                 reason = getattr(error, "message", "it ended first")

@@ -155,6 +155,14 @@ async def test_an_adapter_that_never_answers_launch_is_given_up(settings: Path) 
         assert not adapters("fake_adapter")
 
 
+async def test_an_adapter_that_is_never_ready_for_breakpoints_is_given_up(settings: Path) -> None:
+    fake(settings, {"launch": ["ok"]}, timeouts="launch = 0.5")
+    async with asyncio.timeout(LIMIT), client() as c:
+        message = await refusal(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        assert "did not send `initialized`" in message
+        assert not adapters("fake_adapter")
+
+
 async def test_an_adapter_that_ends_before_initialize_is_quoted(settings: Path) -> None:
     fake(settings, start=[{"stderr": "cannot find libwhatever.so\n"}, {"exit": 7}])
     async with asyncio.timeout(LIMIT), client() as c:
