@@ -7,12 +7,13 @@ import contextlib
 import re
 import signal
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dapeer import snapshot
-from dapeer.dap.messages import Body
+from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.editions import Editions
 from dapeer.errors import DapeerError, RequestFailed
@@ -20,6 +21,7 @@ from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 from dapeer.secret_files import HIDDEN, SecretFiles
+from dapeer.turns import Turns, WaitFor
 
 LAST_WORDS = 4000
 """Characters at the end of the output in which an error is looked for that has ended the program."""
@@ -49,9 +51,6 @@ class SendRequest(Protocol):
         ...
 
 
-WaitFor = Callable[[Callable[[], bool], float | None], Awaitable[bool]]
-
-
 @dataclass(frozen=True, slots=True)
 class Expressions:
     """What is evaluated at a stop of which the adapter tells too little; empty: nothing is."""
@@ -65,9 +64,10 @@ class Expressions:
 class Inspection:
     """Answers what a stopped program looks like.
 
-    At every stop, `begin` fetches what everybody asks: stack, scopes, locals, the exception. What
-    else is asked for is fetched when it is, once. A caller that gives up stops no fetch that others
-    wait for.
+    At every stop it fetches what everybody asks: stack, scopes, locals, the exception. A stop that the
+    person in Neovim has caused is left to their own client, whose answers are ours, too, until somebody
+    asks. What else is asked for is fetched when it is, once. A caller that gives up stops no fetch that
+    others wait for.
     """
 
     def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
@@ -85,22 +85,49 @@ class Inspection:
         self._chased = 0
         self._left: Stop | None = None
         """The stop that nobody looks at until somebody asks."""
+        self.turns = Turns(mirror, wait_for)
 
     # -- at every stop
 
-    def resumed(self, *, by_person: bool) -> None:
+    def heard(self, message: Message) -> None:
+        """Take note of a message of the session, which the mirror has taken in."""
+        self.turns.heard(message)
+        match message:
+            case Event(event="stopped"):
+                self._stopped()
+            case Request(seq=seq, command=command) if command in RESUMES:
+                self._resumed(by_person=seq < 0)
+            case Response(command="stackTrace") if (stop := self._mirror.stop) and not stop.source:
+                self._keep_source(stop)
+            case _:
+                pass
+
+    def _resumed(self, *, by_person: bool) -> None:
         """Take note that somebody has the program run on: the next stop is not of our making."""
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
             stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
 
-    def begin(self) -> None:
-        """Begin to fetch what everybody asks at the stop that has just come."""
+    def _stopped(self) -> None:
+        """Begin to fetch what everybody asks at the stop that has just come, unless it is left."""
         stop = self._mirror.stop
         self._chased += 1
-        if self._chased > CHASED:
+        if self._chased > CHASED or self.turns.persons:
             self._left = stop
         elif stop is not None:
+            self._begin(stop)
+
+    def _keep_source(self, stop: Stop) -> None:
+        """Keep the lines around the place as they are now."""
+        path = snapshot.frame_path(stop.top) if stop.top else ""
+        if stop.top and path:
+            stop.source = self.source(path, stop.top["line"], snapshot.SOURCE_AROUND)
+            stop.outdated_source = self.editions.warning(path, stop.top["line"])
+
+    def wanted(self, stop: Stop) -> None:
+        """Begin to look at a stop that was left to the person's client: somebody asks."""
+        if stop is self._left and self._chased <= CHASED:
+            self._left = None
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
@@ -144,10 +171,7 @@ class Inspection:
         frame = await self.top(stop)
         if frame is None:
             return
-        path = snapshot.frame_path(frame)
-        if path:
-            stop.source = self.source(path, frame["line"], snapshot.SOURCE_AROUND)
-            stop.outdated_source = self.editions.warning(path, frame["line"])
+        self._keep_source(stop)
         await _quietly(self._explain(stop))
         try:
             await self.scopes(frame["id"])
@@ -203,6 +227,7 @@ class Inspection:
 
     async def threads(self) -> Mapping[int, str]:
         """Return the names of all threads by id."""
+        await self.turns.come()
         if not self._mirror.threads_known:
             await self._once("threads", {})
         return self._mirror.threads
@@ -211,6 +236,7 @@ class Inspection:
         self, thread_id: int, start: int = 0, levels: int = LEVELS
     ) -> Sequence[StackFrame]:
         """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
+        await self.turns.come()
         stop = self._mirror.stopped(thread_id)
         first = len(stop.frames.get(thread_id, ()))
         last = min(start + levels, stop.total_frames.get(thread_id, start + levels))
@@ -231,6 +257,7 @@ class Inspection:
 
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
         """Return the scopes of a frame."""
+        await self.turns.come()
         stop = self._mirror.stopped()
         if frame_id not in stop.scopes:
             await self._once("scopes", {"frameId": frame_id})
@@ -238,6 +265,7 @@ class Inspection:
 
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable."""
+        await self.turns.come()
         stop = self._mirror.stopped()
         if reference not in stop.variables or reference in stop.outdated:
             await self._once("variables", {"variablesReference": reference})
@@ -245,6 +273,7 @@ class Inspection:
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
         """Return a part of the `indexed` or `named` children of a variable."""
+        await self.turns.come()
         arguments = {
             "variablesReference": reference,
             "filter": kind,
@@ -262,6 +291,7 @@ class Inspection:
 
     async def exception_info(self, thread_id: int) -> Body:
         """Return the body of `exceptionInfo` for a stopped thread."""
+        await self.turns.come()
         stop = self._mirror.stopped(thread_id)
         if stop.exception is None:
             await self._once("exceptionInfo", {"threadId": thread_id})

@@ -67,6 +67,8 @@ class Joined:
             parent=parent,
         )
         self.session.feed = feed.name
+        # Who has started it waits for its first stop.
+        self.session.inspect.turns.persons = hello.launch is None
         self._type_there = type_there
 
     # -- what is special about a session that is not ours

@@ -16,7 +16,7 @@ from dapeer import snapshot as look
 from dapeer.advice import Advice
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, RESUMES, can
+from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
@@ -151,15 +151,9 @@ class Session:
 
     def _take_in(self, message: Message) -> None:
         self.mirror.apply(message, time.time())
-        match message:
-            case Event(event="initialized"):
-                self.initialized.set()
-            case Event(event="stopped"):
-                self.inspect.begin()
-            case Request(seq=seq, command=command) if command in RESUMES:
-                self.inspect.resumed(by_person=seq < 0)
-            case _:
-                pass
+        if isinstance(message, Event) and message.event == "initialized":
+            self.initialized.set()
+        self.inspect.heard(message)
         self._waiters.wake()
         self._changed(message)
 
@@ -387,6 +381,7 @@ class Session:
         """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
         stop = self.mirror.stop
         if stop is not None:
+            self.inspect.wanted(stop)
             await self.wait_for(
                 lambda: stop.thread_id in stop.frames or self.mirror.stop is not stop, seconds
             )

@@ -1,0 +1,63 @@
+"""Who looks first at a stop, told message by message: the person's requests have negative numbers."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from dapeer.dap.messages import Body, Request, Response
+from tests.peer import Wired, wired
+from tests.processes import LIMIT
+
+LOOKS = ["scopes", "stackTrace", "threads", "variables"]
+
+
+@asynccontextmanager
+async def stepped() -> AsyncGenerator[Wired]:
+    """Have the person step to a stop that nobody looks at yet."""
+    async with wired() as w:
+        await w.stop()
+        w.peer.requests.clear()
+        await w.peer.wire.send(Request(-1, "next", {"threadId": 1}))
+        await w.peer.wire.send(Response(-1, "next", success=True))
+        await stops(w)
+        yield w
+
+
+async def stops(w: Wired) -> None:
+    """Let the program stop, without a look."""
+    epoch = w.session.mirror.epoch
+    await w.peer.event("stopped", reason="step", threadId=1, allThreadsStopped=True)
+    await w.session.wait_for(lambda: w.session.mirror.epoch > epoch, LIMIT)
+
+
+async def asks(w: Wired, number: int, command: str, arguments: Body) -> None:
+    """Have the person's client ask."""
+    await w.peer.wire.send(Request(number, command, arguments))
+    await w.session.wait_for(lambda: w.session.inspect.turns.asks, LIMIT)
+
+
+async def test_a_stop_of_the_person_is_looked_at_when_somebody_asks() -> None:
+    async with stepped() as w:
+        assert w.peer.commands() == []
+        await w.session.snapshot()
+        assert sorted(w.peer.commands()) == LOOKS
+
+
+async def test_an_answer_that_never_comes_keeps_nobody_from_looking_once_the_stop_is_over() -> None:
+    async with stepped() as w:
+        await asks(w, -2, "stackTrace", {"threadId": 1})
+        looking = asyncio.create_task(w.session.snapshot())
+        await w.peer.wire.send(Request(-3, "next", {"threadId": 1}))
+        await w.peer.wire.send(Response(-3, "next", success=True))
+        await stops(w)
+        assert (await looking).get("state") == "stopped"
+
+
+async def test_a_pause_that_the_assistant_asks_for_makes_the_stop_its_own() -> None:
+    async with stepped() as w:
+        await w.peer.wire.send(Request(-2, "continue", {"threadId": 1}))
+        await w.peer.wire.send(Response(-2, "continue", success=True))
+        await w.session.wait_for(lambda: w.session.mirror.stop is None, LIMIT)
+        await w.session.pause(1, LIMIT)
+        await w.stop()
+        await w.peer.asked("variables")
