@@ -1,5 +1,7 @@
 """What tests get that run under every adapter."""
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,3 +20,12 @@ def language(request: pytest.FixtureRequest) -> Language:
     """Return a language whose adapter is there; the test is skipped for the others."""
     ready(request.param)
     return request.param
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the temporary folder; its name is short, since paths of sockets must be."""
+    with tempfile.TemporaryDirectory(prefix="d-") as place:
+        monkeypatch.setenv("TMPDIR", place)
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        yield Path(place)

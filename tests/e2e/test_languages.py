@@ -13,7 +13,7 @@ from tests.shown import Shows
 
 
 async def test_the_whole_flow_works_under_every_adapter(
-    language: Language, build: Path, shows: Shows
+    language: Language, build: Path, temporary: Path, shows: Shows
 ) -> None:
     p = program_of(language, build)
     async with asyncio.timeout(LIMIT), client() as c:
@@ -22,6 +22,7 @@ async def test_the_whole_flow_works_under_every_adapter(
         value = await a_variable_is_set(c, language, value)
         await a_step_shows_the_next_line_and_what_it_has_done(c, language, p, value)
         await the_end_is_told_with_all_output(c, language)
+    assert list(temporary.iterdir()) == []
     shows(language.adapter, "breakpoint", "step", *(["condition"] * language.can("condition")))
 
 

@@ -125,7 +125,9 @@ async def test_a_session_can_be_ended_while_it_starts(language: Language, build:
         assert all(each["state"] == "ended" for each in (await ask(c, "dap_status"))["sessions"])
 
 
-async def test_nothing_of_any_adapter_outlives_a_killed_server(build: Path) -> None:
+async def test_nothing_of_any_adapter_outlives_a_killed_server(
+    build: Path, temporary: Path
+) -> None:
     """Two more are in test_server_end."""
     others = [language for language in LANGUAGES if language.adapter not in {"debugpy", "gdb"}]
     there = [language for language in others if detect(language.definition).ready]
@@ -140,6 +142,7 @@ async def test_nothing_of_any_adapter_outlives_a_killed_server(build: Path) -> N
         os.kill(wire.process.pid, signal.SIGKILL)
         for pid in pids:
             await process_gone(pid)
+    assert list(temporary.iterdir()) == []
 
 
 async def test_what_the_compiler_says_is_the_reason_why_nothing_runs(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
-// Run js-debug's server, FILE, which has Node.js tell nobody where its inspector listens.
+// Run js-debug's server, FILE, which has Node.js tell nobody where its inspector listens, and which keeps its temporary
+// files in FOLDER.
 //
-//     node js_debug.cjs FILE ARGUMENT...
+//     node js_debug.cjs FOLDER FILE ARGUMENT...
+//
+// It leaves a folder behind at each end. No variable is changed: the programs that it starts have the user's own folder.
 //
 // js-debug has each process of the program open an inspector at a port, and tell the whole address, which has a secret
 // part, to whoever asks by HTTP: any user of the machine. It gets the address by a socket of its own, so nobody else
@@ -9,10 +12,17 @@
 
 const fs = require("fs");
 const Module = require("module");
+const os = require("os");
 const path = require("path");
 
-const file = path.resolve(process.argv[2]);
-process.argv.splice(1, 1);
+const folder = process.argv[2];
+const file = path.resolve(process.argv[3]);
+process.argv.splice(1, 2);
+
+// It makes sockets there, whose paths have some hundred bytes at most.
+if (Buffer.byteLength(folder) <= 60) {
+  os.tmpdir = () => folder;
+}
 
 const server = new Module(file, null);
 server.id = ".";
