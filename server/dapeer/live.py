@@ -133,10 +133,11 @@ class Live:
         self.session.heed(*plan.definition.stopping.told)
         self.session.stops_at.conditions = plan.conditions
         self.session.advice = parent.session.advice if parent else plan.advice
-        if adapter.terminal is not None:
-            self._enter(adapter.terminal)
         self.session.delegates = parent is None and plan.delegates
         self._vigil = self._watcher(adapter, parent)
+        # It is told to all who observe: nothing may be missing by then.
+        if adapter.terminal is not None:
+            self._enter(adapter.terminal)
 
     def _watcher(self, adapter: Adapter, parent: Live | None) -> Vigil:
         # A program that is debugged in its parent's first child was started by the parent's adapter.
