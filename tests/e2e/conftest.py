@@ -29,3 +29,8 @@ def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv("TMPDIR", place)
         monkeypatch.setattr(tempfile, "tempdir", place)
         yield Path(place)
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names of what is in a folder."""
+    return {path.name for path in folder.iterdir()}

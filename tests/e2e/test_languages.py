@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mcp import Client
 
+from tests.e2e.conftest import names_in
 from tests.harness import ask, client, evaluate, read, refusal
 from tests.languages import Language, program_of
 from tests.processes import LIMIT
@@ -22,7 +23,7 @@ async def test_the_whole_flow_works_under_every_adapter(
         value = await a_variable_is_set(c, language, value)
         await a_step_shows_the_next_line_and_what_it_has_done(c, language, p, value)
         await the_end_is_told_with_all_output(c, language)
-    assert list(temporary.iterdir()) == []
+    assert not names_in(temporary)
     shows(language.adapter, "breakpoint", "step", *(["condition"] * language.can("condition")))
 
 

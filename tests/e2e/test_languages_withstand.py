@@ -9,6 +9,7 @@ from pathlib import Path
 from mcp import Client
 
 from dapeer.adapters.detection import detect
+from tests.e2e.conftest import names_in
 from tests.e2e.test_server_end import server
 from tests.harness import ask, call, client, data, read, refusal, text
 from tests.languages import LANGUAGES, Language, named, program_of, ready
@@ -142,7 +143,7 @@ async def test_nothing_of_any_adapter_outlives_a_killed_server(
         os.kill(wire.process.pid, signal.SIGKILL)
         for pid in pids:
             await process_gone(pid)
-    assert list(temporary.iterdir()) == []
+    assert not names_in(temporary)
 
 
 async def test_what_the_compiler_says_is_the_reason_why_nothing_runs(tmp_path: Path) -> None:
@@ -168,7 +169,3 @@ async def test_a_compiled_go_program_and_a_package_are_run_as_they_are(tmp_path:
             assert (await ask(c, "dap_run", **arguments))["locals"]["value"] == "0"
             await ask(c, "dap_terminate")
     assert names_in(tmp_path) == {"loop.go", "go.mod", "loop"}
-
-
-def names_in(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}

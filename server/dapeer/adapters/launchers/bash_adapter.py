@@ -22,8 +22,8 @@ def main() -> None:
         first = os.fsdecode(file.readline(4096))
     interpreter = first[2:].split() if first.startswith("#!") else []
     if any("python" in word for word in interpreter):
-        os.execv(interpreter[0], [*interpreter, "-c", CODE, folder, command])
-    os.execv(command, [command])
+        os.execv(interpreter[0], [*interpreter, "-c", CODE, folder, command])  # noqa: S606
+    os.execv(command, [command])  # noqa: S606
 
 
 if __name__ == "__main__":
