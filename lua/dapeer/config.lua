@@ -75,6 +75,7 @@ local SCHEMA = {
   ['integrations.ampcode'] = flag,
   ['bridge.command'] = { command, 'a command: a string or a list of strings' },
   ['bridge.port'] = { whole(0, 65535), 'an integer from 0 to 65535' },
+  ['bridge.token_file'] = of('string'),
   ['bridge.log_level'] = one_of(LEVELS),
   ['bridge.log_file'] = of('string'),
   ['bridge.tool_timeout'] = { whole(0, math.huge), 'milliseconds, an integer' },

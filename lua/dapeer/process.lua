@@ -8,7 +8,7 @@ local LONGEST_LINE = 500 -- … and their bytes
 
 ---@class dapeer.Process
 ---@field command string[]
----@field token string
+---@field token? string            of `bridge.token_file` only when the core listens: it may be the one who makes the file
 ---@field started integer          ms, of a clock that only runs forward
 ---@field process? vim.SystemObj
 ---@field port? integer            it listens
@@ -52,6 +52,9 @@ local function arguments(given)
   if options.bridge.log_file then
     vim.list_extend(words, { '--log-file', vim.fs.normalize(options.bridge.log_file) })
   end
+  if options.bridge.token_file then
+    vim.list_extend(words, { '--token-file', vim.fs.normalize(options.bridge.token_file) })
+  end
   return words
 end
 
@@ -59,6 +62,17 @@ local function token()
   return (vim.uv.random(32):gsub('.', function(byte)
     return ('%02x'):format(byte:byte())
   end))
+end
+
+-- What is in the file that clients read; the core has looked whether it is this user's alone.
+---@return string?
+local function written_token()
+  local file = io.open(vim.fs.normalize(require('dapeer.config').get().bridge.token_file))
+  local text = file and file:read('*a')
+  if file then
+    file:close()
+  end
+  return text and vim.trim(text)
 end
 
 -- In a luv callback. The line may come in pieces.
@@ -72,6 +86,7 @@ local function on_stdout(core, data, on_ready)
   core.stdout = core.stdout:match('[^\n]*$'):sub(-LONGEST_LINE)
   if core.port then
     vim.schedule(function()
+      core.token = core.token or written_token()
       on_ready(core)
     end)
   end
@@ -136,7 +151,7 @@ function M.start(command, options, on_ready, on_exit)
   ---@type dapeer.Process
   local core = {
     command = vim.list_extend(vim.list_slice(command), arguments(options)),
-    token = token(),
+    token = not require('dapeer.config').get().bridge.token_file and token() or nil,
     started = M.now(),
     stdout = '',
     stderr = {},

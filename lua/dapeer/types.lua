@@ -10,7 +10,7 @@
 ---@field secrets? string[]              patterns of files that no tool shows
 ---@field redact? boolean                 mask passwords, tokens and keys of debugged programs
 ---@field integrations? { opencode?: boolean, ampcode?: boolean }  `opencode`: opencode.nvim's sessions get the tools
----@field bridge? { command?: string|string[], port?: integer, log_level?: string, log_file?: string, tool_timeout?: integer }
+---@field bridge? { command?: string|string[], port?: integer, token_file?: string, log_level?: string, log_file?: string, tool_timeout?: integer }
 ---@field debug? boolean                  the core logs everything
 ---@field on_ready? fun(port: integer)    the core listens
 ---@field on_stop? fun()                  a core that had been ready is gone

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -125,6 +126,23 @@ async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
         report = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
         assert f"- ✅ OK running: port {second.port}, process {second.pid}" in report
         assert "- 1 core(s) attached to this Neovim" in report
+
+
+async def test_with_a_token_file_clients_find_each_core_at_the_same_place(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+    bridge = {**CORE["bridge"], "port": port, "token_file": str(file)}
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup={"bridge": bridge}) as editor:
+        await start(editor)
+        token = file.read_text(encoding="utf-8").strip()
+        assert file.stat().st_mode & 0o077 == 0
+        assert await does(editor, "get_token()") == token
+        await does(editor, "restart()")
+        assert (await ready(editor)).port == port
+        assert await initialize(f"http://127.0.0.1:{port}/mcp", token) == 200
+        assert await does(editor, "get_token()") == token
 
 
 async def test_stop_and_start_at_once_leave_exactly_one(tmp_path: Path) -> None:
