@@ -23,6 +23,10 @@ FACTS = (
     "  (10.0, 9.0)",
     "    total: 81.0 → 90.0",
     "Neovim shows:\n  →    25          for item in self.items:      ← cursor\n",
+    # What they type meanwhile stays where they type it, and one command takes them to the stop.
+    "Their note: Does Ada know of this?",
+    "Neovim shows:\n  C    26              total += item.cost(self.discount)  # @add\n"
+    "  →    27          return total * (1 - self.discount)  # @total      ← cursor\n",
     "to pay 90.00",
     # The person can read it all again.
     "ok      dap_set_breakpoint",

@@ -135,10 +135,21 @@ async def _away(client: Client, somebody: Person) -> str:
 
 
 async def _finds(client: Client, somebody: Person, cost: str) -> None:
-    say("`cost` takes the discount off already. What happens to the total?")
+    say(
+        "`cost` takes the discount off already. What happens to the total? The person writes a note in another "
+        "window all the while: the assistant's step takes nothing from under their hands."
+    )
+    await somebody.types(":botright new<CR>iDoes Ada know ")
+    await somebody.is_at("Does Ada know ")
     last = await call(client, "dap_step_over")
     expect(last["line"] == TOTAL, f"the step should end at line {TOTAL}")
     await somebody.sees_stop(TOTAL)
+    await somebody.types("of this?<Esc>")
+    await somebody.is_at("Does Ada know of this?")
+    show("\n  Their note: Does Ada know of this?")
+    await somebody.types(":close!<CR>:Dapeer follow<CR>")
+    await somebody.is_at(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
+    await _screen(somebody)
     so_far = float(last["locals"]["total"])
     returned = await call(client, "dap_evaluate", expression="total * (1 - self.discount)")
     expect(float(returned["result"]) < so_far, "the discount should be taken off a second time")

@@ -153,6 +153,12 @@ class Person:
         """Press keys."""
         await self._neovim.request("nvim_input", keys)
 
+    async def is_at(self, text: str) -> None:
+        """Wait until the line of the cursor says this."""
+        async with asyncio.timeout(SECONDS):
+            while await self._lua("return vim.api.nvim_get_current_line()") != text:
+                pass  # each question lets Neovim's loop turn once
+
     async def is_asked_for_a_key(self) -> str:
         """Wait until Neovim waits for a key; return the clause that says so."""
         async with asyncio.timeout(SECONDS):
