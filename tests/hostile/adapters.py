@@ -21,6 +21,8 @@ COMMANDS = (
 STARTING = COMMANDS[:3]
 LIKELY = (*COMMANDS[:9], "setBreakpoints")
 """Commands of nearly every session."""
+DEAF = [{"fail": {"message": "takes none"}}]
+"""To one command: what others are told as well, so they must not fail by it."""
 COMPLETED = "supportsConfigurationDoneRequest"
 REVERSE = ("runInTerminal", "startDebugging")
 EVERYTHING: Json = dict.fromkeys((
@@ -149,8 +151,11 @@ def scripts(draw: st.DrawFn) -> Json:
     capabilities = able.map(
         lambda odd: cast("Json", odd) | {COMPLETED: True} if isinstance(odd, dict) else EVERYTHING
     )
+    on = {command: draw(_actions(command)) for command in commands}
+    if draw(st.booleans()):
+        on["setBreakpoints"] = DEAF
     return {
-        "on": {command: draw(_actions(command)) for command in commands},
+        "on": on,
         "start": draw(st.lists(st.one_of(_event(), _bytes()), max_size=1)),
         "capabilities": draw(capabilities),
     }
