@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,11 +76,13 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(setup: dict[str, object] | None) -> AsyncGenerator[Desk]:
-    """Start a Neovim with a screen; `setup` is what dapeer's plugin gets, None is without it."""
+async def desk(
+    setup: dict[str, object] | None, command: Sequence[str] | None = None
+) -> AsyncGenerator[Desk]:
+    """Start a Neovim with a screen; `setup` is what dapeer's plugin gets, None is without it; `command` starts another adapter than the quick one."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         path = Path(folder)
-        rc = PERSONS.format(command=json.dumps(adapter.quick()), key=KEY)
+        rc = PERSONS.format(command=json.dumps(command or adapter.quick()), key=KEY)
         places = {"XDG_CONFIG_HOME": folder, "XDG_STATE_HOME": folder}
         async with neovim(path, rc=rc, setup=setup, ui=True, environment=places) as editor:
             yield Desk(editor)
