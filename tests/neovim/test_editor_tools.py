@@ -235,6 +235,45 @@ async def test_lines_and_texts_are_replaced_inserted_and_deleted(tmp_path: Path)
         assert await text_of(editor) == ["new"]
 
 
+READ = """
+local lines, get = 0, vim.api.nvim_buf_get_lines
+vim.api.nvim_buf_get_lines = function(...)
+  local found = get(...)
+  lines = lines + #found
+  return found
+end
+vim.g.lines_read = function() return lines end
+"""
+
+
+async def test_changing_a_line_of_a_large_buffer_reads_those_around_it(tmp_path: Path) -> None:
+    large = "".join(f"line {number}\n" for number in range(1, 20001))
+    (tmp_path / "large.txt").write_text(large, encoding="utf-8")
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd('silent edit large.txt')")
+        for text in ("one", "first"):
+            await ask(c, "nvim_buffer_write", line=1, text=text)
+        await editor.lua(READ)
+        done = await ask(c, "nvim_buffer_write", line=15000, end_line=15001, text="changed")
+        assert await editor.lua("return vim.g.lines_read()") < 50
+        assert (done["added"], done["removed"]) == (1, 2)
+        assert done["diff"].splitlines() == [
+            "@@ -14998,6 +14998,5 @@",
+            " line 14998",
+            " line 14999",
+            "-line 15000",
+            "-line 15001",
+            "+changed",
+            " line 15002",
+            " line 15003",
+        ]
+        done = await ask(c, "nvim_buffer_write", old_text="line 19000\n", text="")
+        assert done["diff"].splitlines()[0] == "@@ -18997,5 +18997,4 @@"
+        text = await editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+        assert len(text) == 19998
+        assert text[14998:15001] == ["line 14999", "changed", "line 15002"]
+
+
 async def test_what_must_not_be_changed_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "locked.txt").write_text("a\n", encoding="utf-8")
     async with at_work(tmp_path) as (c, editor):

@@ -36,37 +36,33 @@ local function replace_line(bufnr, line, old, new)
 end
 
 ---@param bufnr integer
----@param old string[]
----@param new string[]
+---@param part { from: integer, old: string[], new: string[] }
 ---@param hunk integer[]  first line and count of the old lines, and of the new
-local function apply(bufnr, old, new, hunk)
+local function apply(bufnr, part, hunk)
   local from, count, to, wanted = unpack(hunk)
   if count == wanted then
     for index = 0, count - 1 do
-      replace_line(bufnr, from + index, old[from + index], new[to + index])
+      replace_line(bufnr, part.from + from + index, part.old[from + index], part.new[to + index])
     end
     return
   end
   -- A hunk without old lines names the line after which it inserts.
-  local first = count == 0 and from or from - 1
-  local lines = vim.list_slice(new, to, to + wanted - 1)
+  local first = part.from + (count == 0 and from or from - 1)
+  local lines = vim.list_slice(part.new, to, to + wanted - 1)
   vim.api.nvim_buf_set_lines(bufnr, first, first + count, true, lines)
 end
 
 ---Give a buffer other lines.
 ---@param bufnr integer
----@param new string[]
----@return string[] old
-function M.replace(bufnr, new)
-  local old = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  local hunks = text.hunks(old, new)
+---@param part { from: integer, old: string[], new: string[] }  lines behind the first `from` ones
+function M.replace(bufnr, part)
+  local hunks = text.hunks(part.old, part.new)
   end_step(bufnr)
   -- From the end: the numbers of the lines before stay right.
   for index = #hunks, 1, -1 do
-    apply(bufnr, old, new, hunks[index])
+    apply(bufnr, part, hunks[index])
   end
   end_step(bufnr)
-  return old
 end
 
 return M

@@ -59,20 +59,6 @@ local function same_text(lines, bytes, bufnr)
   return plain(text.lines) == plain(lines)
 end
 
----Whether the file has another text than Neovim read or wrote last. Neovim forgets a change that the person
----has been told of, and then asks when it writes; the text itself does not forget.
----@param bufnr integer
----@return boolean
-function M.overtaken(bufnr)
-  local file = io.open(vim.api.nvim_buf_get_name(bufnr), 'rb')
-  if not file then
-    return false
-  end
-  local bytes = file:read('*a')
-  file:close()
-  return bytes ~= nil and not same_text(saved_lines(bufnr), bytes, bufnr)
-end
-
 ---@class dapeer.editor.Seen
 ---@field stamp string    of the file when it was looked at last
 ---@field overtaken boolean
@@ -80,8 +66,34 @@ end
 ---@type table<integer, dapeer.editor.Seen>
 local seen = {}
 
+---@type table<integer, string>  by buffer: the file that had its text, and the stamp of then
+local same = {}
+
 local function stamp_of(stat)
   return ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
+end
+
+---Whether the file has another text than Neovim read or wrote last. Neovim forgets a change that the person
+---has been told of, and then asks when it writes; the text itself does not forget.
+---@param bufnr integer
+---@return boolean
+function M.overtaken(bufnr)
+  local path = vim.api.nvim_buf_get_name(bufnr)
+  local stat = vim.uv.fs_stat(path)
+  local state = stat and stamp_of(stat) .. ' ' .. path
+  -- A large file is compared once.
+  if state and same[bufnr] == state then
+    return false
+  end
+  local file = io.open(path, 'rb')
+  if not file then
+    return false
+  end
+  local bytes = file:read('*a')
+  file:close()
+  local differs = bytes ~= nil and not same_text(saved_lines(bufnr), bytes, bufnr)
+  same[bufnr] = not differs and state or nil
+  return differs
 end
 
 -- What the person does at this time in the buffer would go wrong with another text, and looking at its

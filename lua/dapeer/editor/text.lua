@@ -90,6 +90,28 @@ local function joined(lines)
   return #lines == 0 and '' or table.concat(lines, '\n') .. '\n'
 end
 
+local CONTEXT = 2 -- lines of a diff around what has changed
+
+-- What both have at their start is most of a large file, and is left out of the comparison, but for some lines.
+---@return string[] old
+---@return string[] new
+---@return integer skipped  lines at the start of both
+local function differing(old, new)
+  local most, head = math.min(#old, #new), 0
+  while head < most and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  local tail = 0
+  while tail < most - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  head, tail = math.max(head - CONTEXT, 0), math.max(tail - CONTEXT, 0)
+  if head + tail == 0 then
+    return old, new, 0
+  end
+  return vim.list_slice(old, head + 1, #old - tail), vim.list_slice(new, head + 1, #new - tail), head
+end
+
 -- Neovim 0.12 has moved it.
 local function compare(old, new, options)
   return (vim.text and vim.text.diff or vim.diff)(joined(old), joined(new), options)
@@ -100,7 +122,27 @@ end
 ---@param new string[]
 ---@return integer[][]
 function M.hunks(old, new)
-  return compare(old, new, { result_type = 'indices', algorithm = 'histogram' })
+  local skipped
+  old, new, skipped = differing(old, new)
+  local hunks = compare(old, new, { result_type = 'indices', algorithm = 'histogram' })
+  for _, hunk in ipairs(hunks) do
+    hunk[1], hunk[3] = hunk[1] + skipped, hunk[3] + skipped
+  end
+  return hunks
+end
+
+-- A unified diff whose heads count from the start of the files.
+---@param diff string
+---@param skipped integer
+local function shifted(diff, skipped)
+  local lines = vim.split(diff, '\n', { trimempty = true })
+  for index, line in ipairs(lines) do
+    local from, old, to, new = line:match('^@@ %-(%d+)(,?%d*) %+(%d+)(,?%d*) @@')
+    if from then
+      lines[index] = ('@@ -%d%s +%d%s @@'):format(from + skipped, old, to + skipped, new)
+    end
+  end
+  return lines
 end
 
 ---How many bytes two lines have in common at their start, and after that at their end: whole characters.
@@ -145,17 +187,19 @@ end
 ---What has changed, for a model and a program.
 ---@param old string[]
 ---@param new string[]
+---@param from? integer  lines before both
 ---@return string diff  unified, bounded
 ---@return { added: integer, removed: integer } counts
-function M.changes(old, new)
-  old, new = without_empty(old), without_empty(new)
+function M.changes(old, new, from)
+  local skipped
+  old, new, skipped = differing(without_empty(old), without_empty(new))
   local counts = { added = 0, removed = 0 }
   for _, hunk in ipairs(M.hunks(old, new)) do
     counts.removed = counts.removed + hunk[2]
     counts.added = counts.added + hunk[4]
   end
-  local diff = compare(old, new, { ctxlen = 2, algorithm = 'histogram' })
-  local lines = vim.split(diff, '\n', { trimempty = true })
+  local diff = compare(old, new, { ctxlen = CONTEXT, algorithm = 'histogram' })
+  local lines = shifted(diff, skipped + (from or 0))
   local shown = M.bounded(vim.list_slice(lines, 1, 120))
   if #shown < #lines then
     table.insert(shown, ('(%d more lines of the diff)'):format(#lines - #shown))

@@ -29,27 +29,42 @@ local function without_lines(bufnr)
   end)
 end
 
----@return string[]? new
+local AROUND = 3 -- lines that are looked at, with those that change, for the diff
+
+---@class dapeer.editor.Part
+---@field from integer   lines of the buffer before it
+---@field old string[]
+---@field new string[]
+---@field whole boolean  it is all of the buffer
+
+-- Only the lines around: what it costs depends on the change and not on the buffer. What is saved may be
+-- changed by others on the way, anywhere.
+---@return dapeer.editor.Part? part
 ---@return string? problem
-local function by_lines(bufnr, old, edit)
-  if edit.line == 1 and edit.end_line == 0 and #old == 1 and without_lines(bufnr) then
+local function by_lines(bufnr, edit)
+  local total = vim.api.nvim_buf_line_count(bufnr)
+  if edit.line == 1 and edit.end_line == 0 and total == 1 and without_lines(bufnr) then
     -- Where there is no text yet, there is no line before which to insert.
-    return edit.text == '' and {} or lines_of(edit.text, bufnr)
+    local new = edit.text == '' and {} or lines_of(edit.text, bufnr)
+    return { from = 0, old = { '' }, new = new, whole = true }
   end
   local first = edit.line
   local last = edit.end_line or first
   if not first then
     return nil, '`end_line` needs `line`. Give both.'
-  elseif first > #old + 1 or last > #old then
-    return nil, ('%s has only %d lines. Look at it with nvim_buffer_read.'):format(editor.name(bufnr), #old)
+  elseif first > total + 1 or last > total then
+    return nil, ('%s has only %d lines. Look at it with nvim_buffer_read.'):format(editor.name(bufnr), total)
   elseif last < first - 1 then
     return nil, ('`end_line` must be at least %d: with line - 1 the text is inserted before `line`.'):format(first - 1)
   end
+  local from = edit.save and 0 or math.max(first - 1 - AROUND, 0)
+  local to = edit.save and total or math.min(last + AROUND, total)
+  local old = vim.api.nvim_buf_get_lines(bufnr, from, to, false)
+  local new = vim.list_slice(old, 1, first - 1 - from)
   -- No text is no line, rather than an empty one.
-  local given = edit.text == '' and {} or lines_of(edit.text, bufnr)
-  local new = vim.list_slice(old, 1, first - 1)
-  vim.list_extend(new, given)
-  return vim.list_extend(new, old, last + 1)
+  vim.list_extend(new, edit.text == '' and {} or lines_of(edit.text, bufnr))
+  vim.list_extend(new, old, last + 1 - from)
+  return { from = from, old = old, new = new, whole = from == 0 and to == total }
 end
 
 -- Where a text begins, for each time it is there.
@@ -110,24 +125,30 @@ local function by_text(bufnr, old, edit)
 end
 
 ---@param edit dapeer.editor.Edit
----@return string[]? new
+---@return dapeer.editor.Part?
 ---@return string? problem
-local function wanted(bufnr, old, edit)
-  if edit.old_text then
-    return by_text(bufnr, old, edit)
-  elseif edit.line or edit.end_line then
-    return by_lines(bufnr, old, edit)
+local function wanted(bufnr, edit)
+  if not edit.old_text and (edit.line or edit.end_line) then
+    return by_lines(bufnr, edit)
   end
-  return edit.text == '' and {} or lines_of(edit.text, bufnr)
+  local old = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  local new, problem
+  if edit.old_text then
+    new, problem = by_text(bufnr, old, edit)
+  else
+    new = edit.text == '' and {} or lines_of(edit.text, bufnr)
+  end
+  return new and { from = 0, old = old, new = new, whole = true }, problem
 end
 
 ---@param bufnr integer
----@param old string[]
+---@param part dapeer.editor.Part
 ---@param saved boolean
 ---@return dapeer.Result
-local function report(bufnr, old, saved)
-  local new = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  local diff, counts = text.changes(old, new)
+local function report(bufnr, part, saved)
+  local last = part.whole and -1 or part.from + #part.new
+  local new = vim.api.nvim_buf_get_lines(bufnr, part.from, last, false)
+  local diff, counts = text.changes(part.old, new, part.from)
   local state = saved and 'saved' or vim.bo[bufnr].modified and 'not saved' or 'as on the disk'
   local head = ('%s: %s; %s.'):format(editor.name(bufnr), text.counted(counts), state)
   local data = {
@@ -151,24 +172,23 @@ function M.write(edit)
   if problem then
     return nil, problem
   end
-  local old = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  local new
-  new, problem = wanted(bufnr, old, edit)
-  if not new then
+  local part
+  part, problem = wanted(bufnr, edit)
+  if not part then
     return nil, problem
   end
-  change.replace(bufnr, new)
+  change.replace(bufnr, part)
   if not edit.save then
     -- A change that nobody sees must not wait in a hidden buffer.
     vim.bo[bufnr].buflisted = vim.bo[bufnr].buflisted or vim.bo[bufnr].modified
-    return report(bufnr, old, false)
+    return report(bufnr, part, false)
   end
   problem = require('dapeer.editor.save').save(bufnr)
   if problem then
     vim.bo[bufnr].buflisted = true
     return nil, ('The text of %s is changed, but not saved: %s'):format(editor.name(bufnr), problem)
   end
-  return report(bufnr, old, true)
+  return report(bufnr, part, true)
 end
 
 return M
