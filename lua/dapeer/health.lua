@@ -68,6 +68,19 @@ local function check_life()
   health.info(('%d core(s) attached to this Neovim'):format(#attached))
 end
 
+-- Sessions that began before setup(), or with `tap = false`.
+local function check_sessions()
+  local sessions, has = require('dap').sessions(), require('dapeer.tap').has
+  local number = 0
+  for id in pairs(sessions) do
+    number = number + (has(id) and 0 or 1)
+  end
+  if number > 0 then
+    local advice = 'Call setup() before you start a session; start these again.'
+    health.warn(('%d running session(s) do not answer while Neovim waits for a key'):format(number), advice)
+  end
+end
+
 local function check_dap()
   if not pcall(require, 'dap') then
     return health.warn(
@@ -78,6 +91,7 @@ local function check_dap()
   local ok, possible, why = pcall(function()
     return require('dapeer.tap').possible()
   end)
+  check_sessions()
   if ok and possible then
     health.ok('nvim-dap; its sessions answer the assistant also while Neovim waits for a key')
   else

@@ -286,7 +286,11 @@ class Debugger:
         return again
 
     async def _restart(self, session: Session, plan: Plan) -> Session:
+        living = [each for each in family(session) if not each.over]
         await self.terminate(session)
+        for each in living:
+            if each.by_us:
+                each.cause = "ended by dap_restart"
         return await self.start(plan)
 
     def _alive(self, session: Session) -> Life:

@@ -29,6 +29,24 @@ async def test_setting_a_breakpoint_twice_is_setting_it_once() -> None:
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
+async def test_what_two_sessions_make_alike_of_a_breakpoint_is_one_row() -> None:
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await read(c, "dap_set_breakpoint", **p.at("inner"))
+        await read(c, "dap_set_breakpoint", **p.at("after_loop"))
+        first = await ask(c, "dap_run", program=str(p))
+        # In an order of its own: its adapter gives other numbers.
+        await read(c, "dap_remove_breakpoint", **p.at("inner"))
+        await ask(c, "dap_run", program=str(p))
+        await read(c, "dap_set_breakpoint", **p.at("inner"))
+        listed = await read(c, "dap_breakpoints")
+        assert listed.count(f"loop.py:{p.line('inner')}") == 1
+        assert "(session" not in listed
+        await ask(c, "dap_restart", session_id=first["session_id"])
+        old = (await read(c, "dap_status")).splitlines()[0]
+        assert old.endswith("ended: ended by dap_restart")
+
+
 async def test_setting_it_again_with_a_condition_changes_it() -> None:
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:

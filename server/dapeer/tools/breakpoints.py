@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dapeer import render
@@ -193,6 +193,8 @@ class Row:
     """None while no adapter has been told."""
     ignored: Sequence[str] = ()
     """Its options that the adapter does not heed."""
+    session: int | None = None
+    """Whose adapter this is, where another one has made something else of it."""
 
     def text(self, debugger: Debugger) -> str:
         """Return it as one line."""
@@ -201,7 +203,8 @@ class Row:
         text = line_text(self.path, actual or line) if debugger.files.shows(self.path) else ""
         shown = render.breakpoint_line(self.wanted, self.made, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
-        return f"{relative(self.path, debugger.project)}:{shown}{note}"
+        where = f" (session {self.session})" if self.session is not None else ""
+        return f"{relative(self.path, debugger.project)}:{shown}{note}{where}"
 
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
@@ -212,6 +215,7 @@ class Row:
             "actual_line": self.made.get("line") if self.made else None,
             "message": self.made.get("message") if self.made else None,
             "not_supported": list(self.ignored) or None,
+            "session": self.session,
         }
         state = render.breakpoint_state(self.made)
         given = {key: value for key, value in facts.items() if value is not None}
@@ -222,16 +226,19 @@ def _rows(debugger: Debugger, path: str) -> Iterator[Row]:
     """Yield each wanted breakpoint of a file, with all that adapters have made of it."""
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
-    mirrors = [s.mirror for s in told if not (s.delegates and s.children)]
+    stopping = [s for s in told if not (s.delegates and s.children)]
     for wanted in debugger.breakpoints.of(path):
-        rows = [
-            Row(path, wanted, made, unsupported(mirror, wanted))
-            for mirror in mirrors
-            if (made := answered(mirror, path, wanted)) is not None
-        ]
-        # The processes of one program mostly agree.
-        different = [row for number, row in enumerate(rows) if row not in rows[:number]]
-        yield from different or [Row(path, wanted)]
+        rows = {
+            session.id: Row(path, wanted, made, unsupported(session.mirror, wanted))
+            for session in stopping
+            if (made := answered(session.mirror, path, wanted)) is not None
+        }
+        facts = [row.data() for row in rows.values()]
+        if all(each == facts[0] for each in facts):
+            # Adapters mostly agree, but for numbers of their own.
+            yield next(iter(rows.values()), Row(path, wanted))
+        else:
+            yield from (replace(row, session=number) for number, row in rows.items())
 
 
 def _counted(number: int, what: str) -> str:

@@ -128,6 +128,12 @@ class NeovimTool:
         return bool(path) and not await peer.neovim.call("return vim.fn.bufloaded(...)", path)
 
     async def _check(self, given: Json) -> None:
+        if self._chosen and CONNECTION not in given:
+            homes = "; ".join(f"{peer.id}: {peer.cwd}" for peer in self.homes)
+            raise ArgumentError(
+                f"Several Neovims have {self.name}: say by `{CONNECTION}` which ({homes}).",
+                "nvim_targets tells more of them.",
+            )
         takes = self._schema.get("properties", {})
         # Where nobody has to say which Neovim is meant, it may be said all the same.
         arguments = {

@@ -108,7 +108,9 @@ def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
     place = render.location(row.get("file", ""), row.get("line"), row.get("function", ""), project)
     reason = f" ({row['reason']})" if "reason" in row else ""
-    code = f", exit code {row['exit_code']}" if "exit_code" in row else ""
+    # The code of a program that a tool has ended tells nothing.
+    by_us = row.get("cause", "").startswith("ended by dap_")
+    code = f", exit code {row['exit_code']}" if "exit_code" in row and not by_us else ""
     cause = f": {row['cause']}" if "cause" in row else ""
     stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
     stale += f" ({row['problem']})" if "problem" in row else ""
