@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
+from tests.neovim.joint import together
 from tests.neovim.wire import NeovimError
-from tests.programs import ROOT
+from tests.programs import ROOT, program
 from tests.real.software import package
 
 HELP = (ROOT / "doc" / "dapeer.txt").read_text(encoding="utf-8")
@@ -243,6 +244,19 @@ async def test_the_health_report_tells_what_is_there(tmp_path: Path) -> None:
         "In force: {",
     ):
         assert line in report
+
+
+@needs_nvim_dap
+async def test_the_health_report_warns_of_a_session_that_is_heard_by_listeners_only(
+    tmp_path: Path,
+) -> None:
+    loop = program("loop.py")
+    async with together(tmp_path, {"tap": False}) as (_, person):
+        await person.breaks_at(loop.source, loop.line("inner"))
+        await person.run(loop)
+        await person.sees_stop(loop.line("inner"))
+        report = "\n".join(await shown(person.editor, "checkhealth dapeer"))
+    assert "1 running session(s) do not answer while Neovim waits for a key" in report
 
 
 async def test_the_health_report_tells_what_is_missing(tmp_path: Path) -> None:
