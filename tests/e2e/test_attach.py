@@ -11,6 +11,7 @@ import pytest
 
 from tests import second_user
 from tests.e2e.running import free_port, go_built, listening, needs_ptrace, started
+from tests.e2e.test_languages_withstand import end
 from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
 from tests.programs import compiled, copied, program
@@ -172,6 +173,26 @@ async def test_a_compiled_process_is_attached_by_its_id_and_outlives_whoever_lea
         # The value that it was given ends it: so it ran.
         await process_gone(process.pid)
     shows(kind, "attach")
+
+
+@needs_gdb
+@needs_ptrace
+@pytest.mark.parametrize("kind", ["debugpy", "gdb"])
+async def test_a_process_that_is_attached_by_its_id_and_killed_has_ended(
+    kind: str, tmp_path: Path
+) -> None:
+    needs(kind)
+    python = program("endless_loop.py")
+    p = python if kind == "debugpy" else compiled("endless.c", tmp_path)
+    command = (sys.executable, str(p)) if p is python else (str(p),)
+    async with asyncio.timeout(LIMIT), client() as c, started(*command) as process:
+        await ask(
+            c, "dap_run", request="attach", type=kind, pid=process.pid, breakpoints=[p.at("turn")]
+        )
+        process.kill()
+        await end(c)
+        session = (await ask(c, "dap_status"))["sessions"][0]
+        assert (session["state"], session["cause"]) == ("ended", "killed by SIGKILL")
 
 
 async def test_node_is_attached_at_its_inspector_and_left_running(

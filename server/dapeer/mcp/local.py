@@ -16,6 +16,7 @@ import anyio
 from dapeer.errors import Stranger
 from dapeer.mcp import knocks, lines
 from dapeer.mcp.announcement import GREETING, announced, private, runtime_folder
+from dapeer.mcp.leftovers import swept
 from dapeer.mcp.server import DapeerServer
 from dapeer.ownership import check_peer
 
@@ -40,13 +41,16 @@ async def serve(
             clients.start_soon(_serve_client, server, reader, writer)
 
         try:
-            path = stack.enter_context(_socket_path())
-            listener = await asyncio.start_unix_server(connected, path, limit=lines.LONGEST_LINE)
-            path.chmod(0o600)
-            await stack.enter_async_context(listener)
-            first = stack.enter_context(
-                announced(server.debugger.project, path, nvim, url=url, token=token)
-            )
+            with swept(private(runtime_folder())):
+                path = stack.enter_context(_socket_path())
+                listener = await asyncio.start_unix_server(
+                    connected, path, limit=lines.LONGEST_LINE
+                )
+                path.chmod(0o600)
+                await stack.enter_async_context(listener)
+                first = stack.enter_context(
+                    announced(server.debugger.project, path, nvim, url=url, token=token)
+                )
         except OSError as error:
             log.warning("other clients of this project do not find this server: %s", error)
         else:
@@ -72,7 +76,7 @@ async def _serve_client(
 @contextmanager
 def _socket_path() -> Generator[Path]:
     """Give a path for our socket in a folder that is closed to others."""
-    path = private(runtime_folder()) / f"{os.getpid()}.sock"
+    path = runtime_folder() / f"{os.getpid()}.sock"
     if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
         try:
             yield path

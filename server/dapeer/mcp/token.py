@@ -11,13 +11,14 @@ import re
 import secrets
 import stat
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from dapeer.credentials import TOKEN
 from dapeer.errors import ArgumentError
 from dapeer.mcp.announcement import private, state_folder
+from dapeer.mcp.leftovers import in_use, swept
 
 LONGEST: Final = 4096
 """Characters of a token file."""
@@ -61,20 +62,23 @@ def fresh(port: int) -> Generator[tuple[str, Path]]:
         ArgumentError: The folder for it cannot be written.
     """
     path = state_folder() / f"token-{port}"
+    lock = ExitStack()
     try:
-        private(path.parent)
-        path.unlink(missing_ok=True)
-        token = _create(path)
+        with swept(private(path.parent)):
+            path.unlink(missing_ok=True)
+            token = _create(path)
+            lock.enter_context(in_use(path))
     except OSError as error:
         raise ArgumentError(
             f"Cannot keep a token in {path.parent}: {error.strerror}.",
             f"Give one in ${TOKEN}, or name its file with --token-file.",
         ) from error
-    try:
-        yield token, path
-    finally:
-        with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
+    with lock:
+        try:
+            yield token, path
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> str:

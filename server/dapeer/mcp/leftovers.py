@@ -1,0 +1,93 @@
+"""What killed servers have left in the user's own folders: sockets, announcements, tokens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows, where what a killed process leaves stays
+    fcntl = None
+
+
+@contextmanager
+def swept(folder: Path) -> Generator[None]:
+    """Remove what killed servers have left in a folder; while the body runs, nobody takes what it makes for such.
+
+    A socket is bound before it is listened at, and a token written before it is locked.
+
+    Raises:
+        OSError: The folder cannot be opened.
+    """
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            # When another one starts just now, that one sweeps.
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _sweep(folder)
+            fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def in_use(path: Path) -> Generator[None]:
+    """Lock a file while the body runs: so it is known that its server lives."""
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(file)
+
+
+def _sweep(folder: Path) -> None:
+    # A socket first: an announcement is of one that is there.
+    for pattern, left in (("*.sock", _refuses), ("*.json", _announces_nobody), ("token-*", _free)):
+        for path in folder.glob(pattern):
+            with contextlib.suppress(OSError):
+                if path.lstat().st_uid == os.getuid() and left(path):
+                    path.unlink()
+
+
+def _refuses(path: Path) -> bool:
+    """Whether a path is a socket at which nobody listens any more."""
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        # One that is stuck has not refused.
+        connection.settimeout(0)
+        with contextlib.suppress(BlockingIOError):
+            try:
+                connection.connect(str(path))
+            except ConnectionRefusedError:
+                return True
+    return False
+
+
+def _announces_nobody(path: Path) -> bool:
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        where = Path(json.loads(path.read_text("utf-8"))["socket"])
+        return not where.exists() or _refuses(where)
+    return False
+
+
+def _free(path: Path) -> bool:
+    """Whether no server holds a file."""
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return fcntl is not None
+    finally:
+        os.close(file)

@@ -1,0 +1,43 @@
+"""What killed servers have left is gone when another one starts; what lives stays."""
+
+import asyncio
+from pathlib import Path
+
+from dapeer.mcp.announcement import runtime_folder, state_folder
+from dapeer.mcp.leftovers import swept
+from tests.mcp.wire import serving
+from tests.processes import LIMIT, process_gone
+
+
+def names() -> set[str]:
+    return {path.name for folder in (runtime_folder(), state_folder()) for path in folder.glob("*")}
+
+
+async def test_a_server_that_starts_removes_what_a_killed_one_has_left_and_nothing_of_one_that_lives(
+    tmp_path: Path,
+) -> None:
+    one, other, third = (tmp_path / name for name in ("one", "other", "third"))
+    for folder in (one, other, third):
+        folder.mkdir()
+    async with asyncio.timeout(LIMIT), serving(cwd=other):
+        living = names()
+        assert {name.split("-")[0] for name in living} >= {"token", "server"}
+        async with serving(cwd=one) as (server, _):
+            left = names() - living
+            server.process.kill()
+            await process_gone(server.process.pid)
+        assert len(left) == len(living)
+        assert left < names()
+        async with serving(cwd=third):
+            assert living < names()
+            assert not left & names()
+
+
+def test_nobody_takes_what_a_starting_server_makes_for_left(tmp_path: Path) -> None:
+    made = tmp_path / "token-1"
+    with swept(tmp_path):
+        made.touch()
+        with swept(tmp_path):
+            assert made.exists()
+    with swept(tmp_path):
+        assert not made.exists()
