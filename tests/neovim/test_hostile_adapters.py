@@ -18,7 +18,7 @@ HOSTILE = """
 require('dap').adapters.hostile = { type = 'executable', command = %s, args = { %s, %s } }
 """
 LOOKS = ("dap_threads", "dap_snapshot", "dap_scopes", "dap_evaluate", "dap_step_over", "dap_status")
-STOPPED = {"reason": "step", "threadId": [1], "hitBreakpointIds": {}}
+STOPPED: dict[str, object] = {"reason": "step", "threadId": [1], "hitBreakpointIds": {}}
 SCRIPTS: dict[str, Json] = {
     "list of a thread": {"next": ["ok", {"event": ["stopped", STOPPED]}]},
     "null scopes": {"scopes": [{"respond": {"scopes": None}}]},
