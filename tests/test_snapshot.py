@@ -326,18 +326,20 @@ def test_the_end_tells_code_cause_and_last_output() -> None:
     told.event("output", category="stderr", output="bye\n")
     told.event("exited", exitCode=3)
     told.event("terminated")
-    view = snapshot.ended(1, told.mirror, 0, "killed by SIGKILL", PROJECT)
+    view = snapshot.ended(1, told.mirror, 0, "its adapter has gone", PROJECT)
     assert CHECK.validate_python(view, strict=True) == view
     assert view == {
         "session_id": 1,
         "state": "ended",
         "exit_code": 3,
-        "cause": "killed by SIGKILL",
+        "cause": "its adapter has gone",
         "output": "bye\n",
     }
     assert render.snapshot(view, PROJECT) == (
-        "Ended, exit code 3: killed by SIGKILL [session 1]\nOutput:\n  bye"
+        "Ended, exit code 3: its adapter has gone [session 1]\nOutput:\n  bye"
     )
+    # What its adapter tells as the exit code of a killed program is none.
+    assert "exit_code" not in snapshot.ended(1, told.mirror, 0, "killed by SIGKILL", PROJECT)
 
 
 def test_an_exit_code_of_zero_is_told_and_an_unknown_one_is_called_so() -> None:

@@ -62,6 +62,7 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
             "dapeer.config",
             "dapeer.hook",
             "dapeer.kept",
+            "dapeer.knock",
             "dapeer.needs",
         ]
         assert not await editor.lua("return require('dapeer').is_running()")
@@ -70,6 +71,7 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
             "dapeer.config",
             "dapeer.hook",
             "dapeer.kept",
+            "dapeer.knock",
             "dapeer.needs",
         ]
 

@@ -53,7 +53,11 @@ def in_use(path: Path) -> Generator[None]:
 
 def _sweep(folder: Path) -> None:
     # A socket first: an announcement is of one that is there.
-    for pattern, left in (("*.sock", _refuses), ("*.json", _announces_nobody), ("token-[0-9]*", _free)):
+    for pattern, left in (
+        ("*.sock", _refuses),
+        ("*.json", _announces_nobody),
+        ("token-[0-9]*", _free),
+    ):
         for path in folder.glob(pattern):
             with contextlib.suppress(OSError):
                 if path.lstat().st_uid == os.getuid() and left(path):

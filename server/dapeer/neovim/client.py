@@ -277,7 +277,9 @@ def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
     """Hang up on a Neovim that has answered after nobody waited for it any longer."""
     if not connected.cancelled() and connected.exception() is None:
         nvim = connected.result()
-        nvim.async_call(nvim.stop_loop)
+        # Its loop may have ended by itself.
+        with contextlib.suppress(RuntimeError):
+            nvim.async_call(nvim.stop_loop)
 
 
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
