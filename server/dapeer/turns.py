@@ -33,7 +33,9 @@ class Turns:
         self._mirror = mirror
         self._wait_for = wait_for
         self.persons = False
-        """Whether the next stop, or the one that lasts, is the person's doing."""
+        """Whether the next stop, or the one that lasts, is the person's doing alone."""
+        self._ours = False
+        """Whether we have made the program run on since the last stop; then somebody here waits to look."""
         self._asked: set[int] = set()
         """Numbers of the client's looks that have no answer yet."""
         self._due: set[int] | None = None
@@ -46,12 +48,14 @@ class Turns:
         match message:
             case Event(event="stopped"):
                 self._due = None
+                self._ours = False
                 self._asked.clear()
             case Event(event="dapeer.replayed"):
                 # At a stop from before we came the client has looked then.
                 self._looked()
             case Request(seq=seq, command=command) if command in DRIVES:
-                self.persons = seq < 0
+                self._ours = self._ours or seq >= 0
+                self.persons = not self._ours
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
                 self._asked.add(seq)
             case Response(request_seq=seq) if seq in self._asked:
