@@ -58,3 +58,12 @@ async def test_what_cannot_run_in_a_terminal_says_so_in_its_own_words(settings: 
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         await printed(c, "cannot be empty")
         assert "Traceback" not in await read(c, "dap_program_output")
+
+
+async def test_a_launcher_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("print(1)\n")
+    async with client(tmp_path) as c:
+        config = {"debugLauncherPath": str(tmp_path / "nowhere")}
+        told = await refusal(c, "dap_run", program=str(program), config=config)
+    assert f"`debugLauncherPath`: {tmp_path / 'nowhere'} does not exist" in told

@@ -58,8 +58,15 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:  # noqa: A
     stock: Callable[..., Any] = launchers.spawn_debuggee
 
     def spawn_debuggee(
-        session: object, request: object, python: list[str], launcher: str, *rest: object
+        session: object,
+        request: Any,  # noqa: ANN401 - debugpy's
+        python: list[str],
+        launcher: str,
+        *rest: object,
     ) -> Any:  # noqa: ANN401
+        if not os.path.exists(launcher):  # noqa: PTH110 - as debugpy says it
+            # debugpy would wait for half a minute to hear of it.
+            raise request.isnt_valid(f"`debugLauncherPath`: {launcher} does not exist", silent=True)
         command = [*python, script] if launcher == folder else python
         return stock(session, request, command, launcher, *rest)
 
