@@ -113,6 +113,14 @@ local function scroll(buffer, line, column)
   end
 end
 
+---Place nvim-dap's sign of a stop.
+---@param session dap.Session
+---@param buffer integer
+---@param line integer
+function M.place_sign(session, buffer, line)
+  pcall(vim.fn.sign_place, 0, session.sign_group, 'DapStopped', buffer, { lnum = line, priority = 22 })
+end
+
 ---Show a stop as nvim-dap does, except that the person stays where they are.
 ---@param session dap.Session
 ---@param stop dapeer.Stop
@@ -124,8 +132,7 @@ local function show(session, stop, frame)
   end
   vim.fn.bufload(buffer)
   vim.bo[buffer].buflisted = true
-  local where = { lnum = frame.line, priority = 22 }
-  pcall(vim.fn.sign_place, 0, session.sign_group, 'DapStopped', buffer, where)
+  M.place_sign(session, buffer, frame.line)
   scroll(buffer, frame.line, frame.column or 1)
   local explain = session._show_exception_info
   -- Before nvim-dap 0.10 it took other arguments.

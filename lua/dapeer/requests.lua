@@ -60,7 +60,7 @@ local function mark_running(session, thread_id)
       local path = frame and frame.source and frame.source.path
       local buffer = path and vim.fn.bufnr(path) or -1
       if buffer > 0 and group then
-        pcall(vim.fn.sign_place, 0, group, 'DapStopped', buffer, { lnum = frame.line, priority = 22 })
+        require('dapeer.follow').place_sign(session, buffer, frame.line)
       end
     end)
   end
