@@ -21,3 +21,9 @@ def setup(feed: str) -> dict[str, object]:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what dapeer itself looks up beside Neovim's files apart from the user's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg" / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do as if no test ran in a terminal of Neovim."""
+    monkeypatch.delenv("NVIM", raising=False)

@@ -18,6 +18,7 @@ from tests.mcp.wire import Wire, call, serving, started
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.person import Person
 from tests.neovim.test_targets import listen
+from tests.neovim.test_together import CORE
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -25,17 +26,6 @@ pytestmark = needs_nvim_dap
 
 STDIO = ("dapeer", "stdio")
 LOOP = program("loop.py")
-
-CORE = """
-local ready = function(port) vim.rpcnotify(vim.g.test_channel, 'ready', port) end
-require('dapeer').setup({ bridge = { command = { %r, '-m', 'dapeer' } }, on_ready = ready })
-""".replace("%r", repr(sys.executable))
-
-
-@pytest.fixture(autouse=True)
-def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do as if no test ran in a terminal of Neovim."""
-    monkeypatch.delenv("NVIM", raising=False)
 
 
 @pytest.fixture

@@ -53,27 +53,21 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
       table.sort(names)
       return names
     """
+    after_setup = [
+        "dapeer",
+        "dapeer.config",
+        "dapeer.hook",
+        "dapeer.kept",
+        "dapeer.knock",
+        "dapeer.needs",
+    ]
     async with neovim(tmp_path, dap=False) as editor:
         assert await editor.lua("return vim.fn.exists(':Dapeer')") == 2
         assert await editor.lua(loaded) == []
     async with neovim(tmp_path, dap=False, setup={}) as editor:
-        assert await editor.lua(loaded) == [
-            "dapeer",
-            "dapeer.config",
-            "dapeer.hook",
-            "dapeer.kept",
-            "dapeer.knock",
-            "dapeer.needs",
-        ]
+        assert await editor.lua(loaded) == after_setup
         assert not await editor.lua("return require('dapeer').is_running()")
-        assert await editor.lua(loaded) == [
-            "dapeer",
-            "dapeer.config",
-            "dapeer.hook",
-            "dapeer.kept",
-            "dapeer.knock",
-            "dapeer.needs",
-        ]
+        assert await editor.lua(loaded) == after_setup
 
 
 async def test_what_is_wrong_with_the_options_is_told_once_and_breaks_nothing(

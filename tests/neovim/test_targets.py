@@ -21,12 +21,6 @@ from tests.programs import program
 STDIO = ("dapeer", "stdio")
 
 
-@pytest.fixture(autouse=True)
-def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do as if no test ran in a terminal of Neovim."""
-    monkeypatch.delenv("NVIM", raising=False)
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return the root of a project, with a folder `src` in it."""
