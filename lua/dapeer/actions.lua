@@ -18,6 +18,8 @@ local allowed = {}
 ---@field asked dapeer.Kind[]  those of its kinds that the person wants to be asked about
 ---@field shown? boolean   the person sees it
 ---@field over? boolean    a choice is of no interest any more
+---@field done fun()        it waits for the person no longer
+---@field withdraw? fun()   takes a question of ours from the screen
 
 ---@type dapeer.Question[]  one at a time is shown, the first
 local questions = {}
@@ -105,6 +107,19 @@ function M.lines()
   end, log)
 end
 
+---The assistants that have acted here, by the names of their programs; the latest first.
+---@return string[]
+function M.assistants()
+  local names = {}
+  for index = #log, 1, -1 do
+    local client = log[index].client
+    if client and not vim.tbl_contains(names, client) then
+      names[#names + 1] = client
+    end
+  end
+  return names
+end
+
 ---Which kinds of action need a question.
 ---@return table<dapeer.Kind, boolean>
 function M.wants()
@@ -131,6 +146,7 @@ local present
 ---@param question dapeer.Question
 local function finish(question)
   question.over = true
+  question.done()
   for index, other in ipairs(questions) do
     if other == question then
       table.remove(questions, index)
@@ -161,14 +177,34 @@ end
 
 local waiting = false -- until the person has stopped typing
 
+-- Neovim's own `vim.ui.select` waits for a key; ours is a window. What a person has put in its place is asked.
+local function is_neovims(select)
+  return vim.endswith(debug.getinfo(select, 'S').source, 'vim/ui.lua')
+end
+
+---@param question dapeer.Question
+---@param prompt string
+---@param choices string[]
+local function ask_in_window(question, prompt, choices)
+  local asked = { question = prompt, choices = choices, other = false, default = #choices }
+  question.withdraw = require('dapeer.ask').ask({ asked }, function(answers, complete)
+    question.withdraw = nil
+    decide(question, complete and answers[1].answer --[[@as string]] or nil)
+  end)
+end
+
 ---@param question dapeer.Question
 local function show(question)
   question.shown = true
   local wants = one_line(described(question.action), LONGEST)
   local prompt = ('The assistant wants %s (%s): '):format(wants, table.concat(kinds_of(question.action), ', '))
   local session = ('Allow %s for this session'):format(table.concat(question.asked, ', '))
+  local choices = { ONCE, session, DENY }
+  if is_neovims(vim.ui.select) then
+    return ask_in_window(question, prompt, choices)
+  end
   local options = { prompt = prompt, kind = 'dapeer' }
-  local ok, problem = pcall(vim.ui.select, { ONCE, session, DENY }, options, function(choice)
+  local ok, problem = pcall(vim.ui.select, choices, options, function(choice)
     decide(question, choice)
   end)
   if not ok then
@@ -199,7 +235,8 @@ local function question_person(id, action, asked)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(id, false, 'Nobody is at this Neovim to ask: it has no user interface.')
   end
-  table.insert(questions, { id = id, action = action, asked = asked })
+  local done = require('dapeer.waiting').add('a question waits for you: ' .. described(action))
+  table.insert(questions, { id = id, action = action, asked = asked, done = done })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
   local attention = require('dapeer.attention')
@@ -257,12 +294,15 @@ function M.ask(id, action)
   end
 end
 
----Nobody waits for the answer any more: a question that is not shown will not be, a late choice counts for nothing.
+---Nobody waits for the answer any more: a question goes, a late choice counts for nothing.
 ---@param id any
 function M.forget(id)
   for _, question in ipairs(vim.list_slice(questions)) do
     if question.id == id then
       finish(question)
+      if question.withdraw then
+        question.withdraw()
+      end
     end
   end
 end

@@ -27,6 +27,7 @@ local float = require('dapeer.ask.float')
 ---@field started? boolean
 ---@field over? boolean
 ---@field wait? fun()          stops waiting for the person
+---@field gone fun()           it waits for the person no longer
 
 ---@type dapeer.ask.Request[]  the first one is shown, or waits for the person
 local queue = {}
@@ -50,6 +51,7 @@ end
 ---@param request dapeer.ask.Request
 local function leave(request)
   request.over = true
+  request.gone()
   queue = vim.tbl_filter(function(other)
     return other ~= request
   end, queue)
@@ -184,6 +186,7 @@ function M.ask(questions, done, shown)
     done = done,
     shown = shown or function() end,
     floats = {},
+    gone = require('dapeer.waiting').add('a question waits for you: ' .. questions[1].question),
   }
   table.insert(queue, request)
   -- Never within the call: the core waits for its return, not for the person.

@@ -128,8 +128,12 @@ local function plain(sentence)
   return (('dapeer: ' .. sentence):gsub('%s+', ' '):gsub('%c', ''))
 end
 
--- Never longer than what fits: a longer line makes Neovim wait for a key.
-local function fitted(sentence, tail)
+---One line, never longer than what fits: a longer one makes Neovim wait for a key.
+---@param sentence string
+---@param tail? string  stays when the sentence is cut
+---@return string
+function M.fitted(sentence, tail)
+  tail = tail or ''
   local text = plain(sentence)
   local room = math.max(vim.v.echospace, 20) - #tail
   if vim.fn.strdisplaywidth(text) > room then
@@ -143,13 +147,13 @@ end
 ---@param level? integer
 ---@param tail? string  stays when the sentence is cut
 function M.say(sentence, level, tail)
-  vim.notify(fitted(sentence, tail or ''), level or vim.log.levels.INFO)
+  vim.notify(M.fitted(sentence, tail), level or vim.log.levels.INFO)
 end
 
 ---Tell one line that is of interest now only: it goes to no history and opens no window.
 ---@param sentence string
 function M.mention(sentence)
-  vim.api.nvim_echo({ { fitted(sentence, '') } }, false, {})
+  vim.api.nvim_echo({ { M.fitted(sentence) } }, false, {})
 end
 
 ---Warn in one line; the whole is in the health report, to which a line points that had to be cut.

@@ -198,10 +198,26 @@ local function state()
   return alive() and 'stopping' or 'stopped'
 end
 
+-- For a status line: who is there, and what waits for the person.
+---@param assistants string[]
+---@param waits string[]
+---@return string  empty when no core is attached
+local function text(assistants, waits)
+  if #require('dapeer.rpc').attached() == 0 then
+    return ''
+  end
+  local who = #assistants > 0 and table.concat(assistants, ', ') or 'dapeer'
+  return #waits > 0 and ('%s: %s'):format(who, waits[1]) or who
+end
+
 ---@return dapeer.Status
 function M.status()
   local core = current()
+  local assistants, waits = require('dapeer.actions').assistants(), require('dapeer.waiting').list()
   return {
+    assistants = assistants,
+    waits = waits,
+    text = text(assistants, waits),
     state = state(),
     port = core and core.port,
     pid = core and core.process.pid,

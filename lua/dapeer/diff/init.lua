@@ -32,6 +32,7 @@ local function show(diff, sides)
   if attention.typing() then
     attention.say('a diff is to be reviewed when you have stopped typing: ' .. diff.name)
   end
+  diff.done = require('dapeer.waiting').add('a diff waits for you: ' .. diff.name)
   diff.wait = attention.when_free(function()
     life().show(diff, sides)
   end)

@@ -14,6 +14,7 @@ local SAVED, REJECTED = 'FILE_SAVED', 'DIFF_REJECTED'
 ---@field is_new boolean
 ---@field view? dapeer.View    nil until it is shown
 ---@field outcome? 'accepted'|'rejected'
+---@field done? fun()         it waits for the person no longer
 
 ---@class dapeer.Accepted
 ---@field caller table
@@ -76,6 +77,14 @@ local function result(diff, text, reason)
   return { content = content }
 end
 
+-- It may be decided before it was to be shown.
+---@param diff dapeer.Diff
+local function decided(diff)
+  if diff.done then
+    diff.done()
+  end
+end
+
 ---@param diff dapeer.Diff
 local function forget(diff)
   pcall(vim.api.nvim_del_augroup_by_id, diff.group)
@@ -133,6 +142,7 @@ function M.decide(diff, outcome, more)
   end
   more = more or {}
   diff.outcome = outcome
+  decided(diff)
   state.pending[diff.id] = nil
   local text = outcome == 'accepted' and require('dapeer.diff.text').bytes(diff.view.right) or nil
   local answer = result(diff, text, more.reason)
@@ -171,6 +181,7 @@ end
 function M.fail(diff, problem)
   state.pending[diff.id] = nil
   diff.outcome = 'rejected'
+  decided(diff)
   forget(diff)
   diff.answer(nil, problem)
 end

@@ -1,0 +1,98 @@
+-- What waits for the person's decision: a line for each, at the top of the screen while they type, when a message
+-- would be covered by 'showmode'; and for the status line at all times.
+local M = {}
+
+---@class dapeer.Waiting
+---@field sentence string
+---@field visible boolean
+---@field over? fun()  stops waiting for the end of the typing
+
+---@type dapeer.Waiting[]  oldest first
+local entries = {}
+
+---@type integer?
+local window
+
+local function close()
+  if window then
+    pcall(vim.api.nvim_win_close, window, true)
+    window = nil
+  end
+end
+
+---@param lines string[]
+local function open(lines)
+  local width = 1
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].bufhidden = 'wipe'
+  window = vim.api.nvim_open_win(buffer, false, {
+    relative = 'editor',
+    anchor = 'NE',
+    row = vim.o.showtabline > 0 and 1 or 0,
+    col = vim.o.columns,
+    width = math.min(width, vim.o.columns),
+    height = math.min(#lines, vim.o.lines),
+    style = 'minimal',
+    focusable = false,
+    noautocmd = true,
+    zindex = 250,
+  })
+  vim.wo[window].winhighlight = 'NormalFloat:WarningMsg'
+end
+
+local function draw()
+  close()
+  local lines = {}
+  for _, entry in ipairs(entries) do
+    if entry.visible then
+      lines[#lines + 1] = ' ' .. require('dapeer.attention').fitted(entry.sentence) .. ' '
+    end
+  end
+  if #lines > 0 and pcall(open, lines) then
+    -- In a command line or a terminal nothing else draws it.
+    vim.cmd.redraw()
+  end
+end
+
+---Tell the person that something waits for them.
+---@param sentence string
+---@return fun() done  it does not wait any more
+function M.add(sentence)
+  local entry = { sentence = sentence, visible = true }
+  table.insert(entries, entry)
+  vim.schedule(function()
+    local attention = require('dapeer.attention')
+    entry.visible = entry.visible and attention.typing()
+    if entry.visible then
+      draw()
+      entry.over = attention.when_typed(function()
+        entry.visible = false
+        draw()
+      end)
+    end
+  end)
+  return function()
+    entries = vim.tbl_filter(function(other)
+      return other ~= entry
+    end, entries)
+    if entry.over then
+      entry.over()
+    end
+    entry.visible = false
+    vim.schedule(draw)
+  end
+end
+
+---What waits, a sentence each.
+---@return string[]
+function M.list()
+  return vim.tbl_map(function(entry)
+    return entry.sentence
+  end, entries)
+end
+
+return M
