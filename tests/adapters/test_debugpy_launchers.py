@@ -116,16 +116,18 @@ def test_the_environment_is_described_where_that_is_logged(
     assert described == ["logged"]
 
 
-def test_a_launcher_of_somebodys_own_is_left_alone() -> None:
+def test_a_launcher_of_somebodys_own_is_left_alone(tmp_path: Path) -> None:
+    theirs = tmp_path / "launcher"
+    theirs.touch()
     started: list[object] = []
 
     def stock(*given: object) -> None:
         started.append(given[2])
 
     module = SimpleNamespace(spawn_debuggee=stock)
-    launch_beneath(module, "/debugpy/launcher", "ours.py")
-    for path in ("/debugpy/launcher", "/somebodys/launcher"):
-        module.spawn_debuggee("session", "request", ["python"], path, "127.0.0.1")
+    launch_beneath(module, str(tmp_path), "ours.py")
+    for path in (tmp_path, theirs):
+        module.spawn_debuggee("session", "request", ["python"], str(path), "127.0.0.1")
     assert started == [["python", "ours.py"], ["python"]]
 
 
