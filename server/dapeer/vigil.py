@@ -75,7 +75,7 @@ class Vigil:
         """Take note of what the adapter tells."""
         if not isinstance(message, Event) or message.event != "stopped":
             return
-        if self._dead:
+        if self._is_dead():
             # What is dead stops no more.
             self._lose()
         elif self._again:
@@ -83,6 +83,13 @@ class Vigil:
             self.find()
         else:
             self._begin()
+
+    def _is_dead(self) -> bool:
+        """Whether a signal has killed it: a stop that is told may be quicker than the news of that."""
+        if not self._dead and self._file is not None:
+            self._killer = ending.deadly_signal(self.pid, self._file)
+            self._dead = self._killer is not None
+        return self._dead
 
     def close(self) -> None:
         """Watch no more: the adapter is left, or the program is none of ours."""
