@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.answers.page import table as answers_table
+from tests.answers.read import before, read_all
 from tests.bench import neovim, reading, rows, stopped, table, whole
 from tests.bench.statistics import Measured
 from tests.bench.subjects import FULL, QUICK, Size
@@ -23,6 +25,10 @@ nvim-dap without dapeer, the person doing the same. A key's effect: from the key
 another Neovim at the same time, on the same busy machine."""
 WITHOUT_NVIM_DAP = "The rows of Neovim are left out: they need nvim-dap (see README, or name it in $DAPEER_NVIM_DAP)."
 
+ANSWERS_LEGEND = """\
+What a model reads, in bytes, word for word in docs/answers.md. Before: commit 3b9f2cb, whose structured content
+was all that Claude Code's model saw."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark. It judges, but never fails: times depend on the machine."""
@@ -35,13 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show = table.markdown if options.markdown else table.plain
     sys.stdout.write(f"{show(found.general)}\n\n{LEGEND}\n\n")
     told = f"{show(found.neovim)}\n\n{NEOVIM_LEGEND}" if found.neovim else WITHOUT_NVIM_DAP
-    sys.stdout.write(f"{told}\n")
+    sys.stdout.write(f"{told}\n\n")
+    answers = answers_table(before(), asyncio.run(read_all()))
+    sys.stdout.write(f"{answers}\n\n{ANSWERS_LEGEND}\n")
     return 0
 
 
 @dataclass(frozen=True)
 class Found:
-    """The rows of both tables."""
+    """The rows of the tables of times."""
 
     general: list[rows.Row]
     neovim: list[rows.Row]

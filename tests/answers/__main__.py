@@ -1,0 +1,24 @@
+"""Write docs/answers.md from what the adapters of this machine answer now."""
+
+import asyncio
+import sys
+
+from tests.answers.page import page
+from tests.answers.read import before, read_all
+from tests.answers.scenarios import SCENARIOS
+from tests.programs import ROOT
+
+PAGE = ROOT / "docs" / "answers.md"
+
+
+def main() -> int:
+    """Write the page if every scenario can be lived through here; return the exit code."""
+    now = asyncio.run(read_all())
+    if len(now) < len(SCENARIOS):
+        return 1
+    PAGE.write_text(page(SCENARIOS, before(), now), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
