@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from dapeer import render, snapshot
+from dapeer import relevance, render, snapshot
 from dapeer.dap.types import StackFrame
 from dapeer.history import Stop
 from dapeer.snapshot import Snapshot
@@ -95,7 +95,7 @@ def test_of_600_frames_the_innermost_are_shown_and_the_others_counted() -> None:
 def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
     told = Told()
     stop(told, {f"v{n}": str(n) for n in range(30)})
-    assert len(shown(told).get("locals", ())) == snapshot.LOCALS
+    assert len(shown(told).get("locals", ())) == relevance.MOST
     assert notes(told) == ["10 more locals: dap_variables"]
 
 

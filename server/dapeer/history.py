@@ -14,7 +14,7 @@ from dapeer.fitting import fitted, unfolded
 
 KEPT_STOPS = 100
 KEPT_FRAMES = 20
-KEPT_VARIABLES = 200
+KEPT_VARIABLES = 1000
 KEPT_VALUE = 400
 """Characters of a value that outlive their stop."""
 

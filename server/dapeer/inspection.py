@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dapeer import snapshot
+from dapeer import relevance, snapshot
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import Scope, StackFrame, Variable
@@ -179,7 +179,7 @@ class Inspection:
             stop.withheld = error.message
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
         await _together(*map(self.variables, references))
-        await _together(*map(self.unfold, stop.locals()[:UNFOLDED]))
+        await _together(*map(self.unfold, relevance.by_use(stop)[:UNFOLDED]))
 
     async def _explain(self, stop: Stop) -> None:
         """Have the program itself tell why it has stopped, where its adapter does not."""

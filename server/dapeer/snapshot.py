@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NotRequired, cast
@@ -23,10 +22,9 @@ from dapeer.fitting import fitted, shortened
 from dapeer.frames import Frames, Run
 from dapeer.history import Stop
 from dapeer.mirror import Mirror
-from dapeer.relevance import DEFINITIONS, arrived, by_use, definition, on_line
+from dapeer.relevance import DEFINITIONS, arrived, chosen
 
 STACK = 5
-LOCALS = 20
 VALUE = 120
 """Characters of one value."""
 CHANGES = 8
@@ -319,20 +317,16 @@ def _runs(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[R
 
 
 def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
-    named = on_line(stop)
-    everything = by_use(stop.locals(), named, stop.arguments(), changed)
-    variables = [v for v in everything if v["name"] in named or not definition(v)]
+    choice = chosen(stop, changed)
     if stop.withheld:
         notes.append(f"no locals: {shortened(stop.withheld, VALUE)}")
     elif stop.top is not None and not arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
-    if len(variables) > LOCALS:
-        notes.append(f"{len(variables) - LOCALS} more locals: dap_variables")
-    if len(variables) < len(everything):
-        left_out = Counter(definition(v) for v in everything if v["name"] not in named)
-        told = [_counted(left_out[kind], kind) for kind in DEFINITIONS if left_out[kind]]
-        notes.append(f"also {', '.join(told)}: dap_variables")
-    return listed([Variable({**v, "value": stop.shown(v)}) for v in variables[:LOCALS]])
+    if choice.left:
+        notes.append(f"{_counted(choice.left, 'more local')}: dap_variables")
+    if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
+        notes.append(f"also {', '.join(kinds)}: dap_variables")
+    return listed([Variable({**v, "value": stop.shown(v)}) for v in choice.shown])
 
 
 def _counted(number: int, what: str) -> str:

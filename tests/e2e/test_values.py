@@ -36,7 +36,10 @@ async def test_the_names_on_the_line_come_first_and_functions_among_them_are_sho
     p = program("values.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("place")])
-        assert list(stop["locals"])[:4] == ["callback", "sort", "zone", "order"]
+        assert list(stop["locals"])[:4] == ["callback", "sort", "zone", "a0"]
+        assert list(stop["locals"])[-1] == "order", (
+            "the argument, behind what the lines around name"
+        )
         assert stop["locals"]["callback"].startswith("<function weight(here, there) values.py:")
         assert "Order" in stop["locals"]["order"]
 

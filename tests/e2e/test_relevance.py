@@ -1,0 +1,77 @@
+"""Which of a stopped function's locals are shown, and which are only counted."""
+
+from pathlib import Path
+
+from tests.harness import ask, client, needs
+
+MANY = "\n".join(f"    a{number:03} = [{number}] * 50" for number in range(300))
+"""Locals that come first in the alphabet, and that nobody asks for."""
+PYTHON = f"""
+def look(zone, basket):
+{MANY}
+    total = 0
+    for item in basket:
+
+
+        total = total + item  # stop
+        a250 = total
+
+
+    return total
+
+look(5, [1, 2])
+"""
+
+
+def line_of(path: Path, word: str) -> dict[str, object]:
+    lines = path.read_text().splitlines()
+    found = next(number for number, line in enumerate(lines, 1) if word in line)
+    return {"filename": str(path), "line": found}
+
+
+async def test_of_hundreds_of_locals_those_are_shown_that_matter_at_the_stop(
+    tmp_path: Path,
+) -> None:
+    """What the line names, what the lines around it name, the arguments, what has changed; the rest is counted."""
+    path = tmp_path / "many.py"
+    path.write_text(PYTHON)
+    async with client(tmp_path) as c:
+        first = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "# stop")])
+        assert list(first["locals"]) == ["item", "total", "a250", "basket", "zone"]
+        assert first["notes"] == ["299 more locals: dap_variables"]
+        again = await ask(c, "dap_continue")
+        assert again["changed"] == {
+            "a250": ["[250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, …] (50 items)", "1"],
+            "item": ["1", "2"],
+            "total": ["0", "1"],
+        }  # fmt: skip
+
+
+async def test_what_changed_elsewhere_is_shown_among_hundreds(tmp_path: Path) -> None:
+    path = tmp_path / "moved.py"
+    body = "\n".join(f"    b{number} = {number}" for number in range(30))
+    path.write_text(
+        f"def look():\n{body}\n    seen = 1\n    b29 = 'new'\n    pass  # stop\n\n\n\n\n    pass  # later\n\nlook()\n"
+    )
+    breakpoints = [line_of(path, "# stop"), line_of(path, "# later")]
+    async with client(tmp_path) as c:
+        first = await ask(c, "dap_run", program=str(path), breakpoints=breakpoints)
+        assert {"seen", "b29"} <= first["locals"].keys()
+        later = await ask(c, "dap_continue")
+        assert "b0" in later["locals"], "at least a few are shown"
+        assert later["notes"] == ["27 more locals: dap_variables"]
+
+
+async def test_javascripts_folded_values_are_opened_where_they_are_used(tmp_path: Path) -> None:
+    needs("js-debug")
+    many = "\n".join(
+        f"  const a{number:03} = {{id: {number}, sub: {{}}}};" for number in range(100)
+    )
+    path = tmp_path / "many.js"
+    path.write_text(
+        f"function look() {{\n{many}\n\n\n\n\n  const zone = [{{id: 1}}];\n  console.log(zone); // stop\n}}\nlook();\n"
+    )
+    async with client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "// stop")])
+        assert stop["locals"]["zone"] == "(1) [{id: 1}]"
+        assert "a050" not in stop["locals"]
