@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.harness import ask, call, client, read, refusal, text
+from tests.harness import ask, call, client, evaluate, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -87,7 +87,7 @@ async def test_what_an_evaluation_in_the_repl_prints_is_its_answer() -> None:
             ("for n in range(2): print(n)", "0\n1\n"),
             ("print(7) or number", "7\n4"),
         ):
-            assert await read(c, "dap_evaluate", expression=code, context="repl") == answer
+            assert await evaluate(c, code, context="repl") == answer
         failed = await refusal(c, "dap_evaluate", expression="print(7) or 1 / 0", context="repl")
         assert failed.startswith("7\n")
         assert "ZeroDivisionError" in failed

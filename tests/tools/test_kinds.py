@@ -17,7 +17,7 @@ ALL = {"run", "evaluate", "write"}
 WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "timeout_ms", "wait_until_paused", "target",
-    "granularity", "to_breakpoint", "remove", "access", "offset", "data", "text", "enter", "value", "expression",
+    "granularity", "to_breakpoint", "remove", "access", "offset", "data", "text", "enter", "value", "expressions",
     "terminate_debuggee", "force",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",

@@ -15,7 +15,7 @@ waits until it stops. The result holds place, source, stack, locals, output; do 
 again.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
 waits for the next stop and returns the same snapshot, with what changed since the stop before.
-3. Look closer: dap_evaluate(expression), dap_variables(path="order.items[3]"), dap_stacktrace, \
+3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \
 dap_exception_info. Ids (frame, variables_reference) die with their stop: take new ones.
 4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time, also before dap_run.
 5. Output: dap_program_output(since=cursor), also while the program runs and after its end. \

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ArgumentError
@@ -21,6 +22,15 @@ Line = Annotated[int, Field(ge=1)]
 Milliseconds = Annotated[int, Field(ge=0)]
 Filename = Annotated[str, Field(validation_alias=AliasChoices("filename", "file"))]
 OptionalFilename = Annotated[str | None, Field(validation_alias=AliasChoices("filename", "file"))]
+
+
+def _several(given: object) -> object:
+    """Return what is given as a list: who means one expression writes that alone."""
+    return [str(given)] if isinstance(given, str | int | float) else given
+
+
+_Several = Annotated[Sequence[str], BeforeValidator(_several)]
+Expressions = Annotated[_Several, Field(validation_alias=AliasChoices("expressions", "expression"))]
 
 
 class BreakpointArgument(BaseModel):

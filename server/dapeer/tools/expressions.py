@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import re
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import paths, render
-from dapeer.dap.types import CompletionItem, Variable
-from dapeer.errors import ArgumentError
-from dapeer.fitting import fitted, shortened
-from dapeer.tools.arguments import FrameId, SessionId, frame_of
+from dapeer import paths
+from dapeer.dap.types import CompletionItem
+from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.fitting import shortened
+from dapeer.tools import evaluation
+from dapeer.tools.arguments import Expressions, FrameId, SessionId, frame_of
 from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.tools.lookup import known
+from dapeer.tools.missing import hints
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import Left
 
@@ -29,37 +29,36 @@ COMPLETIONS = 50
 @tool("Evaluate", destructive=True)
 async def dap_evaluate(
     call: Call,
-    expression: str,
+    expressions: Expressions,
     frame_id: FrameId = None,
     context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Evaluate an expression in a frame (default the one shown). Context repl runs statements, or debugger commands in gdb."""
+    """Evaluate in a frame (default the one shown). Context repl runs statements, or debugger commands in gdb."""
+    if not expressions:
+        raise ArgumentError("`expressions` is empty.", "Give at least one.")
     session = call.focus.session(session_id)
     left = Left(timeout_ms)
     frame = await frame_of(session, frame_id)
-    body = await session.evaluate(expression, frame, context, timeout_ms / 1000)
-    stop = session.mirror.stop
-    result = str(body.get("result") or "")
-    if stop is not None and (reference := body.get("variablesReference")):
-        told = Variable(name=expression, value=result, variablesReference=reference)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left.to_tell):
-                await session.inspect.unfold(told)
-        result = stop.shown(told)
-    data: dict[str, Any] = {"result": fitted(result, RESULT)}
-    if body.get("type"):
-        data["type"] = body["type"]
-    if body.get("variablesReference") and stop is not None:
-        data["variables_reference"] = stop.handle("variables_reference", body["variablesReference"])
-    more = (
-        f" [variables_reference {data['variables_reference']}]"
-        if "variables_reference" in data
-        else ""
-    )
-    text = render.value(result, RESULT, "ask for a part of it")
-    return Reply(f"{text}{more}" or "(no value)", data)
+    place = evaluation.place(session, frame)
+    where = [f"in {place}"] * bool(place)
+    if len(expressions) > 1:
+        found = await evaluation.each(session, expressions, frame, context, left)
+        room = max(RESULT // len(found), VALUE)
+        lines = [*(each.line(room) for each in found), *(f"({each})" for each in where)]
+        values = [each.data(room) for each in found]
+        return Reply("\n".join(lines), {"values": values, "frame": place})
+    expression = expressions[0]
+    try:
+        one = await evaluation.evaluated(session, expression, frame, context, left)
+    except RequestFailed as error:
+        where += await hints(session, frame, expression, error.what)
+        told = f"({'; '.join(where)})" if where else ""
+        raise RequestFailed(error.command, f"{error}\n{told}".strip()) from error
+    where += ["ask for a part of it"] * (len(one.value) > RESULT)
+    told = f"\n({'; '.join(where)})" if where else ""
+    return Reply(f"{one.text(RESULT).rstrip()}{told}", {**one.data(RESULT), "frame": place})
 
 
 @tool("Set a variable", destructive=True)

@@ -1,0 +1,97 @@
+"""Expressions at a stop: what they are, in which frame, and what a name may have meant that is not there."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.harness import ask, client, needs, read, refusal
+from tests.processes import LIMIT
+from tests.programs import compiled, program
+
+SHOP = program("shop.py")
+
+
+async def test_several_expressions_are_evaluated_by_one_call_and_none_fails_the_others() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        asked = ["self.discount", "1 / 0", "len(self.items)", "self.items[1:2]"]
+        assert (await read(c, "dap_evaluate", expressions=asked)).splitlines() == [
+            "self.discount = 0.1",
+            "1 / 0: ZeroDivisionError: division by zero",
+            "len(self.items) = 4",
+            "self.items[1:2] = [Item(name='mug', price=7.5, quantity=4)]",
+            f"(in total fixtures/programs/shop.py:{SHOP.line('total')})",
+        ]
+        assert "`expressions` is empty" in await refusal(c, "dap_evaluate", expressions=[])
+
+
+async def test_an_evaluation_says_in_which_frame_it_was_made() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        place = f"fixtures/programs/shop.py:{SHOP.line('total')}"
+        assert await read(c, "dap_evaluate", expression="total") == f"90.0\n(in total {place})"
+        outer = (await ask(c, "dap_stacktrace"))["frames"][1]["frame_id"]
+        told = await refusal(c, "dap_evaluate", expression="total", frame_id=outer)
+        assert told.splitlines()[1].startswith(
+            f"(in main fixtures/programs/shop.py:{SHOP.line('order_ready')}"
+        )
+
+
+async def test_an_error_tells_names_that_are_near_one_that_is_not_there() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        asked = ["totl", "self.items[1].prise + 1", "Ordr('Ada')", "zzz", "total + 'a'"]
+        told = (await read(c, "dap_evaluate", expressions=asked)).splitlines()
+        for line, near in zip(told, ("total", "price", "Order"), strict=False):
+            assert line.endswith(f"(near: {near})")
+        assert told[3] == "zzz: NameError: name 'zzz' is not defined"
+        assert "near" not in told[4]
+        assert "near: total" in await refusal(c, "dap_evaluate", expression="totl")
+
+
+async def test_an_error_tells_a_name_that_the_function_had_which_has_returned() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        assert "returned" not in await refusal(c, "dap_evaluate", expression="amount")
+        await ask(c, "dap_step_out")
+        told = await refusal(c, "dap_evaluate", expression="total")
+        assert told.endswith("; total = 90.0 in total, which has returned)")
+        assert "returned" not in await refusal(c, "dap_evaluate", expression="order.total.x")
+
+
+async def test_a_reference_is_told_only_where_there_is_more_to_see() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        for whole in ("self", "{'a': [[1, 2], [3]]}", "(1, 2)", "self.discount"):
+            assert "reference" not in await read(c, "dap_evaluate", expression=whole)
+        for more in ("object()", "[[1] * 9] * 9999", "Order", "[object()]"):
+            assert "[variables_reference " in await read(c, "dap_evaluate", expression=more)
+
+
+async def test_after_an_expression_without_an_end_the_others_are_not_tried() -> None:
+    asked = ["self.discount", "[0 for _ in iter(int, 1)]", "1"]
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        told = await read(c, "dap_evaluate", expressions=asked, timeout_ms=700)
+        assert told.splitlines()[0] == "self.discount = 0.1"
+        assert "did not answer" in told.splitlines()[1]
+        assert told.splitlines()[2] == "1: not evaluated"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name"),
+    [("gdb", "loop.c"), ("lldb-dap", "loop.c"), ("js-debug", "loop.js"), ("delve", "loop.go")],
+)
+async def test_names_that_are_near_are_told_whatever_the_adapter_calls_the_error(
+    adapter: str, name: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = compiled(name, tmp_path) if name.endswith(".c") else program(name)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=[p.at("inner")])
+        told = (await read(c, "dap_evaluate", expressions=["value", "valu"])).splitlines()
+        assert told[0] == "value = 0"
+        assert told[1].startswith("valu: ")
+        assert "(near: value" in told[1]
+        assert "inner fixtures/programs/loop" in told[2]
