@@ -109,12 +109,12 @@ async def evaluate(c: Client, expression: str, **arguments: object) -> str:
     return str((await ask(c, "dap_evaluate", expression=expression, **arguments))["result"])
 
 
-async def printed(c: Client, word: str = "") -> str:
+async def printed(c: Client, word: str = "", *, category: str = "stdout") -> str:
     """Wait until the program has printed whole lines with a word in them; return all so far."""
     so_far, cursor = "", 0
     while not so_far.endswith("\n") or word not in so_far:
         more = await ask(
-            c, "dap_program_output", category="stdout", since=cursor, wait_ms=LIMIT * 1000
+            c, "dap_program_output", category=category, since=cursor, wait_ms=LIMIT * 1000
         )
         so_far, cursor = so_far + more["text"], more["cursor"]
         assert more["text"] or not more["ended"], f"ended without {word!r}: {so_far}"

@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json", "whereabouts", "stops_at"}),
     frozenset({"inspection"}),
-    frozenset({"advice", "editions", "turns"}),
+    frozenset({"advice", "editions", "settling", "turns"}),
     frozenset(
         {
             "snapshot",

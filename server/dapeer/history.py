@@ -54,6 +54,8 @@ class Stop:
     """Cursor of the first output that belongs to this stop: printed since the one before."""
     output_shown: int | None = None
     """Cursor up to which somebody has been shown that output."""
+    output_flows: bool = False
+    """Whether more of that output is on its way, as far as anybody has waited for it."""
     frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
     """Frames by thread id, the innermost first."""
     raised: str = ""

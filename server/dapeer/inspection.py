@@ -21,7 +21,9 @@ from dapeer.fitting import is_folded, is_list
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 from dapeer.secret_files import HIDDEN, SecretFiles
-from dapeer.turns import Turns, WaitFor
+from dapeer.settling import FLOOD, settled
+from dapeer.turns import Turns
+from dapeer.waiters import WaitFor
 
 LAST_WORDS = 4000
 """Characters at the end of the output in which an error is looked for that has ended the program."""
@@ -39,8 +41,6 @@ LOOK = 6.0
 """Seconds that a look at a stop waits for what is slow to come, such as a value whose `repr` takes long."""
 CHASED = 50
 """Stops that are looked at unasked until the program is told to run on: with some adapters a look causes the next stop."""
-SETTLED = 0.3
-"""Seconds after which nobody waits any longer for output to be complete."""
 
 
 class SendRequest(Protocol):
@@ -147,11 +147,12 @@ class Inspection:
 
     async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
         try:
+            stop.output_flows = self._printed(stop) > FLOOD
             await self._look_around(stop)
             # A step of which no output has come by now has most likely printed nothing, and costs
             # no time; what comes later all the same is told with the next stop.
             if stop.reason != "step" or self._mirror.output.end != stop.output_start:
-                await self.output_settled(QUIET)
+                await self.output_arrived(stop)
             if stop.raised and (found := self.printed(stop.output_start)):
                 stop.exception = {"description": found.groupdict().get("error")}
         finally:
@@ -204,13 +205,18 @@ class Inspection:
         return self.editions.window(path, line, around)
 
     async def output_settled(self, quiet: float) -> None:
-        """Wait until nothing more has been printed for `quiet` seconds; output travels slowly."""
-        output = self._mirror.output
-        clock = asyncio.get_running_loop().time
-        end, seen = clock() + SETTLED, -1
-        while seen != output.end and clock() < end:
-            seen = output.end
-            await self._wait_for(lambda: output.end > seen, quiet)  # noqa: B023 - used up at once
+        """Wait until nothing more has been printed for `quiet` seconds, or a little longer than is worth it."""
+        await settled(self._mirror.output, self._wait_for, quiet)
+
+    async def output_arrived(self, stop: Stop) -> None:
+        """Wait until what was printed before a stop is here; the stop knows of what still flows."""
+        stop.output_flows = True
+        stop.output_flows = not await settled(
+            self._mirror.output, self._wait_for, QUIET, self._printed(stop)
+        )
+
+    def _printed(self, stop: Stop) -> int:
+        return self._mirror.output.end - stop.output_start
 
     def printed(self, since: int) -> re.Match[str] | None:
         """Return the last error that the program has printed since a cursor."""

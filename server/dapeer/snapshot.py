@@ -98,6 +98,8 @@ class Summary(TypedDict):
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return what a stop looks like: place, source, stack, locals, changes, new output."""
     notes: list[str] = [stop.outdated_source] if stop.outdated_source else []
+    if stop.output_flows:
+        notes.append("more output is arriving: dap_program_output wait_ms=5000")
     changed = mirror.history.changes(stop)
     until = mirror.history.output_end(stop)
     optional = Snapshot(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.mirror import Mirror
+from dapeer.waiters import WaitFor
 
 DRIVES = RESUMES | {"pause", "restart"}
 """Requests after which a stop is the doing of who has sent them."""
@@ -17,8 +17,6 @@ QUIET = 0.2
 """Seconds without a request, after which the person's client asks no more: its Neovim waits for a key, or has other windows open."""
 ANSWER = 2.0
 """Seconds for which an answer to the person's client is waited for."""
-
-WaitFor = Callable[[Callable[[], bool], float | None], Awaitable[bool]]
 
 
 class Turns:

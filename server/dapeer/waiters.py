@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 Predicate = Callable[[], bool]
+WaitFor = Callable[[Predicate, float | None], Awaitable[bool]]
+"""Waits until a predicate is true, or for so many seconds; returns whether it is."""
 
 
 @dataclass(frozen=True, slots=True)

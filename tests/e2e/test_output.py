@@ -1,10 +1,11 @@
 """What a program prints: all of it, as it was printed, by cursor, and bounded."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, call, client, data, printed, read, text
+from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, printed, read, text
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -140,11 +141,33 @@ async def test_a_hundred_thousand_lines_are_counted_and_the_tools_answer_meanwhi
         stop = await call(c, "dap_wait_until_paused", timeout_ms=120_000)
         assert data(stop)["line"] == p.line("done")
         assert len(text(stop)) < 3000
+        # What was printed before the stop is there, or said to be on its way.
+        while "more is arriving" in (last := await read(c, "dap_program_output", lines=1)):
+            pass
+        assert last.startswith("line 99999\n(100000 lines so far")
         end = await ask(c, "dap_continue")
         assert end["exit_code"] == 0
         result = await call(c, "dap_program_output", lines=2)
         assert data(result)["text"].endswith("line 99999\ndone 100000\n")
         assert data(result)["lines_total"] == 100_001
+
+
+async def test_output_that_still_flows_when_the_caller_waits_no_longer_is_said_to_be_on_its_way(
+    settings: Path,
+) -> None:
+    line = {"event": ["output", {"category": "stdout", "output": "so many lines\n"}]}
+    stop = {"event": ["stopped", {"reason": "breakpoint", "threadId": 1}]}
+    mark = {"event": ["output", {"category": "console", "output": "stopped\n"}]}
+    few, many = {"times": [2_000, line]}, {"times": [97_999, line]}
+    adapter = {"continue": ["ok", few, stop, mark, many]}
+    fake(settings, adapter, timeouts="control = 60\nrequest = 60")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
+        await read(c, "dap_continue", wait_until_paused=False)
+        await printed(c, "stopped", category="console")
+        told = await read(c, "dap_wait_until_paused", timeout_ms=0)
+        assert "(more output is arriving: dap_program_output wait_ms=5000)" in told
+        assert "(more is arriving:" in await read(c, "dap_program_output", lines=1)
 
 
 async def test_what_the_ring_has_dropped_is_told() -> None:

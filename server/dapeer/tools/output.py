@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,16 +14,19 @@ from pydantic import Field
 from dapeer import render
 from dapeer import snapshot as views
 from dapeer.errors import ArgumentError
-from dapeer.family import alive, root
+from dapeer.family import alive, family, root
 from dapeer.history import Stop
 from dapeer.output import OutputLog, Piece
 from dapeer.session import Session
 from dapeer.tools.arguments import Milliseconds, SessionId
+from dapeer.tools.notes import noted
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import until
 
 A_MOMENT = 0.05
 """Seconds to wait for the rest of a line."""
+FLOWING = 0.3
+"""Seconds to wait for more of a flood, beyond those that a caller has given."""
 LONGEST = 16_000
 """Characters of output in one result."""
 
@@ -45,11 +50,24 @@ async def dap_program_output(
             f"`since`: the output ends at cursor {log.end}.", "Give a cursor of this session."
         )
     begin = log.end if since is None else since
+    arriving = await _still_arriving(session, wait_ms / 1000 + FLOWING)
     if wait_ms:
         await until(call, session, lambda: not alive(session) or log.has(begin, category), wait_ms)
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
         await session.wait_for(lambda: not alive(session) or log.ends_line, A_MOMENT)
-    return _part(session, log, category, lines, since, metadata=include_metadata)
+    reply = _part(session, log, category, lines, since, metadata=include_metadata)
+    return noted(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
+
+
+async def _still_arriving(program: Session, seconds: float) -> bool:
+    """Wait for what was printed before a stop, and return whether more of it is on its way."""
+    stopped = [(each, stop) for each in family(program) if (stop := each.mirror.stop) is not None]
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            for each, stop in stopped:
+                if stop.output_flows:
+                    await each.inspect.output_arrived(stop)
+    return any(stop.output_flows for _, stop in stopped)
 
 
 def _part(
