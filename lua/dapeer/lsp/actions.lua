@@ -62,7 +62,7 @@ end
 local function offered(args, at, question)
   local bufnr = at.document.bufnr
   local clients = servers.offering(at.document, METHOD, question)
-  local known = require('dapeer.lsp.reports').raw(bufnr, clients, question)
+  local known, notes = require('dapeer.lsp.reports').raw(bufnr, clients, question)
   local answers = requests.all(clients, METHOD, function(client)
     local first, last = position(at.first, client), position(at.last, client)
     return {
@@ -86,7 +86,7 @@ local function offered(args, at, question)
       end
     end
   end
-  return offers, requests.problems(answers)
+  return offers, vim.list_extend(notes, requests.problems(answers))
 end
 
 ---@param offer dapeer.lsp.Offer

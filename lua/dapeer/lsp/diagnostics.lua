@@ -52,11 +52,7 @@ end
 ---@param question dapeer.lsp.Question
 ---@return vim.lsp.Client[]  those that cannot be asked: they tell when they like
 local function ask(into, clients, bufnr, question)
-  servers.settle(clients, bufnr, question)
-  local asked, others = {}, {}
-  for _, client in ipairs(clients) do
-    table.insert(reports.asked(client, bufnr) and asked or others, client)
-  end
+  local asked, others = reports.sorted(clients, bufnr, question)
   for _, answer in ipairs(reports.ask(asked, bufnr, question)) do
     if answer.result and answer.result.items then
       take(into, answer.client, vim.uri_from_bufnr(bufnr), answer.result.items)
@@ -72,17 +68,8 @@ end
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
 local function ask_and_wait(into, clients, bufnr, question)
-  for _, client in ipairs(ask(into, clients, bufnr, question)) do
-    if not published.wait(client, bufnr, question) then
-      table.insert(
-        into.notes,
-        ('%s has told nothing new about %s; what it told before counts.'):format(
-          client.name,
-          require('dapeer.editor').name(bufnr)
-        )
-      )
-    end
-  end
+  local others = ask(into, clients, bufnr, question)
+  vim.list_extend(into.notes, published.wait(others, bufnr, question))
 end
 
 -- What Neovim keeps, of servers and of other plugins.
@@ -299,7 +286,7 @@ function M.list(args, ctx)
   local question = requests.question(args, ctx)
   local into = collected()
   local clients = servers.attached(document, question)
-  if args.fresh or document.opened or document.reread then
+  if args.fresh or published.unheard(document.bufnr) then
     ask_and_wait(into, clients, document.bufnr, question)
   elseif hidden(document.bufnr) then
     ask(into, clients, document.bufnr, question)

@@ -83,7 +83,6 @@ end
 ---@field bufnr integer
 ---@field name string        for texts
 ---@field opened boolean     it was loaded by this call
----@field reread boolean     its file had changed, so it was read anew
 ---@field note? string       how its file differs from what Neovim has read
 
 ---@class dapeer.lsp.Target: dapeer.lsp.Document
@@ -107,10 +106,13 @@ function M.document(filename)
   end
   local opened = not ticks[bufnr]
   local reread = not opened and ticks[bufnr] ~= vim.api.nvim_buf_get_changedtick(bufnr)
+  if opened or reread then
+    require('dapeer.lsp.published').brought(bufnr)
+  end
   if opened then
     task.turn() -- some configurations start servers after the autocommands
   end
-  return { bufnr = bufnr, name = editor.name(bufnr), opened = opened, reread = reread, note = note }
+  return { bufnr = bufnr, name = editor.name(bufnr), opened = opened, note = note }
 end
 
 ---@param text string

@@ -77,12 +77,27 @@ local function send_changes(client, bufnr)
   end)
 end
 
----Within a task: wait until a client has published what it thinks of a buffer as it is now.
+---@type table<integer, true>  buffers whose text a tool has brought to servers that have not told what they think of it
+local unheard = {}
+
+---A tool has loaded a buffer, or read it anew.
+---@param bufnr integer
+function M.brought(bufnr)
+  unheard[bufnr] = true
+end
+
+---Whether servers may still have to tell what they think of a text that a tool has brought them, now or before.
+---@param bufnr integer
+---@return boolean
+function M.unheard(bufnr)
+  return unheard[bufnr] or false
+end
+
 ---@param client vim.lsp.Client
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
----@return boolean  whether it has
-function M.wait(client, bufnr, question)
+---@return boolean  whether it has published what it thinks of a buffer as it is now
+local function wait(client, bufnr, question)
   local state = M.watch(client)
   local uri = vim.uri_from_bufnr(bufnr)
   send_changes(client, bufnr)
@@ -114,8 +129,28 @@ function M.wait(client, bufnr, question)
   listeners[listener] = nil
   stop_clock()
   stop_settling()
-  state.silent = not came and next(state.ticks) == nil
+  state.silent = not came and next(state.ticks) == nil and question.timeout >= M.PATIENCE
   return came and not servers.stopped(client)
+end
+
+---Within a task: wait until clients have published what they think of a buffer as it is now.
+---@param clients vim.lsp.Client[]  that cannot be asked
+---@param bufnr integer
+---@param question dapeer.lsp.Question
+---@return string[]  a sentence for each that has not
+function M.wait(clients, bufnr, question)
+  local notes = {}
+  for _, client in ipairs(clients) do
+    if not wait(client, bufnr, question) then
+      local name = require('dapeer.editor').name(bufnr)
+      table.insert(notes, ('%s has told nothing new about %s; what it told before counts.'):format(client.name, name))
+    end
+  end
+  -- Who had all the time has nothing to tell.
+  if #notes == 0 or question.timeout >= M.PATIENCE then
+    unheard[bufnr] = nil
+  end
+  return notes
 end
 
 return M

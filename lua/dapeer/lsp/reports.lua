@@ -101,11 +101,19 @@ function M.namespaces()
   return owners
 end
 
----@param client vim.lsp.Client
----@param bufnr? integer
----@return boolean
-function M.asked(client, bufnr)
-  return servers.offers(client, OF_FILE, bufnr)
+---Within a task: the clients that can be asked for diagnostics of a buffer, and those that tell when they like.
+---@param clients vim.lsp.Client[]
+---@param bufnr integer
+---@param question dapeer.lsp.Question
+---@return vim.lsp.Client[] asked
+---@return vim.lsp.Client[] others
+function M.sorted(clients, bufnr, question)
+  servers.settle(clients, bufnr, question)
+  local asked, others = {}, {}
+  for _, client in ipairs(clients) do
+    table.insert(servers.offers(client, OF_FILE, bufnr) and asked or others, client)
+  end
+  return asked, others
 end
 
 ---Within a task: ask for the diagnostics of a buffer as it is now.
@@ -127,13 +135,14 @@ end
 ---@param clients vim.lsp.Client[]
 ---@param question dapeer.lsp.Question
 ---@return table<integer, lsp.Diagnostic[]>  by client
+---@return string[]  a sentence for each client that has not told yet
 function M.raw(bufnr, clients, question)
-  local found, asked = {}, {}
+  local published = require('dapeer.lsp.published')
+  local asked, others = M.sorted(clients, bufnr, question)
+  local notes = published.unheard(bufnr) and published.wait(others, bufnr, question) or {}
+  local found = {}
   for _, client in ipairs(clients) do
     found[client.id] = {}
-    if M.asked(client, bufnr) then
-      table.insert(asked, client)
-    end
   end
   for namespace, owner in pairs(M.namespaces()) do
     local client = owner.client
@@ -146,7 +155,7 @@ function M.raw(bufnr, clients, question)
   for _, answer in ipairs(M.ask(asked, bufnr, question)) do
     vim.list_extend(found[answer.client.id], answer.result and answer.result.items or {})
   end
-  return found
+  return found, notes
 end
 
 return M

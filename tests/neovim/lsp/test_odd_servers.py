@@ -74,6 +74,27 @@ async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_as
         assert "No language server is attached" in await refusal(c, "nvim_lsp_hover", line=1)
 
 
+GO = """
+vim.lsp.get_clients({ name = 'odd' })[1].rpc.notify('odd/go', { uri = vim.uri_from_fname(...) })
+"""
+
+
+async def test_code_actions_wait_for_the_diagnostics_of_a_file_that_nobody_has_asked_for(
+    tmp_path: Path,
+) -> None:
+    async with shop(tmp_path, ODD) as (c, editor, root):
+        await editor.lua(SEEN)
+        slow = root / "slow.py"
+        slow.write_text("x = 1\n", encoding="utf-8")
+        # Who had no time leaves the waiting to the next call.
+        few = await ask(c, "nvim_lsp_code_actions", filename="slow.py", timeout_ms=50)
+        assert "odd has told nothing new about slow.py" in few["problems"][0]
+        await has_seen(editor, "textDocument/codeAction")
+        asked = asyncio.create_task(ask(c, "nvim_lsp_code_actions", filename="slow.py"))
+        await editor.lua(GO, str(slow))
+        assert [each["title"] for each in (await asked)["actions"]] == ["Greet", "Fix odd"]
+
+
 async def test_one_server_that_fails_does_not_silence_another(tmp_path: Path) -> None:
     async with shop(tmp_path, {**ODD, "ty": TY}) as (c, editor, _):
         found = await ask(c, "nvim_lsp_implementation", line=7, symbol="price")
