@@ -51,6 +51,7 @@ end
 function M.attach(channel, opts)
   require('dapeer.hook').install()
   require('dapeer.editor').watch()
+  require('dapeer.editor.disk').watch()
   -- A core on another machine has its socket there.
   local reachable = opts.tap and vim.uv.fs_stat(opts.tap) ~= nil
   local core = { channel = channel, tap = reachable and opts.tap or nil, secret = opts.secret }

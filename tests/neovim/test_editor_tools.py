@@ -274,6 +274,34 @@ async def test_changing_a_line_of_a_large_buffer_reads_those_around_it(tmp_path:
         assert text[14998:15001] == ["line 14999", "changed", "line 15002"]
 
 
+async def test_a_line_of_a_text_of_megabytes_is_changed_and_saved_at_once(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.txt"
+    huge.write_text("".join(f"line {n}\n" for n in range(1, 120_001)), encoding="utf-8")
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd('silent edit huge.txt')")
+        # The person has changed it, and saved it once.
+        await editor.lua("vim.fn.setline(1, 'mine') vim.cmd('silent write') vim.fn.setline(2, 'mine')")
+        await editor.lua(READ)
+        await ask(c, "nvim_buffer_read", filename="huge.txt", line=1, count=2)
+        await ask(c, "nvim_buffer_write", line=5, text="unsaved")
+        done = await ask(c, "nvim_buffer_write", line=100_000, text="saved", save=True)
+        assert (done["saved"], done["added"], done["removed"]) == (True, 1, 1)
+        assert await editor.lua("return vim.g.lines_read()") < 100
+        told = await read(c, "nvim_buffer_write", old_text="line 90000\nline", text="x\nline")
+        assert "@@ -89998,5 +89998,5 @@\n line 89998\n line 89999\n-line 90000\n+x\n" in told
+        # What others change on the way, or on the disk, is not lost.
+        await editor.lua("vim.cmd('autocmd BufWritePre huge.txt call setline(7, \"theirs\")')")
+        told = await read(c, "nvim_buffer_write", line=50, text="fifty", save=True)
+        assert "Something changed the text when it was saved" in told
+        lines = huge.read_text(encoding="utf-8").splitlines()
+        assert [lines[n] for n in (0, 1, 4, 6, 49)] == ["mine", "mine", "unsaved", "theirs", "fifty"]
+        await editor.lua("vim.fn.setline(3, 'mine')")
+        huge.write_text("of somebody else\n", encoding="utf-8")
+        told = await refusal(c, "nvim_buffer_write", line=5, text="z", save=True)
+        assert "huge.txt has changed on the disk since Neovim read it" in told
+        assert huge.read_text(encoding="utf-8") == "of somebody else\n"
+
+
 async def test_what_must_not_be_changed_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "locked.txt").write_text("a\n", encoding="utf-8")
     async with at_work(tmp_path) as (c, editor):

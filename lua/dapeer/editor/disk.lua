@@ -1,6 +1,50 @@
 -- A buffer beside its file: whether somebody else has changed the file, and reading it anew then.
 local M = {}
 
+M.LARGE = 1024 * 1024 -- bytes; smaller texts are read and compared whole
+M.SEARCHED = 64 * M.LARGE -- bytes of a text in which others may be looked for
+local HUGE = 16 * M.LARGE -- bytes; comparing such a text would hold Neovim up for seconds
+
+---@param bufnr integer
+---@return integer  bytes
+function M.size(bufnr)
+  return math.max(vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr)), 0)
+end
+
+---@type table<integer, string>  by buffer: the file that had its text, and the stamp of then
+local same = {}
+
+local function stamp_of(stat)
+  return ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
+end
+
+local function state_of(bufnr, stat)
+  return stamp_of(stat) .. ' ' .. vim.api.nvim_buf_get_name(bufnr)
+end
+
+---Neovim has read or written a buffer's file right now. Of a large one that is kept, so that it need not be
+---compared; somebody may have changed the file since, and hardly ever to the same size.
+---@param bufnr integer
+function M.agrees(bufnr)
+  local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
+  local size = M.size(bufnr)
+  same[bufnr] = stat and size > M.LARGE and stat.size == size and state_of(bufnr, stat) or nil
+end
+
+---Heed from now on what Neovim reads and writes; may be called again.
+function M.watch()
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    group = vim.api.nvim_create_augroup('dapeer_disk', { clear = true }),
+    desc = 'dapeer: which buffers are what their files are',
+    callback = function(event)
+      -- `:write OTHER` tells of the other file.
+      if event.match == vim.api.nvim_buf_get_name(event.buf) then
+        M.agrees(event.buf)
+      end
+    end,
+  })
+end
+
 ---Without changes in the buffer Neovim reads the file anew, as it does when it gets the focus.
 ---@param bufnr integer
 ---@return boolean  whether somebody else's change stands against it
@@ -16,7 +60,11 @@ function M.reread(bufnr)
   })
   pcall(vim.cmd, 'silent checktime ' .. bufnr)
   pcall(vim.api.nvim_del_autocmd, watcher)
-  return reason == 'conflict' or reason == 'changed'
+  local stands_against = reason == 'conflict' or reason == 'changed'
+  if not stands_against and not vim.bo[bufnr].modified then
+    M.agrees(bufnr)
+  end
+  return stands_against
 end
 
 -- What a buffer held when its file was read or written last, by the undo history of a copy. A history that
@@ -66,13 +114,6 @@ end
 ---@type table<integer, dapeer.editor.Seen>
 local seen = {}
 
----@type table<integer, string>  by buffer: the file that had its text, and the stamp of then
-local same = {}
-
-local function stamp_of(stat)
-  return ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
-end
-
 ---Whether the file has another text than Neovim read or wrote last. Neovim forgets a change that the person
 ---has been told of, and then asks when it writes; the text itself does not forget.
 ---@param bufnr integer
@@ -80,10 +121,12 @@ end
 function M.overtaken(bufnr)
   local path = vim.api.nvim_buf_get_name(bufnr)
   local stat = vim.uv.fs_stat(path)
-  local state = stat and stamp_of(stat) .. ' ' .. path
-  -- A large file is compared once.
+  local state = stat and state_of(bufnr, stat)
   if state and same[bufnr] == state then
     return false
+  elseif stat and stat.size > HUGE then
+    -- Where it was changed before we came, Neovim tells what it has not told the person yet.
+    return same[bufnr] ~= nil or M.reread(bufnr)
   end
   local file = io.open(path, 'rb')
   if not file then

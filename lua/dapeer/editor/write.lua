@@ -2,6 +2,7 @@
 local M = {}
 
 local change = require('dapeer.editor.change')
+local disk = require('dapeer.editor.disk')
 local editor = require('dapeer.editor')
 local text = require('dapeer.editor.text')
 
@@ -37,8 +38,23 @@ local AROUND = 3 -- lines that are looked at, with those that change, for the di
 ---@field new string[]
 ---@field whole boolean  it is all of the buffer
 
--- Only the lines around: what it costs depends on the change and not on the buffer. What is saved may be
--- changed by others on the way, anywhere.
+-- What is saved may be changed by others on the way, anywhere; that is looked for where the text is not large.
+local function looks_everywhere(bufnr, edit)
+  return edit.save and disk.size(bufnr) <= disk.LARGE
+end
+
+-- Lines of the buffer, from the first to the last one that change, and those around.
+---@param first integer  lines of the buffer, 1-based
+---@param last integer
+local function around(bufnr, edit, first, last)
+  local total = vim.api.nvim_buf_line_count(bufnr)
+  if looks_everywhere(bufnr, edit) then
+    return 0, total, total
+  end
+  return math.max(first - 1 - AROUND, 0), math.min(last + AROUND, total), total
+end
+
+-- Only the lines around: what it costs depends on the change and not on the buffer.
 ---@return dapeer.editor.Part? part
 ---@return string? problem
 local function by_lines(bufnr, edit)
@@ -57,8 +73,7 @@ local function by_lines(bufnr, edit)
   elseif last < first - 1 then
     return nil, ('`end_line` must be at least %d: with line - 1 the text is inserted before `line`.'):format(first - 1)
   end
-  local from = edit.save and 0 or math.max(first - 1 - AROUND, 0)
-  local to = edit.save and total or math.min(last + AROUND, total)
+  local from, to = around(bufnr, edit, first, last)
   local old = vim.api.nvim_buf_get_lines(bufnr, from, to, false)
   local new = vim.list_slice(old, 1, first - 1 - from)
   -- No text is no line, rather than an empty one.
@@ -80,26 +95,38 @@ local function places(whole, part)
   end
 end
 
+-- The last line of a file ends, too, for whoever has the text from the file.
+---@param from integer  lines before it
+---@param to integer    the last one
+---@return string text
+---@return string ending  of its last line
+local function text_of(bufnr, from, to)
+  local last = to == vim.api.nvim_buf_line_count(bufnr)
+  local ending = (not last or vim.bo[bufnr].endofline) and '\n' or ''
+  return table.concat(vim.api.nvim_buf_get_lines(bufnr, from, to, false), '\n') .. ending, ending
+end
+
 local function line_at(whole, at)
   local _, breaks = whole:sub(1, at - 1):gsub('\n', '')
   return breaks + 1
 end
 
----@return string[]? new
+---@return dapeer.editor.Part? part
 ---@return string? problem
-local function by_text(bufnr, old, edit)
+local function by_text(bufnr, edit)
   local name = editor.name(bufnr)
   if edit.line then
     return nil, 'Give either `old_text` or `line`, not both.'
   elseif edit.old_text == '' then
     return nil, '`old_text` is empty. Leave it out to replace the whole text, or give `line`.'
+  elseif disk.size(bufnr) > disk.SEARCHED then
+    return nil, ('%s is too large to search for `old_text`. Give `line`.'):format(name)
   end
-  -- The last line ends, too, for whoever has the text from the file.
-  local ending = vim.bo[bufnr].endofline and '\n' or ''
-  local whole, part, given = table.concat(old, '\n') .. ending, edit.old_text, edit.text
+  local part, given = edit.old_text, edit.text
   if vim.bo[bufnr].fileformat == 'dos' then
     part, given = part:gsub('\r\n', '\n'), given:gsub('\r\n', '\n')
   end
+  local whole = text_of(bufnr, 0, vim.api.nvim_buf_line_count(bufnr))
   local found = places(whole, part)
   if #found == 0 then
     return nil, ('`old_text` is not in %s. Read it with nvim_buffer_read: the buffer may differ from the file.'):format(
@@ -115,42 +142,68 @@ local function by_text(bufnr, old, edit)
       table.concat(lines, ', ')
     )
   end
-  local changed = whole:sub(1, found[1] - 1) .. given .. whole:sub(found[1] + #part)
-  if changed == '' then
-    return {}
-  elseif ending ~= '' then
+  local first = line_at(whole, found[1])
+  local from, to, total = around(bufnr, edit, first, first + select(2, part:gsub('\n', '')))
+  local old, ending = text_of(bufnr, from, to)
+  -- Behind the lines before, of which it may be the end.
+  local at = assert(old:find(part, 1, true))
+  local changed = old:sub(1, at - 1) .. given .. old:sub(at + #part)
+  if ending ~= '' then
     changed = changed:gsub('\n$', '')
   end
-  return vim.split(changed, '\n', { plain = true })
+  return {
+    from = from,
+    old = vim.api.nvim_buf_get_lines(bufnr, from, to, false),
+    new = old == part and given == '' and {} or vim.split(changed, '\n', { plain = true }),
+    whole = from == 0 and to == total,
+  }
 end
 
 ---@param edit dapeer.editor.Edit
 ---@return dapeer.editor.Part?
 ---@return string? problem
 local function wanted(bufnr, edit)
-  if not edit.old_text and (edit.line or edit.end_line) then
+  if edit.old_text then
+    return by_text(bufnr, edit)
+  elseif edit.line or edit.end_line then
     return by_lines(bufnr, edit)
   end
   local old = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  local new, problem
-  if edit.old_text then
-    new, problem = by_text(bufnr, old, edit)
-  else
-    new = edit.text == '' and {} or lines_of(edit.text, bufnr)
-  end
-  return new and { from = 0, old = old, new = new, whole = true }, problem
+  local new = edit.text == '' and {} or lines_of(edit.text, bufnr)
+  return { from = 0, old = old, new = new, whole = true }
+end
+
+-- Saves, and tells whether something else has changed the text on the way.
+---@param bufnr integer
+---@return boolean others
+---@return string? problem
+local function save(bufnr)
+  local others, over = false, false
+  vim.api.nvim_buf_attach(bufnr, false, {
+    on_lines = function()
+      others = true
+      return over
+    end,
+  })
+  local problem = require('dapeer.editor.save').save(bufnr)
+  over = true
+  return others, problem
 end
 
 ---@param bufnr integer
 ---@param part dapeer.editor.Part
 ---@param saved boolean
+---@param others? boolean  something else has changed the text when it was saved
 ---@return dapeer.Result
-local function report(bufnr, part, saved)
+local function report(bufnr, part, saved, others)
   local last = part.whole and -1 or part.from + #part.new
   local new = vim.api.nvim_buf_get_lines(bufnr, part.from, last, false)
   local diff, counts = text.changes(part.old, new, part.from)
   local state = saved and 'saved' or vim.bo[bufnr].modified and 'not saved' or 'as on the disk'
   local head = ('%s: %s; %s.'):format(editor.name(bufnr), text.counted(counts), state)
+  if others and not part.whole then
+    head = head .. ' Something changed the text when it was saved; the diff shows the lines around yours only.'
+  end
   local data = {
     file = editor.path(bufnr),
     bufnr = bufnr,
@@ -183,12 +236,13 @@ function M.write(edit)
     vim.bo[bufnr].buflisted = vim.bo[bufnr].buflisted or vim.bo[bufnr].modified
     return report(bufnr, part, false)
   end
-  problem = require('dapeer.editor.save').save(bufnr)
+  local others
+  others, problem = save(bufnr)
   if problem then
     vim.bo[bufnr].buflisted = true
     return nil, ('The text of %s is changed, but not saved: %s'):format(editor.name(bufnr), problem)
   end
-  return report(bufnr, part, true)
+  return report(bufnr, part, true, others)
 end
 
 return M
