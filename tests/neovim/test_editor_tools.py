@@ -280,7 +280,9 @@ async def test_a_line_of_a_text_of_megabytes_is_changed_and_saved_at_once(tmp_pa
     async with at_work(tmp_path) as (c, editor):
         await editor.lua("vim.cmd('silent edit huge.txt')")
         # The person has changed it, and saved it once.
-        await editor.lua("vim.fn.setline(1, 'mine') vim.cmd('silent write') vim.fn.setline(2, 'mine')")
+        await editor.lua(
+            "vim.fn.setline(1, 'mine') vim.cmd('silent write') vim.fn.setline(2, 'mine')"
+        )
         await editor.lua(READ)
         await ask(c, "nvim_buffer_read", filename="huge.txt", line=1, count=2)
         await ask(c, "nvim_buffer_write", line=5, text="unsaved")
@@ -294,7 +296,13 @@ async def test_a_line_of_a_text_of_megabytes_is_changed_and_saved_at_once(tmp_pa
         told = await read(c, "nvim_buffer_write", line=50, text="fifty", save=True)
         assert "Something changed the text when it was saved" in told
         lines = huge.read_text(encoding="utf-8").splitlines()
-        assert [lines[n] for n in (0, 1, 4, 6, 49)] == ["mine", "mine", "unsaved", "theirs", "fifty"]
+        assert [lines[n] for n in (0, 1, 4, 6, 49)] == [
+            "mine",
+            "mine",
+            "unsaved",
+            "theirs",
+            "fifty",
+        ]
         await editor.lua("vim.fn.setline(3, 'mine')")
         huge.write_text("of somebody else\n", encoding="utf-8")
         told = await refusal(c, "nvim_buffer_write", line=5, text="z", save=True)
