@@ -11,11 +11,13 @@ from typing import Any, cast
 
 import pytest
 from mcp import Client
+from mcp.client import ClientExtension, advertise
 from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.adapters.detection import detect
 from dapeer.debugger import Debugger
+from dapeer.mcp.data import EXTENSION
 from dapeer.mcp.server import ALL, make_server
 from dapeer.mcp.toolbox import Selection
 from dapeer.opencode.client import OpenCode
@@ -25,6 +27,9 @@ from tests.processes import LIMIT, command_line, descendants
 from tests.programs import PROGRAMS, ROOT
 
 Json = dict[str, Any]
+
+DATA = (advertise(EXTENSION),)
+"""What a client of the SDK's is given, as `extensions`, so that it asks for data; an ordinary one reads text."""
 
 FAKE_ADAPTER = Path(__file__).parent / "fake_adapter.py"
 FAKE_PROGRAM = str(PROGRAMS / "ten.fake")
@@ -43,6 +48,7 @@ async def served(
     *,
     selection: Selection = ALL,
     opencode: OpenCode | None = None,
+    extensions: Sequence[ClientExtension] = DATA,
     **options: Any,  # noqa: ANN401 - the SDK's
 ) -> AsyncGenerator[tuple[Client, Peers]]:
     """Do as `client` does, and give the Neovims that are attached, too: none at first.
@@ -55,7 +61,9 @@ async def served(
         Debugger(definitions, project) as debugger,
         Peers(debugger, opencode) as peers,
         Client(
-            make_server(debugger, TOOLS, peers=peers, selection=selection), **options
+            make_server(debugger, TOOLS, peers=peers, selection=selection),
+            extensions=extensions,
+            **options,
         ) as connected,
     ):
         try:

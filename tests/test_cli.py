@@ -20,7 +20,7 @@ from dapeer.cli import main
 from dapeer.doctor import finding_of, neovim_finding, ptrace_finding
 from dapeer.mcp import http, token
 from dapeer.tools import TOOLS
-from tests.harness import ask
+from tests.harness import DATA, ask
 from tests.mcp.small import LEGACY, MODERN, http_client, streamable
 from tests.mcp.wire import call, request, serving, started
 from tests.processes import LIMIT, command_line, descendants, processes_of
@@ -300,7 +300,7 @@ async def test_serve_tells_its_port_and_keeps_its_token_to_the_owner(state: Path
         secret = path.read_text(encoding="utf-8").strip()
         async with http_client(None) as web:
             assert (await web.post(f"{url}/mcp")).status_code == 401
-        async with Client(streamable(url, secret), mode=MODERN) as client:
+        async with Client(streamable(url, secret), mode=MODERN, extensions=DATA) as client:
             await client.list_tools()
         assert await wire.signal(signal.SIGTERM) == 0
         assert await wire.rest() == b""
@@ -325,7 +325,7 @@ async def test_a_token_is_in_no_log_and_no_command_line(tmp_path: Path) -> None:
     options = ("--token-file", str(file), "--log-level", "debug", "--log-file", str(log))
     async with serving(*options) as (wire, url):
         secret = file.read_text(encoding="utf-8").strip()
-        async with Client(streamable(url, secret), mode=LEGACY) as client:
+        async with Client(streamable(url, secret), mode=LEGACY, extensions=DATA) as client:
             await client.list_tools()
         async with http_client("a-wrong-token") as web:
             await web.post(f"{url}/mcp")
@@ -356,7 +356,7 @@ async def test_a_token_in_the_environment_is_used_and_not_handed_on(
     async with (
         asyncio.timeout(LIMIT),
         serving() as (wire, url),
-        Client(streamable(url, "from-the-environment"), mode=LEGACY) as client,
+        Client(streamable(url, "from-the-environment"), mode=LEGACY, extensions=DATA) as client,
     ):
         await ask(client, "dap_run", program=str(p), breakpoints=[p.at("inner")])
         question = f"__import__('os').environ.get('{credentials.TOKEN}')"

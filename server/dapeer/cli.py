@@ -61,7 +61,7 @@ def _stdio(arguments: argparse.Namespace) -> int:
         from dapeer.mcp import announcement, bridge
 
         if reached := announcement.reach(Path.cwd(), nvim):
-            wish = bridge.Wish(nvim, arguments.given, arguments.credentials)
+            wish = bridge.Wish(nvim, arguments.given, arguments.credentials, data=arguments.data)
             return bridge.carry(reached, wish)
     import asyncio
 
@@ -109,6 +109,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
         arguments.read_only,
         arguments.tools,
         arguments.no_redact,
+        arguments.data,
         nvim=None if nvim == NONE else nvim,
         patient=getattr(arguments, "successor", False),
         opencode=address(url) if url else None,
@@ -328,6 +329,11 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--no-redact",
         action="store_true",
         help="show passwords, tokens and keys of the debugged programs, which are masked otherwise",
+    )
+    parser.add_argument(
+        "--data",
+        action="store_true",
+        help="results hold their facts as data (structuredContent), too; many hosts then show their model that instead of the text",
     )
     parser.add_argument(
         "--opencode",

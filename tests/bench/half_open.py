@@ -16,7 +16,7 @@ from statistics import median
 
 from mcp import Client
 
-from tests.harness import ask
+from tests.harness import DATA, ask
 from tests.mcp.small import LEGACY, http_client, streamable
 from tests.mcp.wire import serving
 from tests.programs import program
@@ -95,7 +95,7 @@ async def measure() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
     async with serving() as (_, url):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        async with Client(streamable(url, SECRET), mode=LEGACY) as client:
+        async with Client(streamable(url, SECRET), mode=LEGACY, extensions=DATA) as client:
             p = program("loop.py")
             await ask(client, "dap_run", program=str(p), args=["9999"], breakpoints=[p.at("call")])
             await ask(client, "dap_clear_breakpoints")

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 
 from tests.bench.adapter import environment
-from tests.harness import text
+from tests.harness import DATA, text
 from tests.processes import descendants
 from tests.programs import ROOT
 
@@ -63,7 +63,7 @@ async def served(*module: str) -> AsyncGenerator[Served]:
     parameters = StdioServerParameters(
         command=sys.executable, args=["-m", *module], cwd=ROOT, env={**environment(), MARK: mark}
     )
-    async with Client(stdio_client(parameters), mode="legacy") as client:
+    async with Client(stdio_client(parameters), mode="legacy", extensions=DATA) as client:
         yield Served(client, _process_of(mark))
 
 

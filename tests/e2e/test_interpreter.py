@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.harness import Json, ask, client, refusal
+from tests.harness import DATA, Json, ask, client, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
@@ -90,7 +90,7 @@ async def test_dapeers_own_environment_is_not_the_projects(
         env |= {"VIRTUAL_ENV": str(dapeers), "PATH": path}
     first, *rest = [*command, "stdio", "--no-bridge", "--nvim", "none"]
     server = StdioServerParameters(command=first, args=rest, cwd=project, env=env)
-    async with asyncio.timeout(LIMIT), Client(server) as c:
+    async with asyncio.timeout(LIMIT), Client(server, extensions=DATA) as c:
         check(*await told(c, program="told.py"), project, dapeers)
 
 

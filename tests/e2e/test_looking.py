@@ -11,7 +11,7 @@ from dapeer.debugger import Debugger
 from dapeer.mcp.server import make_server
 from dapeer.mcp.toolbox import Selection
 from dapeer.tools import TOOLS
-from tests.harness import ask, call, data, evaluate, needs, read, refusal
+from tests.harness import DATA, ask, call, data, evaluate, needs, read, refusal
 from tests.programs import compiled
 
 PYTHON = """\
@@ -73,8 +73,10 @@ async def looking(project: Path) -> AsyncGenerator[tuple[Client, Client]]:
     """Give two clients of one debugger: one may do everything, the other only look."""
     async with (
         Debugger(load_all(shipped()), project) as debugger,
-        Client(make_server(debugger, TOOLS)) as doing,
-        Client(make_server(debugger, TOOLS, selection=Selection(read_only=True))) as looks,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as doing,
+        Client(
+            make_server(debugger, TOOLS, selection=Selection(read_only=True)), extensions=DATA
+        ) as looks,
     ):
         yield doing, looks
 

@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
+from dapeer.mcp.data import EXTENSION
 from tests.harness import FAKE_PROGRAM, fake
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT, compiled, program
 
-INITIALIZE = {
+INITIALIZE: dict[str, Any] = {
     "protocolVersion": "2025-06-18",
-    "capabilities": {},
+    "capabilities": {"extensions": {EXTENSION: {}}},
     "clientInfo": {"name": "test", "version": "1"},
 }
 

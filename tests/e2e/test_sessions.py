@@ -11,7 +11,7 @@ from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.mcp.server import make_server
 from dapeer.tools import TOOLS
-from tests.harness import ask, call, client, data, evaluate, printed, read, refusal
+from tests.harness import DATA, ask, call, client, data, evaluate, printed, read, refusal
 from tests.mcp.small import LEGACY, MODERN, over_http, streamable
 from tests.processes import LIMIT
 from tests.programs import ROOT, compiled, program
@@ -87,8 +87,8 @@ async def test_two_clients_of_one_debugger_see_the_same_sessions() -> None:
     async with (
         asyncio.timeout(LIMIT),
         Debugger(definitions, ROOT) as debugger,
-        Client(make_server(debugger, TOOLS)) as one,
-        Client(make_server(debugger, TOOLS)) as two,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as one,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as two,
     ):
         await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
         assert (await ask(two, "dap_snapshot"))["line"] == p.line("inner")
@@ -105,9 +105,9 @@ async def test_a_client_that_leaves_in_the_middle_of_a_wait_harms_nobody() -> No
     async with (
         asyncio.timeout(LIMIT),
         Debugger(definitions, ROOT) as debugger,
-        Client(make_server(debugger, TOOLS)) as stays,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as stays,
     ):
-        async with Client(make_server(debugger, TOOLS)) as leaves:
+        async with Client(make_server(debugger, TOOLS), extensions=DATA) as leaves:
             await ask(leaves, "dap_run", program=str(p), breakpoints=[p.at("started")])
             waiting = asyncio.create_task(leaves.call_tool("dap_continue", {}))
             await printed(stays)
@@ -124,10 +124,16 @@ async def test_each_client_of_a_shared_server_means_its_own_program(era: str) ->
         asyncio.timeout(LIMIT),
         over_http(TOOLS) as (_, url),
         Client(
-            streamable(url), mode=era, client_info=Implementation(name="one", version="1")
+            streamable(url),
+            mode=era,
+            client_info=Implementation(name="one", version="1"),
+            extensions=DATA,
         ) as one,
         Client(
-            streamable(url), mode=era, client_info=Implementation(name="two", version="1")
+            streamable(url),
+            mode=era,
+            client_info=Implementation(name="two", version="1"),
+            extensions=DATA,
         ) as two,
     ):
         await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
@@ -163,12 +169,12 @@ async def test_who_has_used_none_means_the_only_program_and_guesses_none_of_two(
     async with (
         asyncio.timeout(LIMIT),
         Debugger(load_all(shipped(), user_folder()), ROOT) as debugger,
-        Client(make_server(debugger, TOOLS)) as one,
-        Client(make_server(debugger, TOOLS)) as two,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as one,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as two,
     ):
         await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
         assert await evaluate(two, "value") == "0"
-        async with Client(make_server(debugger, TOOLS)) as three:
+        async with Client(make_server(debugger, TOOLS), extensions=DATA) as three:
             await ask(one, "dap_run", program=str(p))
             said = await refusal(three, "dap_terminate")
             assert "There are 1 (loop.py, stopped at" in said

@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from dapeer.mcp.data import EXTENSION
 from tests.hostile.judge import Judge, patience
 from tests.processes import command_line, descendants, process_gone, processes_of
 
@@ -136,7 +137,10 @@ class Attacked:
 
     async def handshake(self) -> None:
         """Open the connection."""
-        about: Json = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        about: Json = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"extensions": {EXTENSION: {}}},
+        }
         await self.request("initialize", {**about, "clientInfo": {"name": "h", "version": "1"}})
         await self.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
 

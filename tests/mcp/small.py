@@ -7,17 +7,20 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client import ClientExtension
 from mcp.client.session import IncomingMessage
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
+from typing_extensions import TypedDict
 
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
@@ -45,7 +48,13 @@ def event_of(events: dict[str, asyncio.Event], tag: str) -> asyncio.Event:
     return events.setdefault(tag, asyncio.Event())
 
 
-@tool("Add", read_only=True)
+class Sum(TypedDict):
+    """The data of small_add."""
+
+    sum: int
+
+
+@tool("Add", read_only=True, output=Sum)
 async def small_add(call: Call, a: int, b: int = 1) -> Reply:
     """Add two numbers."""
     del call
@@ -178,8 +187,10 @@ async def connected(
     hear: Callable[[IncomingMessage], None] | None = None,
     *,
     tools: Iterable[Tool] = SMALL,
+    extensions: Sequence[ClientExtension] = (),
 ) -> AsyncGenerator[Client]:
     """Give a client of a server of its own: over this transport, in this era of the protocol."""
+    kind = partial(Client, mode=era, extensions=extensions)
 
     async def handle(message: IncomingMessage) -> None:
         if hear is not None:
@@ -187,12 +198,12 @@ async def connected(
 
     if transport == "stdio":
         server = command("tests.mcp.small") if tools is SMALL else command("dapeer", "stdio")
-        async with Client(server, mode=era, message_handler=handle) as client:
+        async with kind(server, message_handler=handle) as client:
             yield client
         return
     async with over_http(tools) as (_, url):
         streams = streamable(url) if transport == "http" else sse(url)
-        async with Client(streams, mode=era, message_handler=handle) as client:
+        async with kind(streams, message_handler=handle) as client:
             yield client
 
 

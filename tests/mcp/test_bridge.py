@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
 from dapeer.mcp.announcement import Announcement, announced, file_of, private, runtime_folder
 from dapeer.mcp.uris import SESSIONS
+from tests.mcp.small import ERAS, LEGACY, MODERN, streamable
 from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.processes import LIMIT
 from tests.programs import program
@@ -63,6 +65,24 @@ async def test_clients_of_one_project_are_bridged_to_its_server(project: Path) -
         assert snapshot["result"]["structuredContent"]["state"] == "stopped"
         assert await two.end() == 0
         assert await server.signal(signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_whether_a_client_gets_data_is_its_own_choice_and_not_that_of_the_core(
+    project: Path, era: str
+) -> None:
+    options = {(): False, ("--data",): True, ("--no-bridge", "--data"): True}
+    async with serving("--no-auth", "--data", cwd=project) as (_, url):
+        for option, wanted in options.items():
+            async with started(*STDIO, *option, cwd=project) as c:
+                about = {"_meta": STATELESS} if era == MODERN else {}
+                if era == LEGACY:
+                    await c.handshake(data=False)
+                asked = request("tools/call", 2, name="dap_status", arguments={}, **about)
+                assert ("structuredContent" in (await c.ask(asked))["result"]) is wanted, option
+        # Who comes over HTTP has no command line.
+        async with Client(streamable(url, None), mode=era) as c:
+            assert (await c.call_tool("dap_status")).structured_content is not None
 
 
 async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> None:
@@ -138,9 +158,11 @@ async def test_a_client_outlives_its_server_and_is_told_what_was_lost_with_it(
             assert answer["error"]["message"].startswith("The core of dapeer ended before it had")
         await heard(c, "notifications/tools/list_changed")
         await heard(c, "notifications/prompts/list_changed")
-        told = (await c.ask(call(5, "dap_status")))["result"]["content"]
-        assert told[0]["text"].startswith("No debug sessions.")
-        assert "One of this connection's own goes on" in told[1]["text"]
+        told = (await c.ask(call(5, "dap_status")))["result"]
+        assert told["content"][0]["text"].startswith("No debug sessions.")
+        assert "One of this connection's own goes on" in told["content"][1]["text"]
+        # It has asked for data, which the new one has not heard itself.
+        assert told["structuredContent"]["sessions"] == []
         await c.send(call(6, "dap_run", **SLEEPS))
         await heard(c, "notifications/resources/updated", uri=SESSIONS)
         assert await c.end() == 0

@@ -13,7 +13,7 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 from mcp.types import TextResourceContents
 
 from dapeer.tools import TOOLS
-from tests.harness import ask
+from tests.harness import DATA, ask
 from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected
 from tests.processes import LIMIT
 from tests.programs import program
@@ -40,7 +40,10 @@ async def listening(transport: str, era: str) -> AsyncGenerator[tuple[Client, He
             case _:
                 pass
 
-    async with asyncio.timeout(LIMIT), connected(transport, era, hear, tools=TOOLS) as client:
+    async with (
+        asyncio.timeout(LIMIT),
+        connected(transport, era, hear, tools=TOOLS, extensions=DATA) as client,
+    ):
         if era == LEGACY:
             for uri in URIS:
                 await client.subscribe_resource(uri)  # pyright: ignore[reportDeprecated]

@@ -17,7 +17,7 @@ import dapeer
 from dapeer.errors import ArgumentError
 from dapeer.mcp import http
 from dapeer.tools import TOOLS
-from tests.harness import ask
+from tests.harness import DATA, ask
 from tests.mcp.small import (
     ERAS,
     LEGACY,
@@ -65,9 +65,9 @@ async def test_clients_of_every_kind_share_one_debugger() -> None:
     async with (
         asyncio.timeout(LIMIT),
         over_http(TOOLS) as (_, url),
-        Client(streamable(url), mode=LEGACY) as one,
-        Client(streamable(url), mode=MODERN) as two,
-        Client(sse(url), mode=LEGACY) as three,
+        Client(streamable(url), mode=LEGACY, extensions=DATA) as one,
+        Client(streamable(url), mode=MODERN, extensions=DATA) as two,
+        Client(sse(url), mode=LEGACY, extensions=DATA) as three,
     ):
         await ask(one, "dap_run", program=str(p), breakpoints=[p.at("inner")])
         for client in (two, three):
@@ -98,7 +98,7 @@ async def test_a_client_whose_stream_opens_late_is_told_what_has_changed() -> No
 async def wait_for_ever(streams: Transport, era: str, tag: str) -> None:
     """Call a tool until the server goes away."""
     try:
-        async with Client(streams, mode=era) as client:
+        async with Client(streams, mode=era, extensions=DATA) as client:
             await client.call_tool("small_wait", {"tag": tag})
     except* (MCPError, httpx2.HTTPError):
         pass
@@ -145,7 +145,7 @@ async def test_a_signal_ends_open_streams_running_calls_and_programs(
     async with (
         serving("--no-auth") as (wire, url),
         http_client(None) as web,
-        Client(streamable(url, None), mode=LEGACY) as client,
+        Client(streamable(url, None), mode=LEGACY, extensions=DATA) as client,
         asyncio.TaskGroup() as tasks,
     ):
         opened = asyncio.Event()

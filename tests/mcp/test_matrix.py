@@ -10,7 +10,9 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import INVALID_PARAMS
 
+from dapeer.mcp.data import EXTENSION
 from dapeer.mcp.instructions import INSTRUCTIONS
+from tests.harness import DATA
 from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected, text
 from tests.mcp.wire import call, started
 from tests.processes import LIMIT
@@ -44,8 +46,7 @@ async def test_a_client_lists_and_calls_tools_hears_of_progress_and_cancels(
 async def lists_and_calls(client: Client) -> None:
     names = [tool.name for tool in (await client.list_tools()).tools]
     assert names == sorted(names)
-    result = await client.call_tool("small_add", {"a": 2, "b": 3})
-    assert (text(result), result.structured_content) == ("5", {"sum": 5})
+    assert text(await client.call_tool("small_add", {"a": 2, "b": 3})) == "5"
 
 
 async def hears_of_progress(client: Client) -> None:
@@ -82,11 +83,26 @@ def knows_what_the_server_can(client: Client) -> None:
     assert client.instructions == INSTRUCTIONS
 
 
+@every_era
+@every_transport
+async def test_only_a_client_that_asks_for_data_gets_any(transport: str, era: str) -> None:
+    for extensions, data in (((), None), (DATA, {"sum": 3})):
+        async with (
+            asyncio.timeout(LIMIT),
+            connected(transport, era, extensions=extensions) as client,
+        ):
+            (tool,) = [one for one in (await client.list_tools()).tools if one.name == "small_add"]
+            assert (tool.output_schema is None) is (data is None)
+            result = await client.call_tool("small_add", {"a": 2})
+            assert (text(result), result.structured_content) == ("3", data)
+
+
 @every_transport
 async def test_a_discover_result_tells_the_same(transport: str) -> None:
     async with client_of(transport, "auto") as client:
         told = client.server_capabilities
         assert client.protocol_version == "2026-07-28"
+        assert told.extensions == {EXTENSION: {}}
         assert told.tools is not None
         assert told.tools.list_changed
         assert told.resources is not None

@@ -6,7 +6,7 @@ from mcp import types as t
 
 from dapeer.mcp.resources import LONGEST_OUTPUT
 from dapeer.tools import TOOLS
-from tests.harness import ask
+from tests.harness import DATA, ask
 from tests.mcp.small import LEGACY, in_memory
 from tests.processes import LIMIT
 
@@ -22,7 +22,7 @@ async def read(client: Client, uri: str) -> list[t.TextResourceContents]:
 
 async def test_much_output_is_read_in_parts_of_which_each_names_the_next() -> None:
     code = "print(''.join(f'line {number}\\n' for number in range(12_000)), end='')"
-    async with in_memory(TOOLS) as server, Client(server, mode=LEGACY) as client:
+    async with in_memory(TOOLS) as server, Client(server, mode=LEGACY, extensions=DATA) as client:
         await ask(client, "dap_run", code=code, timeout_ms=LIMIT * 1000)
         newest, note = await read(client, OUTPUT)
         assert newest.text == MUCH[-LONGEST_OUTPUT:]
@@ -41,7 +41,7 @@ async def test_much_output_is_read_in_parts_of_which_each_names_the_next() -> No
     "uri", [f"debug://sessions/{'9' * 5_000}", f"{OUTPUT}?since={'9' * 5_000}", OUTPUT]
 )
 async def test_what_is_not_there_is_named_in_short(uri: str) -> None:
-    async with in_memory(TOOLS) as server, Client(server, mode=LEGACY) as client:
+    async with in_memory(TOOLS) as server, Client(server, mode=LEGACY, extensions=DATA) as client:
         with pytest.raises(MCPError, match=r"^Resource not found: debug://") as caught:
             await client.read_resource(uri)
     assert caught.value.error.code == t.INVALID_PARAMS

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from dapeer.mcp.data import EXTENSION
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
@@ -46,9 +47,9 @@ class Wire:
             pass
         return answer
 
-    async def handshake(self, version: str = "2025-11-25") -> Json:
+    async def handshake(self, version: str = "2025-11-25", *, data: bool = True) -> Json:
         """Open the connection and return the InitializeResult."""
-        answer = await self.ask(request("initialize", 0, **opening(version)))
+        answer = await self.ask(request("initialize", 0, **opening(version, data=data)))
         await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return answer["result"]
 
@@ -83,10 +84,11 @@ def call(number: int, name: str, **arguments: object) -> Json:
     return request("tools/call", number, name=name, arguments=arguments)
 
 
-def opening(version: str) -> Json:
+def opening(version: str, *, data: bool = True) -> Json:
+    """Return what a connection is opened with; without `data` as an ordinary client does it."""
     return {
         "protocolVersion": version,
-        "capabilities": {},
+        "capabilities": {"extensions": {EXTENSION: {}}} if data else {},
         "clientInfo": {"name": "by hand", "version": "1"},
     }
 

@@ -126,6 +126,8 @@ async def test_results_come_as_they_were_given(tmp_path: Path) -> None:
         assert await read(c, "nvim_give", what="nothing") == (
             "The tool has finished; it gave no result (nil)."
         )
+        # An ordinary client gets no data: where no text tells it, it comes as text.
+        assert text(await give("seen")) == '{"rows":2}'
         assert len(text(await give("large"))) == 5 * 1024 * 1024
 
 

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 
-from tests.harness import ask, evaluate, read
+from tests.harness import DATA, ask, evaluate, read
 from tests.mcp.wire import Wire, call, serving, started
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.person import Person
@@ -51,7 +51,9 @@ async def assistant(project: Path, *options: str) -> AsyncGenerator[tuple[Client
     server = StdioServerParameters(
         command=sys.executable, args=["-m", *STDIO, *options], cwd=project, env=dict(os.environ)
     )
-    async with Client(stdio_client(server), mode="legacy", message_handler=heard) as client:
+    async with Client(
+        stdio_client(server), mode="legacy", message_handler=heard, extensions=DATA
+    ) as client:
         yield client, changed
 
 

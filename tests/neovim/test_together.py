@@ -11,7 +11,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.harness import ask, evaluate, refusal
+from tests.harness import DATA, ask, evaluate, refusal
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
@@ -47,7 +47,7 @@ async def assistant(editor: Editor) -> AsyncGenerator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=60) as web:
         streams = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=web)
-        async with Client(streams) as client:
+        async with Client(streams, extensions=DATA) as client:
             yield client
 
 

@@ -13,7 +13,7 @@ from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
 from dapeer.tools import OF_OPENCODE
-from tests.harness import ask, read, refusal, text
+from tests.harness import DATA, ask, read, refusal, text
 from tests.mcp.small import LEGACY, streamable
 from tests.mcp.wire import serving
 from tests.opencode.provider import Call, Fail, Say
@@ -163,7 +163,7 @@ async def test_dapeer_serve_offers_them_where_an_opencode_is_named(
     named = ("--no-auth", "--tools", "opencode", "--opencode", shared.url)
     async with (
         serving(*named, cwd=tmp_path) as (_, url),
-        Client(streamable(url, None), mode=LEGACY) as c,
+        Client(streamable(url, None), mode=LEGACY, extensions=DATA) as c,
     ):
         listed = {tool.name for tool in (await c.list_tools()).tools}
         assert listed == {tool.name for tool in OF_OPENCODE}

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from dapeer.logs import say
 from dapeer.mcp.announcement import Reached
+from dapeer.mcp.data import asking
 from dapeer.mcp.standing import Standing, number_of
 
 if TYPE_CHECKING:
@@ -44,12 +45,15 @@ class Wish:
     """Those of our command line."""
     credentials: Mapping[str, str]
     """Those that were in the environment."""
+    data: bool = False
+    """Whether it reads the data of results, and cannot say so itself."""
 
 
 class Client:
     """Who has started us: its lines, in order, for whichever server there is."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, data: bool) -> None:
+        self._data = data
         self._lines: deque[bytes] = deque()
         self._changed = threading.Condition()
         self._left = False
@@ -67,7 +71,7 @@ class Client:
             for line in _lines(lambda: os.read(0, CHUNK), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
-                    self._lines.append(line)
+                    self._lines.append(asking(line) if self._data else line)
                     self._changed.notify_all()
         with self._changed:
             self._left = True
@@ -154,7 +158,7 @@ def carry(reached: Reached, wish: Wish) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         # The server sees its client leave, and cancels what it still did for it.
         signal.signal(number, _leave)
-    client, standing = Client(), Standing()
+    client, standing = Client(data=wish.data), Standing()
     # Each direction has its own thread, so that one that is stuck does not hold up the other.
     threading.Thread(target=client.read, daemon=True).start()
     server: Server | None = Server(reached.connection, reached)

@@ -10,6 +10,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from dapeer.debugger import Debugger
 from dapeer.focus import Focus
+from dapeer.mcp.data import EXTENSION
 
 OPENCODE: Final = "opencode"
 """What OpenCode calls itself."""
@@ -25,6 +26,17 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 def is_opencode(context: ServerRequestContext[Any, Any]) -> bool:
     """Return whether OpenCode asks: it need not be told of what it has itself."""
     return client_of(context).partition(" ")[0] == OPENCODE
+
+
+def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether the client has said that it reads data."""
+    capabilities = context.session.client_capabilities
+    return EXTENSION in ((capabilities and capabilities.extensions) or {})
+
+
+def comes_by_http_or_asks(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether a client is one of `dapeer serve --data`: those that join it by `dapeer stdio` have that option, too."""
+    return context.request is not None or asks_for_data(context)
 
 
 def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:

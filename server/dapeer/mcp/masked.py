@@ -21,12 +21,12 @@ def shows_programs(tool: Served) -> bool:
     return "dap" in tool.groups
 
 
-def masked_reply(reply: Reply, arguments: Mapping[str, Any]) -> Reply:
-    """Return a reply without secrets; its last line says so, where there were any."""
+def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
+    """Return a reply without secrets; its last line says so, where what the client reads had any."""
     redaction = Redaction()
     data = reply.data and redaction.data(dict(reply.data), field_names(arguments))
     text = redaction.text(reply.text)
-    if text == reply.text and data == reply.data:
+    if text == reply.text and (data == reply.data or not with_data):
         return reply
     return replace(reply, text=f"{text}\n{NOTE}", data=data)
 

@@ -19,6 +19,7 @@ from mcp.shared.subscriptions import (
 import dapeer
 from dapeer.debugger import Change, Debugger
 from dapeer.mcp.callers import connection_of
+from dapeer.mcp.data import EXTENSION
 from dapeer.mcp.hub import Hub
 from dapeer.mcp.instructions import INSTRUCTIONS
 from dapeer.mcp.prompts import Prompts
@@ -74,6 +75,8 @@ class DapeerServer(Server[Any]):
         self.add_notification_handler(
             "notifications/initialized", t.NotificationParams, self._initialized
         )
+        # A client asks for data by naming it, too.
+        self.extensions[EXTENSION] = {}
         # The SDK traces every message with OpenTelemetry: 0.1 ms a call, and nobody looks at it.
         self.middleware.clear()
         debugger.subscribe(self._debugger_changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,10 @@ import anyio
 from dapeer.adapters.definition import load_all, shipped, user_folder
 from dapeer.debugger import Debugger
 from dapeer.mcp import stdio
+from dapeer.mcp.callers import asks_for_data
 from dapeer.mcp.neovims import Neovims
 from dapeer.mcp.server import DapeerServer, make_server
-from dapeer.mcp.toolbox import Selection
+from dapeer.mcp.toolbox import Context, Selection
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
 from dapeer.tools import TOOLS
@@ -35,6 +36,8 @@ class Offer:
     """None: all."""
     shows_secrets: bool = False
     """Whether answers about programs hold the secrets that are in them."""
+    data: bool = False
+    """Whether clients that have no command line to ask for it get the data of results, too."""
     tools: Iterable[Served] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
@@ -56,14 +59,21 @@ class Offer:
 
 async def serve_stdio(offer: Offer) -> None:
     """Serve the client at stdin and stdout until it leaves or a signal arrives."""
-    async with running(offer) as (server, stop), anyio.create_task_group() as tasks:
+    data = _whoever_it_is if offer.data else asks_for_data
+    async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, tasks.cancel_scope)
         await stdio.serve(server)
         tasks.cancel_scope.cancel()
 
 
+def _whoever_it_is(_: Context) -> bool:
+    return True
+
+
 @asynccontextmanager
-async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
+async def running(
+    offer: Offer, gives_data: Callable[[Context], bool] = asks_for_data
+) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
     """Give a server and the event at which to stop; at the end every debug session is ended.
 
     Raises:
@@ -72,7 +82,7 @@ async def running(offer: Offer) -> AsyncGenerator[tuple[DapeerServer, anyio.Even
         NoNeovim: The Neovim to attach to is not there.
     """
     # A user's mistakes are found before anything is started.
-    selection = Selection(offer.read_only, offer.groups, offer.shows_secrets)
+    selection = Selection(offer.read_only, offer.groups, offer.shows_secrets, gives_data)
     selection.check(offer.tools)
     opencode = OpenCode(offer.opencode, offer.credentials) if offer.opencode else None
     definitions = load_all(shipped(), user_folder())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import anyio
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError, of_system
-from dapeer.mcp.callers import client_of, focus_of, is_opencode
+from dapeer.mcp.callers import asks_for_data, client_of, focus_of, is_opencode
 from dapeer.mcp.masked import masked_reply, shows_programs
 from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress, Send
@@ -36,13 +36,14 @@ OLD_PREFIX: Final = "nvim_dap_"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tools are wanted, and whether they show secrets."""
+    """Which tools are wanted, whether they show secrets, and who gets their results as data, too."""
 
     read_only: bool = False
     """Only those that change nothing."""
     groups: Sequence[str] | None = None
     """None: all."""
     shows_secrets: bool = False
+    gives_data: Callable[[Context], bool] = asks_for_data
 
     def allows(self, tool: Served) -> bool:
         """Return whether a tool is wanted."""
@@ -86,8 +87,10 @@ class Toolbox:
         self._supported: frozenset[str] = frozenset()
         self._tools: Mapping[str, Served] = {}
         self._of_neovim: Mapping[str, Served] = {}
+        self._not_for_opencode: Collection[str] = ()
         self._listing = t.ListToolsResult(tools=[])
-        self._listing_for_opencode = self._listing
+        self._listings: dict[tuple[bool, bool], t.ListToolsResult] = {}
+        """What was made of it: for OpenCode or others, who read data or do not."""
         self.refresh()
 
     @property
@@ -103,11 +106,12 @@ class Toolbox:
         wanted = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
-        others = {name: tool for name, tool in self._tools.items() if tool not in of_opencode}
-        self._of_neovim = {name: tool for name, tool in others.items() if name not in self._own}
-        self._listing_for_opencode = _listing(others, supported)
+        self._not_for_opencode = {tool.name for tool in of_opencode}
+        known = self._not_for_opencode.union(self._own)
+        self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
         listing = _listing(self._tools, supported)
         changed, self._listing = listing != self._listing, listing
+        self._listings.clear()
         return changed
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
@@ -119,7 +123,20 @@ class Toolbox:
         self, context: Context, _params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
         """Answer `tools/list`."""
-        return self._listing_for_opencode if is_opencode(context) else self._listing
+        asked = (is_opencode(context), self._selection.gives_data(context))
+        if asked not in self._listings:
+            self._listings[asked] = self._listing_for(*asked)
+        return self._listings[asked]
+
+    def _listing_for(self, opencode: bool, data: bool) -> t.ListToolsResult:
+        left_out = self._not_for_opencode if opencode else ()
+        tools = [tool for tool in self._listing.tools if tool.name not in left_out]
+        # > If an output schema is provided: Servers MUST provide structured results.
+        return t.ListToolsResult(tools=[self._with_data(one) for one in tools] if data else tools)
+
+    def _with_data(self, listed: t.Tool) -> t.Tool:
+        schema = self._tools[listed.name].output_schema
+        return listed.model_copy(update={"output_schema": dict(schema)}) if schema else listed
 
     async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
         """Answer `tools/call`. What a tool reports as wrong is a result, for the model to read.
@@ -166,7 +183,9 @@ class Toolbox:
             )
             reply = await tool(call, arguments)
             await progress.flush()
-        return _result(masked_reply(reply, arguments) if masks else reply)
+        with_data = self._selection.gives_data(context)
+        told = masked_reply(reply, arguments, with_data=with_data) if masks else reply
+        return _result(told if with_data else replace(told, data=None))
 
     def _masks(self, tool: Served) -> bool:
         return shows_programs(tool) and not self._selection.shows_secrets
@@ -214,7 +233,6 @@ def _listed(tool: Served, schema: Mapping[str, Any] | None) -> t.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=dict(schema or tool.input_schema),
-        output_schema=None if tool.output_schema is None else dict(tool.output_schema),
         annotations=_annotations(tool),
     )
 

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp import Client
+from mcp.client import advertise
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
+
+from dapeer.mcp.data import EXTENSION
 
 WIDTH = 100
 
@@ -77,7 +80,7 @@ async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
         args=["-m", "dapeer", "stdio", "--no-bridge", *options],
         cwd=project,
     )
-    async with Client(stdio_client(command)) as client:
+    async with Client(stdio_client(command), extensions=[advertise(EXTENSION)]) as client:
         yield client
 
 

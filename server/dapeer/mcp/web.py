@@ -17,6 +17,7 @@ import anyio
 from dapeer import logs
 from dapeer.errors import SystemRefuses
 from dapeer.mcp import http, local, token
+from dapeer.mcp.callers import asks_for_data, comes_by_http_or_asks
 from dapeer.mcp.guard import is_loopback, rules_for
 from dapeer.mcp.server import DapeerServer
 from dapeer.mcp.serving import Offer, running
@@ -49,8 +50,9 @@ async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False
         port: int = bound.getsockname()[1]
         with _token(address, port, token.given(offer.credentials)) as secret:
             rules = rules_for(address.host, secret)
+            data = comes_by_http_or_asks if offer.data else asks_for_data
             async with (
-                running(offer) as (server, stop),
+                running(offer, data) as (server, stop),
                 _for_bridges(offer, server, _url(address.host, port), secret),
                 http.serve(server, bound, rules),
             ):

@@ -53,6 +53,9 @@ def _facts(data: object) -> Json | None:
 def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = False) -> Reply:
     if failed and not blocks:
         return Reply("The tool has failed, and does not say why.", data, failed=True)
+    if data and not any(block.get("type") == "text" for block in blocks):
+        # Most clients get no data, and must not lose what no text says.
+        blocks = [*blocks, {"type": "text", "text": compact(data)}]
     texts = [str(block.get("text")) for block in blocks if block.get("type") == "text"]
     return Reply("\n".join(texts), data, blocks, failed)
 

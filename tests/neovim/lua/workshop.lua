@@ -51,6 +51,10 @@ local RESULTS = {
   block = { type = 'text', text = 'a block' },
   blocks = { content = { { type = 'text', text = 'one' }, { type = 'image', data = 'aGk=', mimeType = 'image/gif' } } },
   both = dapeer.MCP.result('two rows', { rows = 2 }),
+  seen = {
+    content = { { type = 'image', data = 'aGVsbG8=', mimeType = 'image/png' } },
+    structuredContent = { rows = 2 },
+  },
   failed = dapeer.MCP.error(404, 'not here', { id = 1 }),
   large = ('x'):rep(5 * 1024 * 1024),
 }
