@@ -1,14 +1,16 @@
 """All that is public of a session's state, for comparing two of them."""
 
 from dapeer.history import History, Stop
+from dapeer.logged import Logged
 from dapeer.mirror import Mirror
 from dapeer.output import OutputLog
+from dapeer.printed import Printed
 
 
 def public(value: object) -> object:
     """Return all that is public of a mirror, a stop or a log, as plain values."""
     match value:
-        case Mirror() | Stop():
+        case Mirror() | Stop() | Printed() | Logged():
             return _attributes(value)
         case OutputLog():
             return {**_attributes(value), "pieces": list(value.pieces())}

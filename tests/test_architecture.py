@@ -40,7 +40,9 @@ LAYERS: tuple[frozenset[str], ...] = (
         }
     ),
     frozenset({"mirror", "relevance", "returns"}),
-    frozenset({"history", "output", "placed", "loaded", "failed"}),
+    frozenset({"printed"}),
+    frozenset({"history", "logged", "placed", "loaded", "failed"}),
+    frozenset({"output"}),
     frozenset({"bounded", "filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
     frozenset({"dap", "logs", "footing"}),
     frozenset({"errors", "credentials", "redaction", "folders"}),

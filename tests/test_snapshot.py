@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from dapeer import relevance, render, snapshot
 from dapeer.dap.types import StackFrame
 from dapeer.history import Stop
+from dapeer.placed import LOG_POINT
 from dapeer.snapshot import Snapshot
 from tests.record import read
 from tests.told import Told
@@ -249,6 +250,8 @@ def test_text_and_data_tell_the_same_facts() -> None:
     stop(told, frames=9, x="1", empty="").output_shown = 0
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="said\n\npartly" + "z" * 700)
+    where = {"source": {"path": "/project/b.py"}, "line": 3, LOG_POINT: True}
+    told.event("output", category="stdout", output="logged", **where)
     stopped = stop(told, {f"v{n}": f"<{n}>" for n in range(30)}, frames=9, x="2", empty="e")
     stopped.source = (9, ["def f0():", "    pass"])
     stopped.exception = {"exceptionId": "Oops", "description": "it broke"}
@@ -269,6 +272,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
         *view.get("source", "").splitlines(),
         *(f"{name} = {value}" for name, value in view.get("locals", {}).items()),
         "x: 1 → 2", "empty:  → e", "v0: new", *view.get("output", "").splitlines(),
+        "b.py:3 #1 logged",
     ]  # fmt: skip
     assert [fact for fact in told_by_text if str(fact) not in written] == []
 
@@ -294,7 +298,7 @@ def test_what_is_relative_in_text_is_absolute_in_data() -> None:
 def test_a_running_program_shows_what_it_printed_since() -> None:
     told = Told()
     told.event("output", category="stdout", output="old\nnew\n")
-    view = snapshot.running(1, told.mirror, 4)
+    view = snapshot.running(1, told.mirror, 4, PROJECT)
     assert CHECK.validate_python(view, strict=True) == view
     assert view == {"session_id": 1, "state": "running", "output": "new\n"}
     assert render.snapshot(view, PROJECT).splitlines() == [
@@ -307,7 +311,7 @@ def test_a_running_program_shows_what_it_printed_since() -> None:
 def test_a_pause_that_is_pending_is_told_with_places() -> None:
     told = Told()
     told.ask("pause", threadId=1)
-    view = snapshot.running(1, told.mirror, 0)
+    view = snapshot.running(1, told.mirror, 0, PROJECT)
     view["threads"] = ["1 main blocked at a.py:3 in f"]
     view["tasks"] = ["Task-1 at a.py:9 in g"]
     assert CHECK.validate_python(view, strict=True) == view

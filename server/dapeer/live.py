@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from dapeer.adapters.log_points import Reader
 from dapeer.adapters.process import Adapter, no_adapter
 from dapeer.adapters.quirks import deadly_signal
 from dapeer.adapters.terminal import Terminal
@@ -155,7 +156,7 @@ class Live:
         self.session.channel.blame(words)
 
     def _enter(self, terminal: Terminal) -> None:
-        terminal.listen(self.session.print_in_terminal)
+        terminal.listen(Reader(self.adapter.log_points).listener(self.session.print_in_terminal))
         self.session.in_terminal(terminal)
 
     def observe(self, message: Message) -> None:

@@ -15,14 +15,11 @@ from dapeer.errors import NotStopped
 from dapeer.frames import Frames
 from dapeer.history import History, Stop
 from dapeer.loaded import Loaded
-from dapeer.output import Category, OutputLog
 from dapeer.placed import Placed
+from dapeer.printed import Printed
 
 UNKNOWN = -1
 """Stands for the thread that stopped until the threads are listed."""
-
-IN_TERMINAL = "dapeerTerminal"
-"""Marks output that has come from a terminal, and sessions whose program runs in one."""
 
 
 class Phase(enum.Enum):
@@ -50,7 +47,8 @@ class Mirror:
         self.history = History()
         self.threads: Bounded[int, str] = Bounded("threads")
         """Names by thread id; empty for a thread that only an event has told of."""
-        self.output = parent.output if parent else OutputLog()
+        self.printed = parent.printed if parent else Printed()
+        self.output = self.printed.output
         self.failures = parent.failures if parent else failed.Failures()
         """Conditions and log messages that could not be evaluated."""
         self.placed = Placed()
@@ -214,15 +212,10 @@ class Mirror:
     # -- events
 
     def _output(self, body: Body, at: float) -> None:
-        category = body.get("category") or "console"
-        if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
-            return
-        known: Category = category if category in ("stdout", "stderr") else "console"
-        if body.get(IN_TERMINAL):
-            self.output.in_terminal = True
-        elif self.output.in_terminal and known != "console":
-            return  # the adapter repeats what the terminal has shown
-        self.output.append(known, str(body.get("output") or ""), at)
+        log_point = self.placed.log_point(body)
+        if log_point is not None:
+            self.placed.reached.add(log_point)
+        self.printed.take(body, at, log_point)
 
     def _stopped(self, body: Body) -> None:
         self._started = True

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-Category = Literal["stdout", "stderr", "console"]
+Category = Literal["stdout", "stderr", "console", "log"]
+"""`log`: what log points say; `console`: what the adapter says."""
 
 LIMIT = 4 << 20
 """Characters kept; the oldest are dropped first."""
@@ -98,6 +99,11 @@ class OutputLog:
         newer = itertools.takewhile(lambda piece: piece.end > since, reversed(self._pieces))
         chosen = [piece for piece in newer if category in ("all", piece.category)]
         return [_cut(piece, since) for piece in reversed(chosen)]
+
+    def between(self, since: int, until: int, category: str = "all") -> list[Piece]:
+        """Return the pieces between two cursors, of one category or of all; those at the ends are cut."""
+        earlier = (piece for piece in self.pieces(since, category) if piece.start < until)
+        return [replace(each, text=each.text[: until - each.start]) for each in earlier]
 
     def has(self, since: int, category: str = "all") -> bool:
         """Whether there is output of a category after cursor `since`."""

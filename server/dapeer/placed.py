@@ -15,6 +15,8 @@ from dapeer.dap.types import (
     StackFrame,
 )
 
+LOG_POINT = "dapeerLogPoint"
+"""Marks output that a log point has made, whose place, as it was asked for, `source` and `line` tell."""
 SET_LINES = "setBreakpoints"
 
 
@@ -122,6 +124,20 @@ class Placed:
                     if line in {asked["line"], made.get("line")}
                 )
                 self.reached.update((known, each) for each in at)
+
+    def log_point(self, body: Body) -> tuple[str, int] | None:
+        """Return path and line, as they were asked for, of the log point that output comes from; None: of none."""
+        path = _path(body)
+        if body.get(LOG_POINT):
+            return path, body["line"]
+        return next(
+            (
+                (path, asked["line"])
+                for asked, made in self.lines.get(path, ())
+                if "logMessage" in asked and body.get("line") in {asked["line"], made.get("line")}
+            ),
+            None,
+        )
 
     def _set_lines(self, asked: Body, body: Body) -> None:
         path = _path(asked)

@@ -23,6 +23,7 @@ def snapshot(view: Snapshot, project: Path) -> str:
         _section("Changed", changes(view.get("changed", {}))),
         _section("Threads", view.get("threads", ())),
         _section("Tasks", view.get("tasks", ())),
+        _section("Log points", view.get("logged", ())),
         _output(view),
         *(f"{state.capitalize()}: {', '.join(places)}" for state, places in _breakpoints(view)),
         *(f"({note})" for note in view.get("notes", ())),

@@ -29,10 +29,11 @@ from dapeer.errors import (
 from dapeer.filters import Filters
 from dapeer.frames import Frames
 from dapeer.inspection import LOOK, Expressions, Inspection
-from dapeer.mirror import IN_TERMINAL, Mirror
+from dapeer.mirror import Mirror
 from dapeer.placed import Awaited
 from dapeer.places import Sight
 from dapeer.post_mortem import PostMortem, no_process
+from dapeer.printed import IN_TERMINAL
 from dapeer.stops_at import StopsAt
 from dapeer.waiters import Deadlines, Keyboard, Waiters
 from dapeer.whereabouts import Whereabouts
@@ -177,9 +178,9 @@ class Session:
         session.keyboard = terminal
         session._observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))  # noqa: SLF001 - its own kind
 
-    def print_in_terminal(self, text: str) -> None:
-        """Take in what the program prints there."""
-        self._observe(Event("output", {"category": "stdout", "output": text, IN_TERMINAL: True}))
+    def print_in_terminal(self, printed: Body) -> None:
+        """Take in what the program prints there, as the body of an output event."""
+        self._observe(Event("output", {**printed, IN_TERMINAL: True}))
 
     # -- requests
 
@@ -354,7 +355,7 @@ class Session:
             return look.ended(
                 self.id, self.mirror, since, self.cause, self.project, by_us=self.by_us, error=error
             )
-        return look.running(self.id, self.mirror, since)
+        return look.running(self.id, self.mirror, since, self.project)
 
     async def looked_at(self, seconds: float = LOOK) -> None:
         """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""

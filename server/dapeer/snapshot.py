@@ -21,6 +21,7 @@ from dapeer.failed import Failure
 from dapeer.fitting import fitted, shortened
 from dapeer.frames import Frames, Run
 from dapeer.history import Stop
+from dapeer.logged import Message
 from dapeer.mirror import Mirror
 from dapeer.relevance import DEFINITIONS, arrived, chosen
 
@@ -58,6 +59,8 @@ class Snapshot(TypedDict):
     locals: NotRequired[dict[str, str]]
     changed: NotRequired[dict[str, list[str | None]]]
     output: NotRequired[str]
+    logged: NotRequired[list[str]]
+    """What log points have said: place, number of the message, text."""
     exit_code: NotRequired[int]
     cause: NotRequired[str]
     pausing: NotRequired[bool]
@@ -116,6 +119,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         locals=_locals(stop, changed, notes),
         changed=_changed(changed, notes),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
+        logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
     )
     # What is empty is left out: a model reads every byte. That there are no locals is a fact.
@@ -147,12 +151,12 @@ def _source(stop: Stop) -> str:
     return numbered(*stop.source, mark=mark) if stop.source else ""
 
 
-def running(session_id: int, mirror: Mirror, since: int) -> Snapshot:
+def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
     """Return what a running session looks like: what it has printed since cursor `since`."""
     snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
     if mirror.pausing:
         snapshot["pausing"] = True
-    return _with_output(snapshot, mirror, since)
+    return _with_output(snapshot, mirror, project, since)
 
 
 def ended(
@@ -176,7 +180,7 @@ def ended(
         snapshot["cause"] = cause
     if error is not None and mirror.exit_code != 0:
         _add_error(snapshot, error, project)
-    _with_output(snapshot, mirror, since)
+    _with_output(snapshot, mirror, project, since)
     if failed := [_failure(failure, project) for failure in mirror.failures]:
         snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
     return snapshot
@@ -204,16 +208,40 @@ def new_output(
     """Return the last lines printed between two cursors (None: now), and note what is left out."""
     log = mirror.output
     end = log.end if until is None else until
-    since = max(since, log.start)
+    pieces = [each for each in log.between(since, end) if each.category != "log"]
     # A loop may have printed millions of characters: only the end of them is looked at.
-    text = log.read(max(since, end - OUTPUT)).text[: max(0, end - max(since, end - OUTPUT))]
+    text = "".join(each.text for each in pieces[-OUTPUT:])[-OUTPUT:]
     shown = "".join(text.splitlines(keepends=True)[-OUTPUT_LINES:])
-    left = end - since - len(shown)
+    left = sum(len(each.text) for each in pieces) - len(shown)
     if left > 0:
-        # There are others beside the first one.
-        whose = f" session_id={session_id}" if session_id > 1 else ""
-        notes.append(f"{left} more characters of output: dap_program_output since={since}{whose}")
+        more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
+        notes.append(f"{left} more characters of output: {more}")
     return shown
+
+
+def _whose(session_id: int) -> str:
+    """Return what an argument of a hint is, where there are others beside the first session."""
+    return f" session_id={session_id}" if session_id > 1 else ""
+
+
+def _logged(
+    session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
+) -> list[str]:
+    """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
+    end = mirror.output.end if until is None else until
+    messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
+    if left:
+        more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
+        notes.append(f"{left} more messages of log points: {more}{_whose(session_id)}")
+    return list(_messages(messages, project))
+
+
+def _messages(messages: Sequence[Message], project: Path) -> Iterator[str]:
+    """Yield a line for each message; a place stands for those that follow, too."""
+    for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
+        said = [f"#{each.number} {one_line(each.text)}" for each in group]
+        yield f"{relative(place[0], project)}:{place[1]} {said[0]}"
+        yield from said[1:]
 
 
 def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
@@ -347,11 +375,13 @@ def _changed(
     }
 
 
-def _with_output(snapshot: Snapshot, mirror: Mirror, since: int) -> Snapshot:
+def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:
     notes: list[str] = []
     printed = new_output(snapshot["session_id"], mirror, since, None, notes)
     if printed:
         snapshot["output"] = printed
+    if logged := _logged(snapshot["session_id"], mirror, project, since, None, notes):
+        snapshot["logged"] = logged
     if notes:
         snapshot["notes"] = notes
     return snapshot

@@ -35,9 +35,18 @@ async def test_a_log_point_prints_and_does_not_stop(
         logs = p.at("inner", log_message=f"seen {{{language.value}}}")
         end = await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[logs])
         if end["state"] == "ended":
+            # Each has its place and number, and nothing of them is among what the program prints.
+            place = f"fixtures/programs/{language.source}:{p.line('inner')} "
+            said = [line.partition("#") for line in end["logged"]]
+            assert said[0][0] == place
+            assert [int(each[2].split()[0]) for each in said] == list(range(1, len(said) + 1))
+            assert [each[2][-6:] for each in said][-1] == "seen 4"
+            assert end["output"].count("round ") == len(said)
+            assert "seen" not in end["output"]
             printed = (await ask(c, "dap_program_output", since=0))["text"]
-            assert printed.count("seen ") == printed.count("round "), printed
-            assert "seen 4" in printed, printed
+            assert printed.count("seen ") == len(said), printed
+            assert "@" not in printed
+            assert "breakpoints" not in end, "it was not never bound, nor not hit"
             shows(language.adapter, "log point")
         else:
             # What an adapter cannot do is said, and it stops there instead.

@@ -23,7 +23,14 @@ async def test_all_log_points_arrive_in_their_order_though_the_program_ends_at_o
         assert f"({len(lines)} lines so far" in told
         first = await ask(c, "dap_program_output", since=0)
         assert first["text"].splitlines()[:6] == lines[:6]
-        assert end["output"].splitlines() == lines[-10:]
+        assert end["output"].splitlines() == ["three", "last"]
+        place = f"fixtures/programs/counts.py:{p.line('half')} "
+        last = [f"#{number + 1} number={number}" for number in range(many - 10, many)]
+        assert end["logged"] == [place + last[0], *last[1:]]
+        more = "more messages of log points: dap_program_output category=log since=0"
+        assert end["notes"] == [f"{many - 10} {more}"]
+        said = await ask(c, "dap_program_output", since=0, category="log", lines=3)
+        assert said["text"].splitlines() == numbers[:3]
 
 
 async def test_a_part_of_a_log_message_that_raises_leaves_the_others() -> None:
@@ -31,10 +38,9 @@ async def test_a_part_of_a_log_message_that_raises_leaves_the_others() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         logged = p.at("half", log_message="n={number} {nope} {number + 1}")
         end = await ask(c, "dap_run", program=str(p), args=["2"], breakpoints=[logged])
-        assert end["output"].splitlines() == [
-            f"n=0 {{nope: {NAME}}} 1",
-            f"n=1 {{nope: {NAME}}} 2",
-            "last",
+        assert [line.partition("#")[2] for line in end["logged"]] == [
+            f"1 n=0 {{nope: {NAME}}} 1",
+            f"2 n=1 {{nope: {NAME}}} 2",
         ]
         place = f"fixtures/programs/counts.py:{p.line('half')}"
         assert end["notes"] == [f"log message `nope` failed 2 times at {place}: {NAME}"]

@@ -55,7 +55,8 @@ async def open_child(
             settle = anyio.lowlevel.checkpoint
             transport = Tamed(transport, definition.quirks, {}, stop_on_entry=False, settle=settle)
         stack.push_async_callback(transport.aclose)
-        adapter = Adapter(transport, None, processes, again, address=address)
+        points = parent.log_points
+        adapter = Adapter(transport, None, processes, again, address=address, log_points=points)
         stack.callback(adapter.close)
         yield adapter
 

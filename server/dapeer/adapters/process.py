@@ -18,6 +18,7 @@ from anyio.abc import ByteStream
 
 from dapeer.adapters.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.detection import detect
+from dapeer.adapters.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.owned import Processes
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.spawn import Spawned, spawn
@@ -58,8 +59,11 @@ class Adapter:
         connect_again: Callable[[], Awaitable[ByteStream]] | None,
         terminal: Terminal | None = None,
         address: Address | None = None,
+        log_points: LogPoints | None = None,
     ) -> None:
-        self.transport = transport
+        self.log_points = log_points or LogPoints()
+        """Those of its program, in all processes."""
+        self.transport = LogPointTransport(transport, self.log_points)
         self.address = address
         """Where somebody else's listens; None: we have started it, or its server."""
         self.terminal = terminal

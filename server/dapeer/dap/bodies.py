@@ -77,6 +77,8 @@ class OutputEventBody(TypedDict):
 
     category: NotRequired[str]
     output: str
+    source: NotRequired[Source]
+    line: NotRequired[int]
 
 
 class ExitedEventBody(TypedDict):

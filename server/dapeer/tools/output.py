@@ -34,7 +34,7 @@ LONGEST = 16_000
 @tool("Program output", read_only=True)
 async def dap_program_output(
     call: Call,
-    category: Literal["all", "stdout", "stderr", "console"] = "all",
+    category: Literal["all", "stdout", "stderr", "console", "log"] = "all",
     lines: Annotated[int, Field(ge=1, le=1000)] = 50,
     since: Annotated[int | None, Field(ge=0, description="cursor of an earlier result")] = None,
     wait_ms: Milliseconds = 0,
