@@ -363,9 +363,11 @@ function M.install()
       return handle_body(body)
     end, ...)
   end
-  Session.initialize = function(session, ...)
+  Session.initialize = function(session, config, ...)
+    -- Until 0.9 nvim-dap sets it only now.
+    session.config = session.config or config
     pcall(begin, session)
-    return initialize(session, ...)
+    return initialize(session, config, ...)
   end
 end
 

@@ -88,6 +88,8 @@ class Summary(TypedDict):
     cause: NotRequired[str]
     feed: NotRequired[str]
     """It is a session of a Neovim: how it reaches us, `tap` or `listeners`."""
+    neovim_id: NotRequired[int]
+    """Which of several Neovims it is."""
     interpreter: NotRequired[str]
     """What runs the program, where that is a choice."""
     parent: NotRequired[int]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import uuid
@@ -231,6 +232,19 @@ async def _ended_or_killed(pid: int) -> None:
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+
+def older_nvim_dap(folder: Path, tag: str) -> Path:
+    """Return a folder with nvim-dap as it was at a tag; skip the test where that is not to be had."""
+    assert NVIM_DAP is not None, "this test lacks @needs_nvim_dap"
+    git = ["git", "-C", str(NVIM_DAP), "archive", tag]
+    archive = subprocess.run(git, capture_output=True, check=False)
+    if archive.returncode:
+        pytest.skip(f"needs nvim-dap's tag {tag}: git -C {NVIM_DAP} fetch --tags")
+    target = folder / "nvim-dap"
+    target.mkdir()
+    subprocess.run(["tar", "-x", "-C", str(target)], input=archive.stdout, check=True)
+    return target
 
 
 def copy_of_nvim_dap(folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """The assistant starts programs in the person's Neovim, by nvim-dap, where the person sees them."""
 
 import json
+import re
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,8 +10,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from tests.harness import ask, evaluate, read, refusal
-from tests.neovim.editor import needs_nvim_dap, neovim
+from tests.harness import ask, evaluate, read, refusal, served
+from tests.neovim.editor import needs_nvim_dap, neovim, older_nvim_dap
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
 from tests.programs import copied, program
@@ -84,6 +85,45 @@ async def test_a_program_starts_where_the_person_sees_it(
         await ask(c, "dap_run", program="steps.py", where="direct")
         assert len(await person.sessions()) == 2
         assert len((await ask(c, "dap_status"))["sessions"]) == 3
+
+
+@pytest.mark.parametrize("tag", ["0.6.0", "0.9.0"])
+async def test_sessions_of_an_older_nvim_dap_have_their_name_and_type(
+    tmp_path: Path, tag: str
+) -> None:
+    older = older_nvim_dap(tmp_path, tag)
+    async with neovim(tmp_path, dap=older, setup={}) as editor, attached(editor) as (c, _):
+        person = Person(editor)
+        await person.run(STEPS, stopOnEntry=True)
+        stop = await ask(c, "dap_run", program=str(STEPS), where="nvim", stop_on_entry=True)
+        assert stop["state"] == "stopped"
+        told = await read(c, "dap_status")
+        assert re.findall(r"(?m)^\d (.*?\)) ", told) == ["steps.py (python, in Neovim, by tap)"] * 2
+
+
+async def test_which_of_several_neovims_a_program_runs_in_is_told(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    project = folders[1]
+    path = copied("steps.py", project)
+    async with (
+        neovim(folders[0], setup={}, cwd=folders[0]) as first,
+        neovim(project, setup={}, cwd=project) as second,
+        served(project) as (c, peers),
+    ):
+        await peers.connect(first.socket)
+        await peers.connect(second.socket)
+        it_runs = f"it runs in Neovim 2 (pid {second.pid}, in {project})"
+        for tool, arguments in (
+            ("dap_run", {"program": str(path), "stop_on_entry": True}),
+            ("dap_restart", {}),
+        ):
+            stop = await ask(c, tool, **arguments)
+            assert (stop["state"], it_runs in stop["notes"]) == ("stopped", True)
+        assert "(python, in Neovim 2, by tap) stopped" in await read(c, "dap_status")
+        await peers.leave(1)
+        assert "(python, in Neovim, by tap) stopped" in await read(c, "dap_status")
 
 
 async def test_a_test_starts_by_its_name_where_the_person_sees_it_fail(

@@ -25,6 +25,7 @@ from dapeer.opencode.servers import Servers
 from dapeer.peers.peer import Peer
 from dapeer.peers.witness import Action
 from dapeer.schemas.judge import Judge
+from dapeer.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -105,6 +106,14 @@ class Peers:
             known = ", ".join(map(str, self.attached)) or "none"
             raise NoNeovim(f"There is no Neovim {chosen} here.", f"Attached: {known}.")
         return self.attached[chosen]
+
+    def of(self, session: Session) -> Peer | None:
+        """Return the Neovim in which a session runs, where it is one of several; else None."""
+        several = len(self.attached) > 1
+        here = (
+            p for p in self.attached.values() if session in {j.session for j in p.sessions.values()}
+        )
+        return next(here, None) if several else None
 
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
         """Attach the Neovim at a socket's path or `host:port`; one that is attached already is returned.

@@ -26,6 +26,7 @@ from dapeer.tools.arguments import (
     SessionId,
     thread_of,
 )
+from dapeer.tools.notes import located, noted
 from dapeer.tools.tool import Call, Needs, Reply, tool
 from dapeer.tools.waiting import next_stop
 
@@ -72,12 +73,7 @@ async def dap_status(call: Call) -> Reply:
     shown = _worth_listing(list(debugger.sessions.values()), focused)
     await asyncio.gather(*(session.placed(PLACE) for session in shown))
     stale = await call.peers.stale()
-    rows: list[Summary] = [
-        {**session.summary(), "stale": stale[session.id]}
-        if session.id in stale
-        else session.summary()
-        for session in shown
-    ]
+    rows = [_row(call, session, stale) for session in shown]
     count = sum(map(len, debugger.breakpoints.by_path.values()))
     default = focused.id if focused else None
     lines = [_status_line(row, default, debugger.project) for row in rows]
@@ -91,6 +87,15 @@ async def dap_status(call: Call) -> Reply:
     if default is not None:
         data["focused"] = default
     return Reply(f"{text}\nBreakpoints: {count}.", data)
+
+
+def _row(call: Call, session: Session, stale: Mapping[int, str]) -> Summary:
+    row = session.summary()
+    if session.id in stale:
+        row["stale"] = stale[session.id]
+    if peer := call.peers.of(session):
+        row["neovim_id"] = peer.id
+    return row
 
 
 def _came_line(peer: Peer) -> str:
@@ -115,7 +120,8 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
     stale += f" ({row['problem']})" if "problem" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
-    where = f", in Neovim, by {row['feed']}" if "feed" in row else ""
+    which = f" {row['neovim_id']}" if "neovim_id" in row else ""
+    where = f", in Neovim{which}, by {row['feed']}" if "feed" in row else ""
     where += f", {relative(row['interpreter'], project)}" if "interpreter" in row else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {row['state']}"
@@ -170,7 +176,8 @@ async def dap_restart(
     """End the program, start it again as it was, as a new session, and return its first stop."""
     session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
     call.focus.use(session)
-    return await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused)
+    reply = await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused)
+    return noted(reply, located(call, session))
 
 
 ThreadIds = Annotated[

@@ -34,7 +34,7 @@ from dapeer.plan import Plan
 from dapeer.pushes import Push
 from dapeer.session import Session
 from dapeer.tools.arguments import BreakpointArgument, Milliseconds
-from dapeer.tools.notes import noted
+from dapeer.tools.notes import located, noted
 from dapeer.tools.targets import (
     RequestName,
     Wish,
@@ -188,7 +188,7 @@ async def dap_run(
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
     reply = await next_stop(call, session, 0, limit, wait=wait_until_paused)
-    return noted(reply, await push.untaken())
+    return noted(reply, [*located(call, session), *await push.untaken()])
 
 
 # -- what to start, and where
