@@ -57,13 +57,7 @@ end
 ---@return integer
 local function buffer_of(path)
   local buffer = vim.fn.bufadd(path)
-  if not vim.api.nvim_buf_is_loaded(buffer) then
-    local before = vim.o.shortmess
-    -- A: no question about a swap file; F: no message that might need a key.
-    vim.o.shortmess = before .. 'AF'
-    pcall(vim.fn.bufload, buffer)
-    vim.o.shortmess = before
-  end
+  require('dapeer.editor.loading').load(buffer)
   return buffer
 end
 

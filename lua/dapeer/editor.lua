@@ -201,26 +201,10 @@ local function of_name(path)
   end
 end
 
----Do something that loads a file: no question about a swap file, and no message. Neovim might wait for
----a key.
----@param action fun()
----@return boolean ok
----@return any problem
-function M.quietly(action)
-  local before = vim.o.shortmess
-  vim.cmd('noautocmd set shortmess+=AF')
-  local ok, problem = pcall(action)
-  vim.cmd('noautocmd let &shortmess = ' .. vim.fn.string(before))
-  return ok, problem
-end
-
 -- Load a buffer without showing it.
 local function load(bufnr)
   local name = M.name(bufnr)
-  -- A person's autocommand may fail; what counts is whether the text is there.
-  local _, problem = M.quietly(function()
-    vim.cmd(('silent call bufload(%d)'):format(bufnr))
-  end)
+  local problem = require('dapeer.editor.loading').load(bufnr)
   if not vim.api.nvim_buf_is_loaded(bufnr) then
     return ('Neovim cannot load %s: %s'):format(name, problem or 'it does not say why')
   end

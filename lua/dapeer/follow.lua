@@ -130,7 +130,7 @@ local function show(session, stop, frame)
   if not buffer or frame.line < 1 then
     return
   end
-  vim.fn.bufload(buffer)
+  require('dapeer.editor.loading').load(buffer)
   vim.bo[buffer].buflisted = true
   M.place_sign(session, buffer, frame.line)
   scroll(buffer, frame.line, frame.column or 1)

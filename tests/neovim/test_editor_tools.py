@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from mcp import Client
 
 from tests.harness import Json, ask, read, refusal
@@ -585,6 +586,42 @@ async def test_a_file_that_another_neovim_has_open_asks_nobody(tmp_path: Path) -
         assert not (await editor.mode())["blocking"]
         assert "other.txt" in await editor.lua("return vim.fn.bufname()")
         assert "A" not in await editor.lua("return vim.o.shortmess")
+
+
+LEFT = """
+local name, bang = ...
+vim.cmd.edit(name)
+vim.fn.setline(1, 'never saved')
+vim.cmd('silent preserve')
+local swap = vim.fn.swapname('%')
+vim.uv.fs_copyfile(swap, swap .. '.kept')
+vim.cmd('bwipeout!')
+-- The process that it is of: ours lives, and of this machine there is no other with this number.
+local file = assert(io.open(swap .. '.kept', 'r+b'))
+file:seek('set', 24)
+file:write('\\255\\255\\255\\127')
+file:close()
+vim.uv.fs_rename(swap .. '.kept', swap)
+"""
+
+
+@pytest.mark.parametrize("folder", [".", "swap", "swap//"])
+async def test_a_swap_file_with_changes_of_a_file_that_is_loaded_for_the_assistant_is_told_of(
+    tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / "swap").mkdir()
+    (tmp_path / "shop.py").write_text("saved\n", encoding="utf-8")
+    there = folder if folder == "." else f"{tmp_path}/{folder}"
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua("vim.o.updatecount = 200 vim.o.directory = ...", there)
+        await editor.lua(LEFT, "shop.py")
+        await editor.lua("""
+          vim.notify = function(message) vim.rpcnotify(vim.g.test_channel, 'notified', message) end
+        """)
+        assert (await ask(c, "nvim_buffer_read", filename="shop.py"))["lines"] == ["saved"]
+        (told,) = await editor.notified("notified")
+        assert told == "dapeer: loaded shop.py; its swap file has unsaved changes (:recover)"
+        assert not (await editor.mode())["blocking"]
 
 
 async def test_quickfix_lists_are_read_and_made(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ local function place(bufnr)
   if shown then
     return window
   end
-  local ok, problem = editor.quietly(function()
+  local ok, problem = require('dapeer.editor.loading').quietly(function()
     if window then
       -- So that CTRL-O leads back.
       vim.api.nvim_win_call(window, function()
