@@ -63,7 +63,7 @@ local function check_life()
   end
   -- One that has died stays in the list until it is told something.
   local attached = vim.tbl_filter(function(core)
-    return next(vim.api.nvim_get_chan_info(core.channel)) ~= nil
+    return not require('dapeer.rpc').has_ended(core.channel)
   end, require('dapeer.rpc').attached())
   health.info(('%d core(s) attached to this Neovim'):format(#attached))
 end

@@ -85,6 +85,13 @@ function M.is_watched(channel)
   return core ~= nil and core.line ~= nil
 end
 
+---@param channel integer
+---@return boolean
+function M.has_ended(channel)
+  -- Neovim 0.10 describes a channel that has ended by a table that is not empty.
+  return vim.api.nvim_get_chan_info(channel).id == nil
+end
+
 ---A core leaves.
 ---@param channel integer
 function M.detach(channel)

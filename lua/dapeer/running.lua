@@ -44,7 +44,7 @@ local function look_after(channel)
     M.PERIOD,
     M.PERIOD,
     vim.schedule_wrap(function()
-      local gone = next(vim.api.nvim_get_chan_info(channel)) == nil
+      local gone = require('dapeer.rpc').has_ended(channel)
       if looks[channel] == timer and (gone or not of_core[channel]) then
         looks[channel] = nil
         timer:close()
