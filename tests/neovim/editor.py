@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -30,6 +31,14 @@ NVIM = Path(os.environ.get("DAPEER_NVIM") or Path(sys.executable).parent / "nvim
 
 PATIENCE = 3
 """Seconds that Neovim and its debug adapters get to end by themselves."""
+
+
+@functools.cache
+def version() -> tuple[int, int]:
+    """Return the version of the tests' Neovim: major and minor."""
+    told = subprocess.run([NVIM, "--version"], capture_output=True, text=True, check=True).stdout
+    major, minor, *_ = told.split()[1].removeprefix("v").split(".")
+    return int(major), int(minor)
 
 
 def _nvim_dap() -> Path | None:

@@ -96,11 +96,9 @@ local function sorted_out(bufnr, method)
   return ready, starting
 end
 
--- Since 0.11 a configuration may look for a file's root in its own time, as those do that ask cargo or go.
--- Neovim starts the server then, and tells nobody before that it will.
 ---@param bufnr integer
----@return boolean  whether one may be at it
-local function looking(bufnr)
+---@return boolean  whether a configuration of Neovim's own may be at it
+local function neovim_looks(bufnr)
   local filetype = vim.bo[bufnr].filetype
   for name in pairs(vim.lsp._enabled_configs or {}) do
     local ok, config = pcall(function()
@@ -114,6 +112,23 @@ local function looking(bufnr)
     end
   end
   return false
+end
+
+---@param bufnr integer
+---@return boolean  whether nvim-lspconfig may be at it: it has an autocommand for each server
+local function lspconfig_looks(bufnr)
+  local wanted = { group = 'lspconfig', event = 'FileType', pattern = vim.bo[bufnr].filetype }
+  local ok, found = pcall(vim.api.nvim_get_autocmds, wanted)
+  return ok and #found > #vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true })
+end
+
+-- A configuration may look for a file's root in its own time, as those do that ask cargo or go: one of Neovim's, which
+-- has them since 0.11, or of nvim-lspconfig, which Neovim 0.10 needs. The server is started then, and nobody is told
+-- before that it will.
+---@param bufnr integer
+---@return boolean
+local function looking(bufnr)
+  return neovim_looks(bufnr) or lspconfig_looks(bufnr)
 end
 
 local ROOT_FOUND = 1500 -- milliseconds that looking for a root may take
@@ -165,7 +180,9 @@ function M.nobody(bufnr)
     require('dapeer.editor').name(bufnr),
     filetype == '' and 'no file type' or 'file type ' .. filetype,
     #others > 0 and ('Running for other files: %s.'):format(M.names(others))
-      or 'None runs; the person starts one with vim.lsp.enable() or nvim-lspconfig.'
+      or ('None runs; the person starts one with %s or nvim-lspconfig.'):format(
+        vim.lsp.enable and 'vim.lsp.enable()' or 'vim.lsp.start()'
+      )
   )
 end
 

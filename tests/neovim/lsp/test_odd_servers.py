@@ -4,8 +4,10 @@ import asyncio
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.harness import ask, call, read, refusal
-from tests.neovim.editor import Editor
+from tests.neovim.editor import Editor, version
 from tests.neovim.lsp.workspace import SHOP, TY, shop
 from tests.processes import LIMIT
 
@@ -124,11 +126,27 @@ vim.lsp.config('ty', {{
 vim.lsp.enable('ty')
 """
 
+# What `require('lspconfig').ty.setup()` does.
+LSPCONFIG = """
+vim.api.nvim_create_autocmd('FileType', {{
+  group = vim.api.nvim_create_augroup('lspconfig', {{ clear = false }}),
+  pattern = {{ 'python' }},
+  callback = function(args)
+    vim.defer_fn(function()
+      vim.lsp.start({{ name = 'ty', {ty}, root_dir = '{root}' }}, {{ bufnr = args.buf }})
+    end, 10)
+  end,
+}})
+"""
 
-async def test_a_server_that_comes_with_the_file_is_waited_for(tmp_path: Path) -> None:
+
+@pytest.mark.parametrize("setup", [ENABLED, LSPCONFIG], ids=["vim.lsp.enable", "nvim-lspconfig"])
+async def test_a_server_that_comes_with_the_file_is_waited_for(tmp_path: Path, setup: str) -> None:
+    if setup == ENABLED and version() < (0, 11):
+        pytest.skip("Neovim has vim.lsp.enable since 0.11")
     async with shop(tmp_path, {}, opened=None) as (c, editor, root):
-        # Neovim's own way since 0.11; the root is found some time after the file is loaded.
-        await editor.lua(ENABLED.format(ty=TY, root=root))
+        # The root is found some time after the file is loaded.
+        await editor.lua(setup.format(ty=TY, root=root))
         assert "def pay()" in await read(c, "nvim_lsp_hover", filename="till.py", symbol="pay")
         found = await ask(c, "nvim_lsp_references", filename="shop.py", symbol="total")
         assert found["total"] == 3

@@ -72,7 +72,7 @@ vim.api.nvim_create_autocmd('FileType', {{
   callback = function(args)
     for name, config in vim.spairs(servers) do
       local capabilities = vim.lsp.protocol.make_client_capabilities()
-      capabilities.general.positionEncodings = config.encodings
+      capabilities.general.positionEncodings = config.encodings or {{ 'utf-16' }}
       if config.push then
         capabilities.textDocument.diagnostic = nil
       end
