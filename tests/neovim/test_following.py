@@ -53,7 +53,7 @@ class Typing:
 
 
 NOTE = ":edit note.txt<CR>"
-ECHOED = "vim.fn.getline(1) == 'ec'"
+ECHOED = "vim.fn.getline(1) == 'ec' and vim.fn.col('.') == 3"
 LINE = "vim.api.nvim_get_current_line()"
 CASES = {
     "insert, the program itself": Typing("Go# one", "i", " two<Esc>", LINE, "# one two"),

@@ -28,6 +28,12 @@ function M.tell()
   end
 end
 
+local function messages()
+  local told = vim.fn.execute('messages')
+  -- Neovim 0.10 keeps an empty one each time that somebody leaves Insert mode.
+  return vim.fn.has('nvim-0.11') == 1 and told or told:gsub('\n+', '\n'):gsub('\n$', '')
+end
+
 function M.look()
   local desk = require('person').desk()
   local more = {}
@@ -52,7 +58,7 @@ function M.look()
     options = { vim.o.shortmess, vim.o.eventignore, vim.o.hidden },
     autocommands = #vim.api.nvim_get_autocmds({}),
     quickfix = vim.fn.getqflist({ nr = '$', id = 0 }),
-    messages = vim.fn.execute('messages'),
+    messages = messages(),
   }
 end
 
