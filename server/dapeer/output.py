@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,6 +15,9 @@ LIMIT = 4 << 20
 """Characters kept; the oldest are dropped first."""
 PIECE = 4096
 """Adjacent output of one category is kept in pieces of about this many characters."""
+
+_BLANKS = re.compile(" {80,}")
+"""More than any table has between its columns."""
 
 
 @dataclass(slots=True)
@@ -42,6 +46,15 @@ class Output:
     """Give it back as `since` to get what comes next, without a gap or a repetition."""
     dropped: int
     """Characters after `since` that the log no longer has."""
+
+
+def squeezed(text: str) -> str:
+    """Return output as it is read: what only fills a screen is counted.
+
+    >>> squeezed("name" + " " * 20 + "price" + " " * 700 + "Hello")
+    'name                    price (700 blanks) Hello'
+    """
+    return _BLANKS.sub(lambda blanks: f" ({len(blanks[0])} blanks) ", text)
 
 
 class OutputLog:

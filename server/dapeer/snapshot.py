@@ -23,6 +23,7 @@ from dapeer.frames import Frames, Run
 from dapeer.history import Stop
 from dapeer.logged import Message
 from dapeer.mirror import Mirror
+from dapeer.output import squeezed
 from dapeer.relevance import DEFINITIONS, arrived, chosen
 
 STACK = 5
@@ -218,7 +219,7 @@ def new_output(
     if left > 0:
         more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
         notes.append(f"{left} more characters of output: {more}")
-    return shown
+    return squeezed(shown)
 
 
 def _whose(session_id: int) -> str:
@@ -317,10 +318,11 @@ def _description(stop: Stop) -> str:
     """Return the adapter's description where it says more than the reason and the exception."""
     if stop.signal or stop.raised:
         return stop.signal
-    description = str(stop.body.get("description") or "")
+    # js-debug's "Paused on debugger statement" comes with the reason "pause", which nobody has asked for.
+    description = str(stop.body.get("description") or "").removeprefix("Paused on ")
     told = f"{stop.reason} {exception_text(stop)}".lower()
     known = description.lower() in told or stop.reason.lower() in description.lower()
-    return "" if known or "paused on" in description.lower() else description
+    return "" if known else description
 
 
 def _stack(stop: Stop, whose: Frames, project: Path, notes: list[str]) -> list[str]:

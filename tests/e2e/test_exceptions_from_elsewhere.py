@@ -1,6 +1,7 @@
 """Exceptions of Python whose cause is elsewhere: in a worker, a task, a group; and those that no tracer sees."""
 
 import asyncio
+import re
 
 from tests.harness import ask, client, read
 from tests.processes import LIMIT
@@ -17,6 +18,13 @@ async def test_a_recursion_without_end_stops_where_it_is() -> None:
         assert (stop["state"], stop["function"]) == ("stopped", "deeper")
         assert stop["exception"].startswith("RecursionError: maximum recursion depth exceeded")
         assert int(stop["locals"]["number"]) > 100
+        trace = await read(c, "dap_exception_info")
+        assert re.search(
+            r"\n    return deeper\(number \+ 1\)\n  \[Previous line repeated \d{3} more times",
+            trace,
+        )
+        assert trace.count("in deeper\n") < 4
+        assert "pydevd" not in trace
         assert (await ask(c, "dap_continue"))["exit_code"] == 1
 
 
@@ -73,3 +81,5 @@ async def test_a_traceback_has_one_order_from_the_first_cause_on() -> None:
         assert lines[:2] == names
         assert lines[-1] == p.line("chained")
         assert "launcher" not in "".join(told)
+        assert told.count("KeyError: 'outer'") == 1
+        assert f'  File "fixtures/programs/raises.py", line {p.line("tried")}, in chained' in told

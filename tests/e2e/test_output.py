@@ -201,6 +201,13 @@ async def test_one_line_of_a_megabyte_arrives_whole() -> None:
         assert output["text"].endswith("xend\n")
 
 
+async def test_blanks_that_fill_a_screen_are_counted() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await read(c, "dap_run", code="print('a', ' ' * 20, 'b', ' ' * 500, 'c')")
+        for told in (end, await read(c, "dap_program_output")):
+            assert f"a {' ' * 20} b (502 blanks) c\n" in f"{told}\n"
+
+
 async def test_a_program_that_reads_input_is_told_that_nobody_is_there() -> None:
     """Pitfall 16."""
     async with asyncio.timeout(LIMIT), client() as c:

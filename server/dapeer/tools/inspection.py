@@ -15,6 +15,7 @@ from dapeer.fitting import fitted, is_nested
 from dapeer.history import Stop
 from dapeer.places import Place
 from dapeer.session import Session
+from dapeer.tools import tracebacks
 from dapeer.tools.arguments import (
     FrameId,
     SessionId,
@@ -339,11 +340,13 @@ async def dap_exception_info(
     with looking(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)
     details = cast("ExceptionDetails", info.get("details") or {})
-    trace = str(details.get("stackTrace") or "").rstrip().lstrip("\n")
+    exception = views.exception_text(stop)
     data = {
-        "exception": views.exception_text(stop),
+        "exception": exception,
         "break_mode": info.get("breakMode"),
-        "traceback": trace[-RESULT:],
+        "traceback": tracebacks.told(
+            str(details.get("stackTrace") or ""), exception, call.debugger.project
+        ),
     }
     return Reply(f"{data['exception']}\n{data['traceback']}".strip(), data)
 

@@ -16,7 +16,7 @@ from dapeer import snapshot as views
 from dapeer.errors import ArgumentError
 from dapeer.family import alive, family, root
 from dapeer.history import Stop
-from dapeer.output import OutputLog, Piece
+from dapeer.output import OutputLog, Piece, squeezed
 from dapeer.session import Session
 from dapeer.tools.arguments import Milliseconds, SessionId
 from dapeer.tools.notes import noted
@@ -89,6 +89,7 @@ def _part(
     dropped = max(0, log.start - (since or 0))
     left = total - len(shown)
     body = _with_metadata(pieces, shown, from_start=since is not None) if metadata else shown
+    body = squeezed(body)
     data: dict[str, Any] = {
         "text": body,
         "cursor": cursor,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.abc
+import itertools
 import linecache
 import os
 import re
@@ -65,11 +66,12 @@ def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
 
 
 def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of the frames of a traceback, the outermost first."""
+    """Return file, line and function of the frames of a traceback but pydevd's, the outermost first."""
     frames: list[tuple[str, int, str]] = []
     while trace is not None:
         code = trace.tb_frame.f_code
-        frames.append((code.co_filename, trace.tb_lineno, code.co_name))
+        if not code.co_filename.startswith("_pydevd"):
+            frames.append((code.co_filename, trace.tb_lineno, code.co_name))
         trace = trace.tb_next
     return frames
 
@@ -84,11 +86,14 @@ def place(frames: list[tuple[str, int, str]]) -> str:
 
 def written(frames: list[tuple[str, int, str]]) -> str:
     """Return frames as Python writes them."""
-    lines: list[str] = []
-    for path, line, function in frames[-FRAMES:]:
+    runs = [(frame, len(list(same))) for frame, same in itertools.groupby(frames)]
+    lines = [f"  [{len(runs) - FRAMES} more lines]\n"] if len(runs) > FRAMES else []
+    for (path, line, function), times in runs[-FRAMES:]:
         lines.append(f'  File "{path}", line {line}, in {function}\n')
         text = linecache.getline(path, line).strip()
         lines += [f"    {text}\n"] if text else []
+        more = f"{times - 1} more time{'s' if times > 2 else ''}"
+        lines += [f"  [Previous line repeated {more}]\n"] if times > 1 else []
     return "".join(lines)
 
 
