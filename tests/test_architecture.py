@@ -43,7 +43,9 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"printed"}),
     frozenset({"history", "logged", "placed", "loaded", "failed"}),
     frozenset({"output"}),
-    frozenset({"bounded", "filters", "frames", "fitting", "kinds", "places", "tcp_table"}),
+    frozenset(
+        {"bounded", "excerpt", "filters", "frames", "fitting", "kinds", "places", "tcp_table"}
+    ),
     frozenset({"dap", "logs", "footing"}),
     frozenset({"errors", "credentials", "redaction", "folders"}),
 )

@@ -260,6 +260,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
     view, written = shown(told), text(told)
     assert view.keys() == Snapshot.__annotations__.keys() - {
         "exit_code",
+        "other_thread",
         "breakpoints",
         "cause",
         "parent",
@@ -283,7 +284,7 @@ def test_the_thread_is_named_where_it_is_not_the_first() -> None:
     told.stopped(1)
     assert "thread" not in text(told)
     told.stopped(2)
-    assert "[session 1, stop 2, thread 2]" in text(told)
+    assert "[session 1, thread 2]" in text(told)
 
 
 def test_what_is_relative_in_text_is_absolute_in_data() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dapeer import relevance, snapshot
+from dapeer import excerpt, relevance, snapshot
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import Scope, StackFrame, Variable
@@ -121,7 +121,9 @@ class Inspection:
         """Keep the lines around the place as they are now."""
         path = snapshot.frame_path(stop.top) if stop.top else ""
         if stop.top and path:
-            stop.source = self.source(path, stop.top["line"], snapshot.SOURCE_AROUND)
+            line = stop.top["line"]
+            around = self.source(path, line, snapshot.SOURCE_AROUND)
+            stop.source = around and excerpt.within(*around, line, stop.top["name"])
             stop.outdated_source = self.editions.warning(path, stop.top["line"])
 
     def wanted(self, stop: Stop) -> None:

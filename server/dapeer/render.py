@@ -37,9 +37,8 @@ def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:
 
 def _stopped(view: Snapshot, project: Path) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
-    thread = view.get("thread_id", 1)
-    who = f"{_session(view)}, stop {view.get('stop')}"
-    who += f", thread {thread}" if thread != 1 else ""
+    who = _session(view)
+    who += f", thread {view.get('thread_id')}" if view.get("other_thread") else ""
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place} [{who}]"
     return f"{head}\n{view['exception']}" if "exception" in view else head

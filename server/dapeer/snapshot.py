@@ -51,6 +51,8 @@ class Snapshot(TypedDict):
     reason: NotRequired[str]
     description: NotRequired[str]
     thread_id: NotRequired[int]
+    other_thread: NotRequired[bool]
+    """It is not the first one of the program."""
     file: NotRequired[str]
     line: NotRequired[int]
     function: NotRequired[str]
@@ -125,6 +127,8 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
     )
+    if stop.thread_id != next(iter(mirror.threads), 1):
+        optional["other_thread"] = True
     # What is empty is left out: a model reads every byte. That there are no locals is a fact.
     kept = {k: v for k, v in optional.items() if v not in _EMPTY or k in {"stack", "locals"}}
     return cast("Snapshot", kept)

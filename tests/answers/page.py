@@ -14,7 +14,7 @@ Ten moments of debugging, each told by one answer, with real adapters. Addresses
 the same on every run. `uv run python -m tests.answers` makes this page; a test of the gallery (`tests/real`) checks it.
 
 Before is commit 3b9f2cb: the text of an answer, and its structured content, which Claude Code showed its model in place of the
-text. All in bytes of UTF-8; the last column compares text with text.
+text. Now the text is all that there is. In bytes of UTF-8; the last column compares text with text.
 """
 
 HEAD = ("", "before: text", "before: structured", "now: text", "now / before")

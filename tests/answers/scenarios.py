@@ -161,7 +161,7 @@ SCENARIOS = (
         test_failure,
         software="networkx",
     ),
-    Scenario("C struct", "A linked list, the second time round the loop.", c_struct, adapter="gdb"),
+    Scenario("C struct", "A linked list, the third time round the loop.", c_struct, adapter="gdb"),
     Scenario(
         "data frame",
         "A thousand rows of pandas, some of them without an amount.",

@@ -34,6 +34,8 @@ async def test_any_stop_is_shown_in_full_after_the_end() -> None:
             assert stop["locals"]["value"] == str(number - 1)
             assert stop["line"] == p.line("inner")
             assert "@inner" in stop["source"]
+            assert stop["source"].splitlines()[0].endswith("def inner(value):")
+            assert stop["source"].splitlines()[-1].endswith("@inner_return")
 
 
 async def test_a_stop_that_never_was_is_refused() -> None:

@@ -35,6 +35,8 @@ async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(
         assert stop["exception"].startswith("AssertionError: assert 4 == (2 + 3)")
         # Nothing of what pytest makes of an assertion.
         assert stop["locals"] == {"price": "2", "prices": "[2, 3]"}
+        # Nor what it says of itself before the first test.
+        assert "rootdir" not in stop.get("output", "")
         assert await evaluate(c, "total(prices) + price") == "6"
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 1)

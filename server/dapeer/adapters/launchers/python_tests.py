@@ -95,6 +95,8 @@ def run_pytest(arguments: list[str]) -> int:
             for name, value in IN_THE_WAY.items():
                 if getattr(config.option, name, NO_OPTION) is not NO_OPTION:
                     setattr(config.option, name, value)
+            # What pytest says of itself before the first test is read with the first stop.
+            config.option.verbose = config.option.verbose or -1
             yield
 
         def pytest_exception_interact(self, call: Any) -> None:  # noqa: ANN401

@@ -1,0 +1,56 @@
+"""Which lines of source around a stop belong to it, in whatever language they are written. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_NAME = re.compile(r"\w+")
+
+
+def within(first: int, lines: list[str], line: int, function: str) -> tuple[int, list[str]]:
+    """Return of the `lines` from number `first` on those that belong to the `function` that is at a `line`.
+
+    What is above its head and below its end is another's. Blank lines are left out at both ends.
+
+    >>> within(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
+    (9, ['def f(x):', '    y = x', '    return y'])
+    """
+    at = line - first
+    if not 0 <= at < len(lines):
+        return first, lines
+    head = _head(lines, at, function)
+    above = 0 if head is None else head
+    below = _end(lines, at, _indent(lines[above]) if head is not None else 0)
+    kept = [number for number in range(above, below) if lines[number].strip() or number == at]
+    return first + kept[0], lines[kept[0] : kept[-1] + 1]
+
+
+def _head(lines: Sequence[str], at: int, function: str) -> int | None:
+    """Return which line begins the function: it names it, and is indented less than what is in it."""
+    names = _NAME.findall(function.partition("(")[0])
+    if not names:
+        return None
+    named = re.compile(rf"\b{re.escape(names[-1])}\b")
+    inside = _indent(lines[at])
+    found = [
+        number
+        for number in range(at)
+        if named.search(lines[number]) and _indent(lines[number]) < inside
+    ]
+    return min(found, key=lambda number: (_indent(lines[number]), -number), default=None)
+
+
+def _end(lines: Sequence[str], at: int, indent: int) -> int:
+    """Return where the function ends: at a blank line before one that is indented as its head is."""
+    if _indent(lines[at]) <= indent:
+        return len(lines)
+    for number in range(at + 1, len(lines)):
+        rest = [line for line in lines[number:] if line.strip()]
+        if not lines[number].strip() and rest and _indent(rest[0]) <= indent:
+            return number
+    return len(lines)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
