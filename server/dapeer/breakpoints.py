@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.requests import can
@@ -31,6 +31,8 @@ class Breakpoints:
     """Exception filters; None means the adapter's own defaults."""
     fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that were set by a tool since a program was started: they are meant for the next one."""
+    persons: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    """Path and line of those that a person has set in an editor."""
     listeners: list[Listener] = field(default_factory=list[Listener])
     """Are told of each breakpoint on a line that comes, changes or goes, at once."""
 
@@ -67,6 +69,7 @@ class Breakpoints:
         )
         asked = line if line in lines else next(moved, line)
         removed = lines.pop(asked, None)
+        self.persons.discard((path, asked))
         if not lines:
             self.by_path.pop(path, None)
         if removed is not None:
@@ -76,6 +79,7 @@ class Breakpoints:
     @contextlib.contextmanager
     def wanting(self, wanted: Sequence[tuple[str, SourceBreakpoint]]) -> Generator[None]:
         """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
+        persons = {*self.persons}
         replaced = [(path, each, self.add(path, each)) for path, each in wanted]
         try:
             yield
@@ -84,6 +88,7 @@ class Breakpoints:
                 self.remove(path, each["line"])
                 if before is not None:
                     self.add(path, before)
+            self.persons = persons
             raise
 
     def clear(self, path: str | None = None) -> list[str]:
@@ -99,6 +104,21 @@ class Breakpoints:
             for line in list(self.by_path[path]):
                 self.remove(path, line)
         return cleared
+
+    def forget(self, kept: Collection[tuple[str, int]] = ()) -> list[str]:
+        """Want nothing any longer of what tools have asked for, but for what is `kept` (path and line); return the files that had some."""
+        gone = [
+            (path, line)
+            for path, lines in self.by_path.items()
+            for line in lines
+            if (path, line) not in self.persons and (path, line) not in kept
+        ]
+        for path, line in gone:
+            self.remove(path, line)
+        self.functions.clear()
+        self.exceptions = None
+        self.fresh.clear()
+        return list(dict.fromkeys(path for path, _ in gone))
 
     def _tell(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
         for listener in self.listeners:

@@ -21,6 +21,17 @@ class Focus:
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
         self._used: Session | None = None
+        self._started: list[Session] = []
+
+    def started(self, session: Session) -> None:
+        """Take note that the client has started a program, and works on it."""
+        self._started = [*self.own, session]
+        self.use(session)
+
+    @property
+    def own(self) -> list[Session]:
+        """The first sessions of the programs that the client has started, and that live; the oldest first."""
+        return [each for each in self._debugger.programs if each in self._started]
 
     def use(self, session: Session) -> None:
         """Take note that the client works on a session."""
@@ -95,15 +106,16 @@ class Focus:
             return
         if not runs(session) and not also_ended:
             what = f"Session {root(session).id} has ended."
-            raise NoSession(what, f"Still there: {_listed(others)}. Give session_id.")
+            raise NoSession(what, f"Still there: {listed(others)}. Give session_id.")
         if self._used is None:
             every = sorted([root(session), *others], key=lambda each: each.id)
             raise NoSession(
-                "Which session is meant?", f"There are {_listed(every)}. Give session_id."
+                "Which session is meant?", f"There are {listed(every)}. Give session_id."
             )
 
 
-def _listed(programs: Sequence[Session]) -> str:
+def listed(programs: Sequence[Session]) -> str:
+    """Say which programs these are, each with its id, state and place."""
     return ", ".join(map(_described, programs))
 
 

@@ -120,6 +120,7 @@ TABLE: Final[Mapping[str, Counts]] = {
             If("breakpoints[].hit_condition", _EVALUATE),
             If("breakpoints[].log_message", _EVALUATE),
             If("exception_filters", _WRITE),
+            If("fresh", _WRITE),
             If("exception_filters[]", _EVALUATE, "with a condition", _has_code(_EXCEPTION)),
         ),
         "any program, with any arguments and environment",

@@ -137,6 +137,23 @@ async def test_sessions_of_both_share_the_set(tmp_path: Path, setup: Json) -> No
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
+async def test_a_fresh_start_keeps_the_persons_breakpoints_and_drops_those_of_the_assistant(
+    tmp_path: Path,
+) -> None:
+    inner, middle = LOOP.line("inner"), LOOP.line("middle")
+    async with neovim(tmp_path, setup={}) as editor:
+        person = Person(editor)
+        await person.breaks_at(LOOP.source, inner)
+        async with attached(editor) as (c, _):
+            await known(c)
+            await ask(c, "dap_set_breakpoint", **LOOP.at("middle"))
+            assert set(await known(c)) == {inner, middle}
+            end = await read(c, "dap_run", code="print(1)", where="direct", fresh=True)
+            assert end.endswith(f"(from before: breakpoints fixtures/programs/loop.py:{inner})")
+            assert set(await known(c)) == {inner}
+            assert {line for _, line, _ in await person.breakpoints()} == {inner}
+
+
 async def test_breakpoints_of_before_are_united_and_stay_when_the_core_goes(
     tmp_path: Path,
 ) -> None:

@@ -38,6 +38,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"breakpoints": [{"line": 2, "hit_condition": "f()"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "log_message": "{f()}"}]}, ALL),
     ("dap_run", {"exception_filters": ["raised:ValueError"]}, {"run", "write"}),
+    ("dap_run", {"program": "a.py", "fresh": True}, {"run", "write"}),
     ("dap_run", {"exception_filters": ["raised:f() > 1"]}, ALL),
     ("dap_restart", {}, {"run"}),
     ("dap_terminate", {}, {"run"}),

@@ -124,8 +124,9 @@ class SharedBreakpoints:
         for line in before.keys() - now.keys():
             changed |= self._breakpoints.remove(path, line) is not None
         for line, wanted in now.items():
-            if before.get(line) != wanted:
-                changed |= self._breakpoints.add(path, wanted) != wanted
+            if before.get(line) != wanted and self._breakpoints.add(path, wanted) != wanted:
+                self._breakpoints.persons.add((path, line))
+                changed = True
         return changed
 
     def _wanted(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:

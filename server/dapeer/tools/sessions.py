@@ -175,7 +175,7 @@ async def dap_restart(
 ) -> Reply:
     """End the program, start it again as it was, as a new session, and return its first stop."""
     session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
-    call.focus.use(session)
+    call.focus.started(session)
     reply = await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused)
     return noted(reply, located(call, session))
 

@@ -34,6 +34,7 @@ from dapeer.plan import Plan
 from dapeer.pushes import Push
 from dapeer.session import Session
 from dapeer.tools.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.inheritance import before
 from dapeer.tools.notes import located, noted
 from dapeer.tools.targets import (
     RequestName,
@@ -164,6 +165,7 @@ async def dap_run(
     terminal: Annotated[bool, Field(description="for dap_send_input")] = False,
     follow_children: bool = True,
     just_my_code: bool = True,
+    fresh: Annotated[bool, Field(description="end earlier programs, drop breakpoints")] = False,
     wait_until_paused: bool = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:
@@ -182,13 +184,12 @@ async def dap_run(
     start = await _start(call, wish, configuration, where)
     base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
     wanted = wanted_breakpoints(breakpoints, base, project)
-    session, push = await _started(call.debugger, start, wanted)
-    call.debugger.expect(session, ((path, each["line"]) for path, each in wanted))
-    call.focus.use(session)
+    inherited = await before(call, wanted, filters=exception_filters is not None, fresh=fresh)
+    session, push = await _started(call, start, wanted)
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
     reply = await next_stop(call, session, 0, limit, wait=wait_until_paused)
-    return noted(reply, [*located(call, session), *await push.untaken()])
+    return noted(reply, [*located(call, session), *await inherited.told(session, push)])
 
 
 # -- what to start, and where
@@ -364,9 +365,10 @@ async def _found(call: Call, told: Sequence[Json]) -> Found:
 
 
 async def _started(
-    debugger: Debugger, start: Plan | InNeovim, wanted: Sequence[tuple[str, SourceBreakpoint]]
+    call: Call, start: Plan | InNeovim, wanted: Sequence[tuple[str, SourceBreakpoint]]
 ) -> tuple[Session, Push]:
     """Start; tell the other programs of the breakpoints while this one runs."""
+    debugger = call.debugger
     paths = {path for path, _ in wanted}
     if isinstance(start, Plan):
         if start.core and wanted:
@@ -374,11 +376,13 @@ async def _started(
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
             )
         session = await debugger.start(start, wanted)
-        return session, debugger.push(*paths, started=session)
-    # nvim-dap sends what is a sign when its session begins.
-    with debugger.breakpoints.wanting(wanted):
-        session = await start.peer.run(start.options)
-    return session, debugger.push(*paths)
+    else:
+        # nvim-dap sends what is a sign when its session begins.
+        with debugger.breakpoints.wanting(wanted):
+            session = await start.peer.run(start.options)
+    debugger.expect(session, ((path, each["line"]) for path, each in wanted))
+    call.focus.started(session)
+    return session, debugger.push(*paths, started=session if isinstance(start, Plan) else None)
 
 
 TOOLS = (dap_configurations, dap_run)

@@ -1,0 +1,112 @@
+"""What a program that is started has from before: breakpoints, filters, and other programs that are still there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.debugger import Debugger
+from dapeer.family import family, root
+from dapeer.focus import listed
+from dapeer.pushes import Push
+from dapeer.session import Session
+from dapeer.snapshot import relative
+from dapeer.tools.tool import Call
+
+SHOWN = 5
+"""Breakpoints that are named."""
+CAUSE = "ended by dap_run with fresh=true"
+HINT = "; fresh=true starts without"
+
+Places = Collection[tuple[str, int]]
+"""Path and line of breakpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """What was there before a program is started."""
+
+    debugger: Debugger
+    given: Places
+    """The breakpoints that are meant for it: in the call that starts it, or set since another was started."""
+    filters: bool
+    """Whether it has the exception filters from before."""
+    ended: Sequence[Session] = ()
+    """The programs that were ended for it."""
+    forgotten: Push | None = None
+    """Tells other programs which breakpoints are wanted no longer."""
+
+    async def told(self, session: Session, push: Push) -> list[str]:
+        """Return what the program has from before, what was done about that, and who has not taken the new breakpoints, as lines."""
+        pushes = [push, *([self.forgotten] if self.forgotten else ())]
+        lines = [line for each in pushes for line in await each.untaken()]
+        if self.ended:
+            lines += [f"ended {_numbered(self.ended)}"]
+        places = self._places(session)
+        parts = list(self._breakpoints(places))
+        persons = {*places} <= self.debugger.breakpoints.persons and len(parts) == bool(places)
+        others = [each for each in self.debugger.programs if each is not root(session)]
+        if others:
+            left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            word = "sessions" if len(others) > 1 else "session"
+            parts.append(f"{word} {listed(others[-SHOWN:])}{left}")
+        hint = "" if persons and not others else HINT
+        return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
+
+    def _places(self, session: Session) -> list[tuple[str, int]]:
+        """Return path and line of the breakpoints from before that may stop a program."""
+        debugger = self.debugger
+        definition = debugger.definitions.get(session.adapter)
+        return [
+            (path, line)
+            for path, wanted in sorted(debugger.breakpoints.by_path.items())
+            if definition is None or debugger.accepts(definition, path)
+            for line in sorted(wanted)
+            if (path, line) not in self.given
+        ]
+
+    def _breakpoints(self, places: Sequence[tuple[str, int]]) -> Iterator[str]:
+        wanted = self.debugger.breakpoints
+        if places:
+            named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
+            left = len(places) - SHOWN
+            yield f"breakpoints {', '.join(named[:SHOWN])}{f' and {left} more' if left > 0 else ''}"
+        if wanted.functions:
+            yield f"function breakpoints {', '.join(wanted.functions)}"
+        if self.filters and wanted.exceptions is not None:
+            yield f"exception filters {', '.join(wanted.exceptions) or 'none'}"
+
+
+async def before(
+    call: Call, wanted: Sequence[tuple[str, SourceBreakpoint]], *, filters: bool, fresh: bool
+) -> Inheritance:
+    """Return what is there before a program is started with the `wanted` breakpoints, and with exception `filters` of its own or not.
+
+    Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
+    wanted any longer but the given ones and those of a person.
+    """
+    debugger = call.debugger
+    given = {(path, each["line"]) for path, each in wanted}
+    if not fresh:
+        return Inheritance(debugger, {*given, *debugger.breakpoints.fresh}, not filters)
+    ended = call.focus.own
+    for program in ended:
+        living = [each for each in family(program) if not each.over]
+        if program.over:
+            await debugger.terminate(program)
+        else:
+            await debugger.disconnect(program, terminate=None)
+        for each in living:
+            if each.by_us:
+                each.cause = CAUSE
+    functions = bool(debugger.breakpoints.functions)
+    paths = debugger.breakpoints.forget(given)
+    if functions:
+        await debugger.push_functions().untaken()
+    return Inheritance(debugger, given, not filters, ended, debugger.push(*paths))
+
+
+def _numbered(programs: Sequence[Session]) -> str:
+    numbers = ", ".join(str(each.id) for each in programs)
+    return f"session{'s' if len(programs) > 1 else ''} {numbers}"
