@@ -107,16 +107,24 @@ function M.lines()
   end, log)
 end
 
----The assistants that have acted here, by the names of their programs; the latest first.
+---The assistants that are connected, by the names of their programs; who has acted last comes first.
 ---@return string[]
 function M.assistants()
-  local names = {}
-  for index = #log, 1, -1 do
-    local client = log[index].client
-    if client and not vim.tbl_contains(names, client) then
-      names[#names + 1] = client
+  local latest, names = {}, {}
+  for index, action in ipairs(log) do
+    latest[action.client or ''] = index
+  end
+  for _, core in ipairs(require('dapeer.rpc').attached()) do
+    for _, name in ipairs(core.company or {}) do
+      if not vim.tbl_contains(names, name) then
+        table.insert(names, name)
+      end
     end
   end
+  table.sort(names, function(one, other)
+    local mine, theirs = latest[one] or 0, latest[other] or 0
+    return mine > theirs or (mine == theirs and one < other)
+  end)
   return names
 end
 

@@ -8,6 +8,7 @@ M.VERSION = 1
 ---@field channel integer the RPC channel of the core
 ---@field tap? string path of the socket that takes the sessions' messages
 ---@field secret? string what a connection to that socket must say first
+---@field company? string[] the assistants that are connected to it
 ---@field line? uv.uv_pipe_t ends when the core does, in whatever way
 
 ---@type table<integer, dapeer.Core> by channel
@@ -90,6 +91,16 @@ end
 function M.has_ended(channel)
   -- Neovim 0.10 describes a channel that has ended by a table that is not empty.
   return vim.api.nvim_get_chan_info(channel).id == nil
+end
+
+---A core tells which assistants are connected to it now.
+---@param channel integer
+---@param names string[]
+function M.company(channel, names)
+  if cores[channel] then
+    cores[channel].company = names
+    vim.cmd.redrawstatus({ bang = true })
+  end
 end
 
 ---A core leaves.

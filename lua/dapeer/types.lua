@@ -36,7 +36,7 @@
 ---@field pid? integer
 ---@field command? string[]    what was started; no token in it
 ---@field failure? string      why the core could not be kept alive
----@field assistants string[]  who has acted here, by the names of their programs; the latest first
+---@field assistants string[]  who is connected, by the names of their programs; who has acted last comes first
 ---@field waits string[]       what waits for the person's decision, a sentence each
 ---@field text string          both, for a status line; empty when no core is attached
 ---@field stderr string[]      the last lines that the newest core has written there

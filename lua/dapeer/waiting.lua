@@ -44,6 +44,11 @@ local function open(lines)
   vim.wo[window].winhighlight = 'NormalFloat:WarningMsg'
 end
 
+-- The status line of a person may say what waits.
+local function draw_status()
+  vim.cmd.redrawstatus({ bang = true })
+end
+
 local function draw()
   close()
   local lines = {}
@@ -65,6 +70,7 @@ function M.add(sentence)
   local entry = { sentence = sentence, visible = true }
   table.insert(entries, entry)
   vim.schedule(function()
+    draw_status()
     local attention = require('dapeer.attention')
     entry.visible = entry.visible and attention.typing()
     if entry.visible then
@@ -83,7 +89,10 @@ function M.add(sentence)
       entry.over()
     end
     entry.visible = false
-    vim.schedule(draw)
+    vim.schedule(function()
+      draw()
+      draw_status()
+    end)
   end
 end
 

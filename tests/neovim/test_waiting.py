@@ -4,7 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp.types import Implementation
 
+from tests.mcp.small import LEGACY, streamable
+from tests.mcp.wire import serving
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.test_actions import answered, ask, attach, note
 from tests.processes import LIMIT
@@ -17,6 +21,7 @@ return table.concat(vim.tbl_map(function(row)
 end, vim.fn.range(1, vim.o.lines)), '\\n')
 """
 TEXT = "return require('dapeer').status().text"
+COMPANY = "require('dapeer.rpc').company(vim.g.test_channel, ...)"
 SETUP: dict[str, object] = {"approve": {"write": True}}
 WAITS = "a question waits for you: dap_write"
 
@@ -56,16 +61,62 @@ async def test_a_question_goes_when_nobody_waits_for_the_answer(tmp_path: Path) 
         await on_screen(editor, "The assistant wants", there=False)
 
 
+HEARD = """
+local rpc = require('dapeer.rpc')
+local company = rpc.company
+rpc.company = function(...)
+  company(...)
+  vim.rpcnotify(vim.g.test_channel, 'company', require('dapeer').status().assistants)
+end
+"""
+LOG = "return table.concat(require('dapeer.actions').lines(), '\\n')"
+
+
+def named(name: str, url: str) -> Client:
+    info = Implementation(name=name, version="2")
+    return Client(streamable(url, None), mode=LEGACY, client_info=info)
+
+
+async def test_a_person_sees_which_assistants_are_connected_and_which_of_them_has_acted(
+    tmp_path: Path,
+) -> None:
+    async with (
+        neovim(tmp_path, dap=False, setup={}) as editor,
+        serving("--no-auth", "--nvim", editor.socket) as (_, url),
+    ):
+        await editor.lua(HEARD)
+        async with named("claude-code", url):
+            assert await editor.notified("company") == [["claude-code 2"]]
+            async with named("aider", url) as aider, named("zed", url) as zed:
+                await editor.notified("company")
+                assert await editor.notified("company") == [["aider 2", "claude-code 2", "zed 2"]]
+                await clear(zed)
+                assert await editor.lua(TEXT) == "zed 2, aider 2, claude-code 2"
+                assert "dap_clear_breakpoints  [zed 2]  →" in await editor.lua(LOG)
+                await clear(aider)
+            await editor.notified("company")
+            # Who has left is not there, though the log names them.
+            assert await editor.notified("company") == [["claude-code 2"]]
+            assert await editor.lua(TEXT) == "claude-code 2"
+            assert "[aider 2]" in await editor.lua(LOG)
+
+
+async def clear(client: Client) -> None:
+    assert not (await client.call_tool("dap_clear_breakpoints", {})).is_error
+
+
 async def test_a_status_line_says_who_is_there_and_what_waits(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, setup=SETUP, ui=True) as editor:
         assert await editor.lua(TEXT) == ""
         await attach(editor)
         assert await editor.lua(TEXT) == "dapeer"
+        await editor.lua(COMPANY, ["zed", "claude-code"])
         await note(editor, client="claude-code")
-        assert await editor.lua(TEXT) == "claude-code"
+        assert await editor.lua(TEXT) == "claude-code, zed"
         await ask(editor, 1, "write")
-        assert await editor.lua(TEXT) == f"claude-code: {WAITS}"
+        assert await editor.lua(TEXT) == f"claude-code, zed: {WAITS}"
         await on_screen(editor, "The assistant wants dap_write (write):")
         await editor.keys("<CR>")
         assert await answered(editor, 1, yes=False) == "The person denied it."
+        await editor.lua(COMPANY, ["claude-code"])
         assert await editor.lua(TEXT) == "claude-code"

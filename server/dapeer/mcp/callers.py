@@ -11,6 +11,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from dapeer.debugger import Debugger
 from dapeer.focus import Focus
 from dapeer.mcp.data import EXTENSION
+from dapeer.peers import Company
 
 OPENCODE: Final = "opencode"
 """What OpenCode calls itself."""
@@ -21,6 +22,21 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
     params = context.session.client_params
     info = params.client_info if params else None
     return f"{info.name} {info.version}".strip() if info else ""
+
+
+def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
+    """Take note that a client is here, until its connection ends.
+
+    Since 2026-07-28 a client has none: it is here from its first request on.
+    """
+    modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    name = client_of(context)
+    state: dict[str, Any] = context.lifespan_context if modern else connection_of(context).state
+    key = f"dapeer.here {name}"
+    if key not in state:
+        state[key] = leave = company.come(name)
+        if not modern:
+            connection_of(context).exit_stack.callback(leave)
 
 
 def is_opencode(context: ServerRequestContext[Any, Any]) -> bool:

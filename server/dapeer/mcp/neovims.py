@@ -127,7 +127,10 @@ class Neovims:
         try:
             check_peer(end, "the other end of a knock")
             async with asyncio.timeout(SECONDS_TO_SPEAK):
-                said = json.loads(await reader.readline())
+                line = await reader.readline()
+            if not line:
+                return None  # somebody looks whether we live
+            said = json.loads(line)
             address, cwd, pid = (
                 normal(str(said["address"])),
                 Path(str(said["cwd"])),

@@ -18,7 +18,7 @@ from mcp.shared.subscriptions import (
 
 import dapeer
 from dapeer.debugger import Change, Debugger
-from dapeer.mcp.callers import connection_of
+from dapeer.mcp.callers import connection_of, welcome
 from dapeer.mcp.data import EXTENSION
 from dapeer.mcp.hub import Hub
 from dapeer.mcp.instructions import INSTRUCTIONS
@@ -48,6 +48,7 @@ class DapeerServer(Server[Any]):
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
+        self._peers = peers
         self._listen = ListenHandler(self.hub)
         self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
         toolbox = self._toolbox
@@ -116,6 +117,7 @@ class DapeerServer(Server[Any]):
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
     ) -> None:
         self.hub.attach(connection_of(context))
+        welcome(context, self._peers.company)
 
 
 def make_server(

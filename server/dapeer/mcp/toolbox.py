@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, DapeerError, of_system
-from dapeer.mcp.callers import asks_for_data, client_of, focus_of, is_opencode
+from dapeer.mcp.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
 from dapeer.mcp.masked import masked_reply, shows_programs
 from dapeer.mcp.presence import presence_of
 from dapeer.mcp.progress import Progress, Send
@@ -165,6 +165,7 @@ class Toolbox:
     async def _run(
         self, context: Context, tool: Served, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
+        welcome(context, self._peers.company)
         await self._peers.first_look()
         masks = self._masks(tool)
         report = context.session.report_progress

@@ -1,8 +1,9 @@
 """The people whom the assistant works with: attached Neovims, their sessions, breakpoints and consent."""
 
+from dapeer.peers.company import Company
 from dapeer.peers.lua_tools import OTHERS, LuaTool, Progress, read_tools
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers
 from dapeer.peers.witness import Action
 
-__all__ = ["OTHERS", "Action", "LuaTool", "Peer", "Peers", "Progress", "read_tools"]
+__all__ = ["OTHERS", "Action", "Company", "LuaTool", "Peer", "Peers", "Progress", "read_tools"]

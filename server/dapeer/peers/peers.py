@@ -22,6 +22,7 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.taps import Taps
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.servers import Servers
+from dapeer.peers.company import Company
 from dapeer.peers.peer import Peer
 from dapeer.peers.witness import Action
 from dapeer.schemas.judge import Judge
@@ -47,6 +48,8 @@ class Peers:
     def __init__(self, debugger: Debugger, opencode: OpenCode | None = None) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
+        self.company = Company(self._tell_company)
+        """The assistants that are connected."""
         self._debugger = debugger
         self._left: dict[str, Peer] = {}
         """By target: those who were left while they wanted to be asked. What they guard stays guarded."""
@@ -153,6 +156,7 @@ class Peers:
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
+        peer.witness.sees(self.company.names)
         self._left = {at: left for at, left in self._left.items() if not left.is_same(peer)}
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
@@ -297,6 +301,10 @@ class Peers:
                 f"The person at the Neovim at {target}, which was detached, wants to be asked before {action.tool}.",
                 f"Nothing was done; nvim_connect with target={target} attaches it again.",
             )
+
+    def _tell_company(self) -> None:
+        for peer in self.attached.values():
+            peer.witness.sees(self.company.names)
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Tell everybody what the assistant has done."""

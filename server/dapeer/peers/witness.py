@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from dapeer.neovim.client import Neovim
 
 NOTE = "require('dapeer.actions').note(...)"
 ASK = "require('dapeer.actions').ask(...)"
+COMPANY = "require('dapeer.rpc').company(...)"
 FORGET = "require('dapeer.actions').forget(...)"
 
 LONGEST = 300
@@ -35,6 +36,8 @@ class Action:
     kinds: Kinds
     """At least one; the first is the tool's own."""
     arguments: Mapping[str, Any]
+    client: str = ""
+    """Who asks for it, if that is known."""
 
     def facts(self, longest: int = LONGEST) -> dict[str, Any]:
         """Return it as Lua is told, with so many characters of its arguments at most."""
@@ -43,7 +46,7 @@ class Action:
             "kind": self.kinds[0],
             "kinds": list(self.kinds),
             "arguments": _short(_sendable(self.arguments), longest),
-        }
+        } | ({"client": self.client} if self.client else {})
 
 
 class Witness:
@@ -114,6 +117,10 @@ class Witness:
                 f"The person did not allow {action.tool}{told}.",
                 "Nothing was done; ask them, or go on without it.",
             )
+
+    def sees(self, assistants: Sequence[str]) -> None:
+        """Tell the person which assistants are connected."""
+        self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Tell the person what was done, and what came of it."""

@@ -112,7 +112,7 @@ class NeovimTool:
         work = functools.partial(self._run, call, peer, given)
         foreign: Kinds = ("read",) if await self._is_foreign(call, peer, given) else ()
         kinds = (*self._kinds(given), *foreign)
-        action = Action(self.name, kinds, given) if kinds else None
+        action = Action(self.name, kinds, given, call.client) if kinds else None
         return await witnessed(peer.witness, action, work)
 
     def _kinds(self, arguments: Json) -> Kinds:

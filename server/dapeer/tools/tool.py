@@ -214,7 +214,7 @@ class Tool:
         """
         checked = self._checked(arguments)
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
-        action = self._action(checked)
+        action = self._action(checked, call.client)
         # The time that a person needs to consent is the person's.
         try:
             return await witnessed(call.peers, action, lambda: self._done(call, values))
@@ -223,14 +223,16 @@ class Tool:
                 raise need.refusal from need
             if need.kind == "read" and not call.peers.can_ask(need.kind):
                 raise need.refusal from need
-            action = Action(self.name, (need.kind,), checked.model_dump(exclude_unset=True))
+            given = checked.model_dump(exclude_unset=True)
+            action = Action(self.name, (need.kind,), given, call.client)
             granted = replace(call, allowed=need.kind)
         return await witnessed(call.peers, action, lambda: self._done(granted, values))
 
-    def _action(self, checked: BaseModel) -> Action | None:
+    def _action(self, checked: BaseModel, client: str) -> Action | None:
         """Return what a call does, where it does something: the person is told, and may want to be asked."""
         kinds = kinds_of(self.name, checked.model_dump(), read_only=self.read_only)
-        return Action(self.name, kinds, checked.model_dump(exclude_unset=True)) if kinds else None
+        given = checked.model_dump(exclude_unset=True)
+        return Action(self.name, kinds, given, client) if kinds else None
 
     async def _done(self, call: Call, values: Json) -> Reply:
         """Do what it does; a tool that talks to adapters within its deadline."""

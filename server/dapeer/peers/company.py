@@ -1,0 +1,32 @@
+"""The assistants that are connected to this server, by what they call themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+UNNAMED = "an assistant"
+
+
+class Company:
+    """Who is here. `changed` is called whenever somebody comes or goes."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._here: dict[object, str] = {}
+        self._changed = changed
+
+    @property
+    def names(self) -> list[str]:
+        """Each name once, in the order in which they came."""
+        return list(dict.fromkeys(self._here.values()))
+
+    def come(self, name: str) -> Callable[[], None]:
+        """Take note of a client until the function that is returned is called."""
+        token = object()
+        self._here[token] = name or UNNAMED
+        self._changed()
+
+        def leave() -> None:
+            if self._here.pop(token, None) is not None:
+                self._changed()
+
+        return leave
