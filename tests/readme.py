@@ -131,7 +131,9 @@ _PLATFORMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
 
 def _row(tool: Tool) -> str:
     mark = "" if tool.needs is None else WHERE_POSSIBLE
-    return _line(tool.name, tool.input_schema, tool.description, mark, set(tool.argument_needs))
+    return _line(
+        tool.name, tool.schema_for(tool.all_needs), tool.description, mark, set(tool.argument_needs)
+    )
 
 
 def _line(

@@ -61,7 +61,9 @@ def test_a_breakpoint_is_one_line(
 
 
 def test_a_change_from_an_empty_value_is_not_a_new_variable() -> None:
-    assert render.changes({"a": ["", "x"], "b": [None, "y"]}) == ["a:  → x", "b: new"]
+    changed = {"a": ["", "x"], "b": [None, "y"]}
+    assert render.changes(changed, {"a", "b"}) == ["a:  → x", "b: new"]
+    assert render.changes(changed) == ["a:  → x", "b = y (new)"]
 
 
 @pytest.mark.parametrize(

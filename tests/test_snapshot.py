@@ -267,6 +267,8 @@ def test_text_and_data_tell_the_same_facts() -> None:
         "pausing",
         "threads",
         "tasks",
+        "values",
+        "failed",
     }
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),

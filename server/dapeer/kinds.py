@@ -105,6 +105,7 @@ def _is_unknown(command: object) -> bool:
 
 
 _CONDITIONS: Final = (If("condition", _EVALUATE), If("hit_condition", _EVALUATE))
+_VALUES: Final = (If("evaluate", _EVALUATE),)
 _EXPRESSION: Final = "with more than a name"
 _OPENCODE: Final = Counts(ALL, told="OpenCode asks by its own rules, too")
 
@@ -122,22 +123,23 @@ TABLE: Final[Mapping[str, Counts]] = {
             If("exception_filters", _WRITE),
             If("fresh", _WRITE),
             If("exception_filters[]", _EVALUATE, "with a condition", _has_code(_EXCEPTION)),
+            *_VALUES,
         ),
         "any program, with any arguments and environment",
     ),
-    "dap_restart": Counts(_RUN, told="as it was started"),
+    "dap_restart": Counts(_RUN, _VALUES, "as it was started"),
     "dap_terminate": Counts(_RUN),
     "dap_disconnect": Counts(_RUN),
-    "dap_continue": Counts(_RUN),
-    "dap_step_over": Counts(_RUN),
-    "dap_step_into": Counts(_RUN),
-    "dap_step_out": Counts(_RUN),
-    "dap_step_back": Counts(_RUN),
-    "dap_restart_frame": Counts(_RUN),
-    "dap_run_to": Counts(_RUN),
-    "dap_pause": Counts(_RUN),
-    "dap_goto": Counts(("run", "write"), told="it decides what is not run"),
-    "dap_send_input": Counts(("run", "evaluate"), told="a program may run what is typed"),
+    "dap_continue": Counts(_RUN, _VALUES),
+    "dap_step_over": Counts(_RUN, _VALUES),
+    "dap_step_into": Counts(_RUN, _VALUES),
+    "dap_step_out": Counts(_RUN, _VALUES),
+    "dap_step_back": Counts(_RUN, _VALUES),
+    "dap_restart_frame": Counts(_RUN, _VALUES),
+    "dap_run_to": Counts(_RUN, _VALUES),
+    "dap_pause": Counts(_RUN, _VALUES),
+    "dap_goto": Counts(("run", "write"), _VALUES, "it decides what is not run"),
+    "dap_send_input": Counts(("run", "evaluate"), _VALUES, "a program may run what is typed"),
     "dap_evaluate": Counts(
         _EVALUATE,
         (If("context", ALL, "`repl` (debugger commands)", lambda context: context == "repl"),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
@@ -20,7 +20,8 @@ def snapshot(view: Snapshot, project: Path) -> str:
         view.get("source", ""),
         _section("Stack", view.get("stack", ())),
         _section("Locals", assignments(view.get("locals", {}))),
-        _section("Changed", changes(view.get("changed", {}))),
+        _section("Changed", changes(view.get("changed", {}), view.get("locals", {}))),
+        _section("Values", values(view)),
         _section("Threads", view.get("threads", ())),
         _section("Tasks", view.get("tasks", ())),
         _section("Log points", view.get("logged", ())),
@@ -104,12 +105,31 @@ def assignments(values: Mapping[str, str]) -> list[str]:
     return [f"{name} = {value}" for name, value in values.items()]
 
 
-def changes(changed: Mapping[str, Sequence[str | None]]) -> list[str]:
-    """Return `name: before → after` lines."""
+def changes(changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()) -> list[str]:
+    """Return `name: before → after` lines; what is new has no value where it is `shown` beside.
+
+    >>> changes({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
+    ['a: 1 → 2', 'b: new', 'c = 4 (new)']
+    """
     return [
-        f"{name}: new" if old is None else f"{name}: {old} → {new}"
+        f"{name}: {old} → {new}"
+        if old is not None
+        else f"{name}: new"
+        if name in shown
+        else f"{name} = {new}{_new(name)}"
         for name, (old, new) in changed.items()
     ]
+
+
+def _new(name: str) -> str:
+    # What was returned is always new.
+    return "" if name.startswith("(") else " (new)"
+
+
+def values(view: Snapshot) -> list[str]:
+    """Return a line for each expression that was evaluated, or could not be."""
+    failed = [f"{expression}: {why}" for expression, why in view.get("failed", {}).items()]
+    return assignments(view.get("values", {})) + failed
 
 
 def breakpoint_line(wanted: SourceBreakpoint, made: Breakpoint | None, text: str) -> str:

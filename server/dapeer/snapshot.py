@@ -61,6 +61,10 @@ class Snapshot(TypedDict):
     stack: NotRequired[list[str]]
     locals: NotRequired[dict[str, str]]
     changed: NotRequired[dict[str, list[str | None]]]
+    values: NotRequired[dict[str, str]]
+    """By expression what it is at this stop, where a caller has asked for it."""
+    failed: NotRequired[dict[str, str]]
+    """By expression why it could not be evaluated."""
     output: NotRequired[str]
     logged: NotRequired[list[str]]
     """What log points have said: place, number of the message, text."""

@@ -92,6 +92,9 @@ async def test_a_look_runs_no_code_of_a_python_program(tmp_path: Path) -> None:
         for text in ("shelf.", "shelf.label.", "shelf.la"):
             told = await refusal(c, "dap_completions", text=text)
             assert "may run code of the program" in told
+        told = await refusal(c, "dap_wait_until_paused", evaluate=["shelf.label"])
+        assert told == "Evaluating may run code of the program. Leave `evaluate` out."
+        assert (await ask(c, "dap_wait_until_paused"))["state"] == "stopped"
         assert "shelf" in await read(c, "dap_completions", text="she")
         assert await evaluate(doing, "ran") == "[]"
         # What is shown is told.

@@ -62,6 +62,8 @@ async def test_code_that_the_assistant_writes_runs_with_consent_to_evaluate(tmp_
         assert (await ask(c, "dap_status"))["sessions"] == []
         await stopped(c)
         await not_allowed(c, "dap_set_variable", path="a", value=evil)
+        for tool in ("dap_step_over", "dap_continue", "dap_wait_until_paused"):
+            await not_allowed(c, tool, evaluate=[evil])
         await not_allowed(c, "dap_request", command="evaluate", arguments={"expression": evil})
         given = {"variablesReference": 1, "name": "a", "value": evil}
         await not_allowed(c, "dap_request", command="setVariable", arguments=given)

@@ -17,7 +17,7 @@ ALL = {"run", "evaluate", "write"}
 WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "timeout_ms", "wait_until_paused", "target",
-    "granularity", "to_breakpoint", "remove", "access", "offset", "data", "text", "enter", "value", "expressions",
+    "granularity", "show", "to_breakpoint", "remove", "access", "offset", "data", "text", "enter", "value", "expressions",
     "terminate_debuggee", "force",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
@@ -28,6 +28,16 @@ WITHOUT_MORE = {
 }  # fmt: skip
 """Arguments that make no call count as more than its tool does; in `dap_set_variable` the path does not either."""
 
+RESUMING = (
+    "continue",
+    "step_over",
+    "step_into",
+    "step_out",
+    "step_back",
+    "restart_frame",
+    "run_to",
+    "pause",
+)
 CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"program": "a.py", "args": ["x"], "env": {"A": "1"}}, {"run"}),
     ("dap_run", {"code": "f()"}, {"run", "evaluate"}),
@@ -40,7 +50,13 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"exception_filters": ["raised:ValueError"]}, {"run", "write"}),
     ("dap_run", {"program": "a.py", "fresh": True}, {"run", "write"}),
     ("dap_run", {"exception_filters": ["raised:f() > 1"]}, ALL),
+    ("dap_run", {"evaluate": ["x"]}, {"run", "evaluate"}),
+    ("dap_run", {"evaluate": [], "show": "brief"}, {"run"}),
     ("dap_restart", {}, {"run"}),
+    ("dap_restart", {"evaluate": ["x"]}, {"run", "evaluate"}),
+    *((f"dap_{tool}", {"evaluate": ["x"]}, {"run", "evaluate"}) for tool in RESUMING),
+    ("dap_goto", {"line": 1, "evaluate": ["x"]}, ALL),
+    ("dap_send_input", {"text": "1", "evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_terminate", {}, {"run"}),
     ("dap_disconnect", {"terminate_debuggee": True}, {"run"}),
     ("dap_continue", {}, {"run"}),

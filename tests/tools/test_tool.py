@@ -116,7 +116,6 @@ def test_the_schema_is_made_from_the_signature_and_says_no_more_than_it_must() -
             "label": {"type": "string"},
             "cups": {
                 "type": "array",
-                "default": [],
                 "items": {
                     "type": "object",
                     "additionalProperties": False,

@@ -14,17 +14,18 @@ breakpoints and steps are shared.
 waits until it stops. The result holds place, source, stack, locals, output; do not ask \
 again.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
-waits for the next stop and returns the same snapshot, with what changed since the stop before.
+waits for the next stop (timeout_ms=0: not) and tells what is new there. evaluate=[…] adds values; \
+show=brief: place and changes only, full: all.
 3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \
 dap_exception_info. Ids (frame, variables_reference) die with their stop: take new ones.
 4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time, also before dap_run.
 5. Output: dap_program_output(since=cursor), also while the program runs and after its end. \
-dap_history shows earlier stops, also after the end.
+dap_history: earlier stops.
 6. End: dap_terminate.
 
 "Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where it is.
 "Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
-sessions pass session_id; default: the one used last, also after its end. Unsure: dap_status.
+sessions pass session_id; default: the one used last, also after its end.
 nvim_*: the person's Neovim: code, diagnostics, diffs.
 """

@@ -24,12 +24,12 @@ Filename = Annotated[str, Field(validation_alias=AliasChoices("filename", "file"
 OptionalFilename = Annotated[str | None, Field(validation_alias=AliasChoices("filename", "file"))]
 
 
-def _several(given: object) -> object:
+def several(given: object) -> object:
     """Return what is given as a list: who means one expression writes that alone."""
     return [str(given)] if isinstance(given, str | int | float) else given
 
 
-_Several = Annotated[Sequence[str], BeforeValidator(_several)]
+_Several = Annotated[Sequence[str], BeforeValidator(several)]
 Expressions = Annotated[_Several, Field(validation_alias=AliasChoices("expressions", "expression"))]
 
 

@@ -15,7 +15,33 @@ GRACE = 0.8
 TIMEOUTS = ("timeout_ms", "wait_ms")
 """Arguments by which a caller says how long he waits."""
 
+TELLING = 0.5
+"""Seconds after a caller's time-out that looking at what has come may still take."""
+
 T = TypeVar("T")
+
+
+class Left:
+    """What is left of the time that a caller has given."""
+
+    def __init__(self, timeout_ms: float) -> None:
+        self._clock = asyncio.get_running_loop().time
+        self._end = self._clock() + timeout_ms / 1000
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds until the time-out; 0 after it."""
+        return max(self._end - self._clock(), 0) * 1000
+
+    @property
+    def to_ask(self) -> float:
+        """Seconds until the adapter is no longer waited for, so that there is time to look."""
+        return max(self.to_tell - TELLING / 2, 0)
+
+    @property
+    def to_tell(self) -> float:
+        """Seconds until what is not known by then is left out."""
+        return max(self._end + TELLING - self._clock(), 0)
 
 
 def seconds_for(arguments: Mapping[str, object]) -> float:

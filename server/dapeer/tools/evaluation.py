@@ -14,10 +14,9 @@ from dapeer.dap.types import Variable
 from dapeer.errors import DapeerError, RequestTimeout
 from dapeer.fitting import fitted, is_nested, shortened
 from dapeer.session import Session
-from dapeer.snapshot import EXCEPTION, frame_line
-from dapeer.tools.inspection import VALUE
+from dapeer.snapshot import EXCEPTION, VALUE, frame_line
+from dapeer.tools.deadline import Left
 from dapeer.tools.missing import hints
-from dapeer.tools.waiting import Left
 
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """What stands in a value of which there is more to see than is written: something is left out, or only named."""
@@ -33,6 +32,11 @@ class Evaluated:
     reference: int = 0
     """By which dap_variables lists what it consists of; 0: nothing."""
     error: str = ""
+
+    @property
+    def gist(self) -> str:
+        """The line of the error that says what it is."""
+        return shortened(_gist(self.error), EXCEPTION)
 
     def data(self, limit: int) -> dict[str, Any]:
         """Return the facts."""
@@ -52,7 +56,7 @@ class Evaluated:
         """Return the expression with what came of it."""
         expression = shortened(" ".join(self.expression.split()), VALUE)
         if self.error:
-            return f"{expression}: {shortened(_gist(self.error), EXCEPTION)}"
+            return f"{expression}: {self.gist}"
         return f"{expression} = {self.text(limit)}"
 
 
@@ -111,16 +115,16 @@ async def each(
             found.append(await evaluated(session, expression, frame, context, left))
         except DapeerError as error:
             late = isinstance(error, RequestTimeout)
-            told = error.what if late else await _explained(session, frame, expression, error)
+            told = error.what if late else await _explained(session, frame, expression, error, left)
             found.append(Evaluated(expression, error=told))
     return found
 
 
 async def _explained(
-    session: Session, frame: int | None, expression: str, error: DapeerError
+    session: Session, frame: int | None, expression: str, error: DapeerError, left: Left
 ) -> str:
     """Return an error with what a name may have meant that is not there."""
-    near = await hints(session, frame, expression, error.what)
+    near = await hints(session, frame, expression, error.what, left.to_tell)
     return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
 
 

@@ -22,8 +22,10 @@ from dapeer.tools.arguments import (
     source_file,
     thread_of,
 )
+from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.deadline import Left
 from dapeer.tools.tool import Call, Needs, Reply, tool
-from dapeer.tools.waiting import Left, next_stop, paused, resume
+from dapeer.tools.waiting import next_stop, paused, resume
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[
@@ -41,14 +43,23 @@ LABEL = 60
 async def dap_continue(
     call: Call,
     thread_id: ThreadId = None,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run on to the next stop or the end and return the snapshot."""
+    """Run on to the next stop or the end."""
     session, arguments = stepping(call, session_id, thread_id)
     sent = session.resume("continue", arguments)
-    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+    return await resume(
+        call,
+        session,
+        sent,
+        wait=wait_until_paused,
+        timeout_ms=timeout_ms,
+        asked=Asked(evaluate, show),
+    )
 
 
 @tool("Step over")
@@ -56,14 +67,23 @@ async def dap_step_over(
     call: Call,
     thread_id: ThreadId = None,
     granularity: Granularity = None,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run the current line and return the snapshot at the next one, with what changed."""
+    """Run the current line; what it calls is run, too."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
     sent = session.resume("next", arguments)
-    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+    return await resume(
+        call,
+        session,
+        sent,
+        wait=wait_until_paused,
+        timeout_ms=timeout_ms,
+        asked=Asked(evaluate, show),
+    )
 
 
 @tool("Step into")
@@ -72,16 +92,25 @@ async def dap_step_into(
     thread_id: ThreadId = None,
     target: TargetCall = None,
     granularity: Granularity = None,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Enter the function called on the current line and return the snapshot."""
+    """Enter the function called on the current line."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
     sent = session.resume("stepIn", arguments)
-    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+    return await resume(
+        call,
+        session,
+        sent,
+        wait=wait_until_paused,
+        timeout_ms=timeout_ms,
+        asked=Asked(evaluate, show),
+    )
 
 
 async def _target(session: Session, thread: int, wanted: str) -> int:
@@ -109,14 +138,23 @@ async def dap_step_out(
     call: Call,
     thread_id: ThreadId = None,
     granularity: Granularity = None,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run until the current function has returned and return the snapshot."""
+    """Run until the current function has returned."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
     sent = session.resume("stepOut", arguments)
-    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+    return await resume(
+        call,
+        session,
+        sent,
+        wait=wait_until_paused,
+        timeout_ms=timeout_ms,
+        asked=Asked(evaluate, show),
+    )
 
 
 def stepping(
@@ -137,17 +175,26 @@ async def dap_run_to(
     call: Call,
     filename: Filename,
     line: Line,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Continue to a line, or an earlier stop, and return the snapshot."""
+    """Run on to a line, or an earlier stop."""
     session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+    return await resume(
+        call,
+        session,
+        sent,
+        wait=wait_until_paused,
+        timeout_ms=timeout_ms,
+        asked=Asked(evaluate, show),
+    )
 
 
 @tool("Jump to a line")
@@ -156,6 +203,8 @@ async def dap_goto(
     line: Line,
     filename: OptionalFilename = None,
     thread_id: ThreadId = None,
+    evaluate: Evaluate = (),
+    show: Show = None,
     session_id: SessionId = None,
 ) -> Reply:
     """Move execution to a line without running what lies between; default the current file."""
@@ -172,33 +221,43 @@ async def dap_goto(
             "Choose a line with code in the same function.",
         )
     sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
-    return await resume(call, session, sent, wait=True, timeout_ms=10_000)
+    return await resume(
+        call, session, sent, wait=True, timeout_ms=10_000, asked=Asked(evaluate, show)
+    )
 
 
 @tool("Pause", idempotent=True)
 async def dap_pause(
     call: Call,
     thread_id: ThreadId = None,
+    evaluate: Evaluate = (),
+    show: Show = None,
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop a running program and return the snapshot, or where its threads are blocked."""
+    """Stop a running program, or tell where its threads are blocked."""
     session = call.focus.session(session_id)
     if session.mirror.stop is not None:
-        return await next_stop(call, session, -1, timeout_ms)
+        return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
     epoch = session.mirror.epoch
     left = Left(timeout_ms)
     answered = await session.pause(thread_id, min(ANSWER, left.to_ask))
-    return await paused(call, session, epoch, left, wait=answered)
+    return await paused(call, session, epoch, left, wait=answered, asked=Asked(evaluate, show))
 
 
 @tool("Wait for a stop", read_only=True)
 async def dap_wait_until_paused(
-    call: Call, timeout_ms: Milliseconds = 30_000, session_id: SessionId = None
+    call: Call,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
 ) -> Reply:
-    """Wait until the program is stopped or has ended and return the snapshot."""
+    """Wait until the program stops or ends."""
+    if evaluate:
+        call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
     session = call.focus.look(session_id)
-    return await next_stop(call, session, -1, timeout_ms)
+    return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
 
 
 TOOLS = (

@@ -13,11 +13,11 @@ from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.fitting import shortened
 from dapeer.tools import evaluation
 from dapeer.tools.arguments import Expressions, FrameId, SessionId, frame_of
+from dapeer.tools.deadline import Left
 from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.tools.lookup import known
 from dapeer.tools.missing import hints
 from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import Left
 
 _MEMBER = re.compile(r"[.:>\])]\s*\w*$")
 """How a text ends that is completed by what an object has: after `.`, `::`, `->`, `?.`, a bracket."""
@@ -64,7 +64,7 @@ async def dap_evaluate(
 @tool("Set a variable", destructive=True)
 async def dap_set_variable(
     call: Call,
-    path: Annotated[str, Field(description="such as total or order.items[3].price")],
+    path: str,
     value: Annotated[str, Field(description="an expression")],
     frame_id: FrameId = None,
     session_id: SessionId = None,

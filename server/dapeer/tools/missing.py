@@ -37,7 +37,9 @@ _MEMBER = re.compile(r"([\w.\[\]'\"]+)(?:\.|->|\?\.|::)$")
 """What stands before the name of a member."""
 
 
-async def hints(session: Session, frame: int | None, expression: str, said: str) -> list[str]:
+async def hints(
+    session: Session, frame: int | None, expression: str, said: str, seconds: float = WITHIN
+) -> list[str]:
     """Say what a name may have meant that is not there, as the adapter has `said`; empty: nothing is known of it."""
     name = missing(expression, said)
     if name is None or frame is None:
@@ -45,7 +47,7 @@ async def hints(session: Session, frame: int | None, expression: str, said: str)
     container = _container(expression, name)
     told: list[str] = []
     with contextlib.suppress(DapeerError, TimeoutError):
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(min(seconds, WITHIN)):
             names = dict.fromkeys(
                 [
                     *await _variables(session, frame, container),

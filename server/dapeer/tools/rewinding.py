@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dapeer.errors import ArgumentError
 from dapeer.tools.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
+from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.execution import Granularity, stepping
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import resume
@@ -15,7 +16,9 @@ async def dap_step_back(
     to_breakpoint: bool = False,
     thread_id: ThreadId = None,
     granularity: Granularity = None,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
@@ -25,13 +28,22 @@ async def dap_step_back(
         call, session_id, thread_id, None if to_breakpoint else granularity
     )
     sent = session.resume(command, arguments)
-    return await resume(call, session, sent, wait=wait_until_paused, timeout_ms=timeout_ms)
+    return await resume(
+        call,
+        session,
+        sent,
+        wait=wait_until_paused,
+        timeout_ms=timeout_ms,
+        asked=Asked(evaluate, show),
+    )
 
 
 @tool("Restart a frame", needs=["restartFrame"])
 async def dap_restart_frame(
     call: Call,
     frame_id: FrameId = None,
+    evaluate: Evaluate = (),
+    show: Show = None,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
@@ -42,7 +54,9 @@ async def dap_restart_frame(
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     sent = session.resume("restartFrame", {"frameId": frame})
-    return await resume(call, session, sent, wait=True, timeout_ms=timeout_ms)
+    return await resume(
+        call, session, sent, wait=True, timeout_ms=timeout_ms, asked=Asked(evaluate, show)
+    )
 
 
 TOOLS = (dap_step_back, dap_restart_frame)

@@ -26,6 +26,7 @@ from dapeer.tools.arguments import (
     SessionId,
     thread_of,
 )
+from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.notes import located, noted
 from dapeer.tools.tool import Call, Needs, Reply, tool
 from dapeer.tools.waiting import next_stop
@@ -169,14 +170,17 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
 @tool("Restart", destructive=True, starts=True)
 async def dap_restart(
     call: Call,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """End the program, start it again as it was, as a new session, and return its first stop."""
+    """End the program and start it again as it was, as a new session."""
     session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
     call.focus.started(session)
-    reply = await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused)
+    asked = Asked(evaluate, show)
+    reply = await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused, asked=asked)
     return noted(reply, located(call, session))
 
 
@@ -214,7 +218,7 @@ async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
-    """End the session; an attached program runs on, a launched one ends, unless `terminate_debuggee` says otherwise."""
+    """End the session; an attached program runs on, a launched one ends, unless `terminate_debuggee` says."""
     session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."

@@ -18,8 +18,9 @@ def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 _NOISE = {"title", "$defs"}
-_SELF_EVIDENT = (
+_SELF_EVIDENT: tuple[tuple[str, Any], ...] = (
     ("default", None),
+    ("default", []),
     ("description", None),
     ("additionalProperties", True),
     ("default", False),

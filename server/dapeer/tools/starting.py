@@ -34,6 +34,7 @@ from dapeer.plan import Plan
 from dapeer.pushes import Push
 from dapeer.session import Session
 from dapeer.tools.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.inheritance import before
 from dapeer.tools.notes import located, noted
 from dapeer.tools.targets import (
@@ -48,7 +49,7 @@ from dapeer.tools.targets import (
     tests_of,
     wanted_breakpoints,
 )
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.tool import Call, Reply, Unlisted, tool
 from dapeer.tools.waiting import next_stop
 
 NOTHING_TO_WAIT_FOR = 1000
@@ -145,14 +146,14 @@ async def dap_run(
     program: Annotated[str | None, Field(description="or a test: a.py::test_b")] = None,
     module: str | None = None,
     code: str | None = None,
-    configuration: Annotated[str | None, Field(description="see dap_configurations")] = None,
+    configuration: str | None = None,
     type: Annotated[str | None, Field(description="adapter; guessed from the program")] = None,  # noqa: A002
     request: RequestName | None = None,
     pid: Annotated[int | None, Field(ge=1)] = None,
     host: str | None = None,
     port: Annotated[int | None, Field(ge=1, le=65535)] = None,
     core: Annotated[str | None, Field(description="a core dump")] = None,
-    name: str | None = None,
+    name: Annotated[str | None, Unlisted()] = None,
     args: Sequence[str] | None = None,
     cwd: str | None = None,
     env: Mapping[str, str] | None = None,
@@ -166,13 +167,12 @@ async def dap_run(
     follow_children: bool = True,
     just_my_code: bool = True,
     fresh: Annotated[bool, Field(description="end earlier programs, drop breakpoints")] = False,
-    wait_until_paused: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:
-    """Start a program under the debugger, or attach to one, and return the snapshot of its first stop or its end.
-
-    Give `program`, `module`, `code`, `core` or `configuration`, and breakpoints: one call shows all.
-    """
+    """Debug a program, or attach to one, and return its first stop or its end. With breakpoints, and what to `evaluate` there, one call shows all."""
     project = call.debugger.project
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
     inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port, "core": core}
@@ -188,7 +188,8 @@ async def dap_run(
     session, push = await _started(call, start, wanted)
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
-    reply = await next_stop(call, session, 0, limit, wait=wait_until_paused)
+    asked = Asked(evaluate, show)
+    reply = await next_stop(call, session, 0, limit, wait=wait_until_paused, asked=asked)
     return noted(reply, [*located(call, session), *await inherited.told(session, push)])
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dapeer.errors import Unsupported
 from dapeer.family import news, root
 from dapeer.tools.arguments import Milliseconds, SessionId
+from dapeer.tools.asked import Asked, Evaluate, Show
+from dapeer.tools.deadline import Left
 from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import Left, next_stop, until
+from dapeer.tools.waiting import next_stop, until
 
 QUIET = 0.05
 """Seconds without output after which what a program says to its input counts as complete."""
@@ -17,6 +19,8 @@ async def dap_send_input(
     call: Call,
     text: str,
     enter: bool = True,
+    evaluate: Evaluate = (),
+    show: Show = None,
     timeout_ms: Milliseconds = 1000,
     session_id: SessionId = None,
 ) -> Reply:
@@ -40,7 +44,7 @@ async def dap_send_input(
     await session.inspect.output_settled(QUIET)
     # Who types has seen what was printed before.
     log.shown = max(log.shown, begin)
-    return await next_stop(call, session, epoch, left.ms, wait=False)
+    return await next_stop(call, session, epoch, left.ms, wait=False, asked=Asked(evaluate, show))
 
 
 TOOLS = (dap_send_input,)

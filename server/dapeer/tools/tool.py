@@ -6,10 +6,10 @@ import asyncio
 import errno
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Protocol, cast, get_type_hints
+from typing import Any, Protocol, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
@@ -86,6 +86,7 @@ class ConsentNeeded(Exception):
 
 
 ToolFunction = Callable[..., Awaitable[Reply]]
+Mark = TypeVar("Mark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,10 @@ class Needs:
     """Marks an argument that is of use only where an adapter supports a request, or an option of requests."""
 
     supported: str
+
+
+class Unlisted:
+    """Marks an argument that callers may give, and of which no model has to read: another one says the same."""
 
 
 class Served(Protocol):
@@ -168,6 +173,8 @@ class Tool:
     """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be of use; None: it always is."""
     argument_needs: Mapping[str, str]
     """The same, for single arguments."""
+    unlisted: frozenset[str]
+    """Arguments of which no model has to read."""
     starts: bool
     """It starts programs, which have time-outs of their own, each by its definition."""
 
@@ -191,8 +198,9 @@ class Tool:
         return self.needs is None or not supported.isdisjoint(self.needs)
 
     def schema_for(self, supported: frozenset[str]) -> Json:
-        """Return its arguments without those that no adapter supports."""
+        """Return its arguments without those that no adapter supports, and that no model has to read of."""
         useless = {name for name, need in self.argument_needs.items() if need not in supported}
+        useless |= self.unlisted
         if not useless:
             return self.input_schema
         properties = cast("Json", self.input_schema["properties"])
@@ -326,21 +334,20 @@ def tool(
             idempotent=idempotent or read_only,
             output=output,
             needs=needs,
-            argument_needs=_argument_needs(function),
+            argument_needs={name: each.supported for name, each in _marked(function, Needs)},
+            unlisted=frozenset(name for name, _ in _marked(function, Unlisted)),
             starts=starts,
         )
 
     return made
 
 
-def _argument_needs(function: ToolFunction) -> Mapping[str, str]:
-    hints = get_type_hints(function, include_extras=True)
-    return {
-        name: mark.supported
-        for name, hint in hints.items()
-        for mark in getattr(hint, "__metadata__", ())
-        if isinstance(mark, Needs)
-    }
+def _marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
+    """Yield the arguments that are marked so, with their marks."""
+    for name, hint in get_type_hints(function, include_extras=True).items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, kind):
+                yield name, mark
 
 
 @cache

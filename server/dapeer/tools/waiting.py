@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from dapeer import fates, render
+from dapeer.brief import brief
 from dapeer.dap.requests import CONTROL
 from dapeer.family import news, notes, shown, untold
 from dapeer.inspection import LOOK
@@ -16,6 +17,8 @@ from dapeer.mirror import Phase
 from dapeer.places import Seen
 from dapeer.session import Session
 from dapeer.snapshot import Snapshot, frame_line
+from dapeer.tools.asked import NOTHING, Asked, add_values
+from dapeer.tools.deadline import Left
 from dapeer.tools.tool import Call, Reply
 from dapeer.whereabouts import LOOK as AROUND
 
@@ -31,31 +34,6 @@ LOOK_BEFORE = 500
 """Milliseconds before the end of waiting at which they are looked at."""
 TELL_EVERY = 0.5
 """Seconds between two lines of output that a waiting client is told."""
-TELLING = 0.5
-"""Seconds after a caller's time-out that looking at what has come may still take."""
-
-
-class Left:
-    """What is left of the time that a caller has given."""
-
-    def __init__(self, timeout_ms: float) -> None:
-        self._clock = asyncio.get_running_loop().time
-        self._end = self._clock() + timeout_ms / 1000
-
-    @property
-    def ms(self) -> float:
-        """Milliseconds until the time-out; 0 after it."""
-        return max(self._end - self._clock(), 0) * 1000
-
-    @property
-    def to_ask(self) -> float:
-        """Seconds until the adapter is no longer waited for, so that there is time to look."""
-        return max(self.to_tell - TELLING / 2, 0)
-
-    @property
-    def to_tell(self) -> float:
-        """Seconds until what is not known by then is left out."""
-        return max(self._end + TELLING - self._clock(), 0)
 
 
 async def next_stop(
@@ -66,6 +44,7 @@ async def next_stop(
     old: AbstractSet[tuple[int, int]] = frozenset(),
     *,
     wait: bool = True,
+    asked: Asked = NOTHING,
 ) -> Reply:
     """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
 
@@ -88,7 +67,7 @@ async def next_stop(
         seen = await session.where.look(LOOK_BEFORE / 1000)
     told = news(session, epoch) or shown(session)
     call.focus.follow(told)
-    return await look(call, told, seen, left.to_tell)
+    return await look(call, told, seen, left, asked)
 
 
 def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
@@ -139,7 +118,9 @@ async def until(
         await call.progress(output.last_line())
 
 
-async def paused(call: Call, session: Session, epoch: int, left: Left, *, wait: bool) -> Reply:
+async def paused(
+    call: Call, session: Session, epoch: int, left: Left, *, wait: bool, asked: Asked = NOTHING
+) -> Reply:
     """Wait for the stop that was asked for after `epoch`; tell where threads are that do not stop.
 
     What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
@@ -151,14 +132,19 @@ async def paused(call: Call, session: Session, epoch: int, left: Left, *, wait: 
     seen = await session.where.look(min(AROUND, left.to_tell)) if blocked else None
     told = news(session, epoch) or shown(session)
     call.focus.follow(told)
-    return await look(call, told, seen, left.to_tell)
+    return await look(call, told, seen, left, asked)
 
 
 async def look(
-    call: Call, session: Session, seen: Seen | None = None, seconds: float = LOOK
+    call: Call,
+    session: Session,
+    seen: Seen | None = None,
+    left: Left | None = None,
+    asked: Asked = NOTHING,
 ) -> Reply:
-    """Return what the session looks like now, as far as that is known within `seconds`; where its threads were seen, if it runs."""
-    view = await session.snapshot(seconds)
+    """Return what the session looks like now, as far as that is known in the time that is left; where its threads were seen, if it runs."""
+    left = left or Left(LOOK * 1000)
+    view = await session.snapshot(left.to_tell)
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         _add_places(view, session, seen)
     definition = call.debugger.definitions.get(session.adapter)
@@ -169,6 +155,9 @@ async def look(
     said = [*_silences(session, seen), *notes(session)]
     if said:
         view["notes"] = [*view.get("notes", ()), *said]
+    await add_values(view, session, asked, left)
+    if asked.show == "brief":
+        view = brief(view)
     return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
 
 
@@ -183,7 +172,13 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
 
 
 async def resume(
-    call: Call, session: Session, send: Awaitable[None], *, wait: bool, timeout_ms: int
+    call: Call,
+    session: Session,
+    send: Awaitable[None],
+    *,
+    wait: bool,
+    timeout_ms: int,
+    asked: Asked = NOTHING,
 ) -> Reply:
     """Make the program run and, unless `wait` is false, wait for what it does next."""
     epoch, old = session.mirror.epoch, untold(session)
@@ -192,4 +187,4 @@ async def resume(
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(min(ACCEPTED, left.to_ask)):
             await send
-    return await next_stop(call, session, epoch, left.ms, old, wait=wait)
+    return await next_stop(call, session, epoch, left.ms, old, wait=wait, asked=asked)
