@@ -44,7 +44,7 @@ async def test_what_two_sessions_make_alike_of_a_breakpoint_is_one_row() -> None
         assert "(session" not in listed
         await ask(c, "dap_restart", session_id=first["session_id"])
         old = (await read(c, "dap_status")).splitlines()[0]
-        assert old.endswith("ended: ended by dap_restart")
+        assert old.endswith("(debugpy) ended by dap_restart")
 
 
 async def test_setting_it_again_with_a_condition_changes_it() -> None:

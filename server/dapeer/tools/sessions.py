@@ -117,15 +117,17 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     # The code of a program that a tool has ended tells nothing.
     by_us = row.get("cause", "").startswith("ended by dap_")
     code = f", exit code {row['exit_code']}" if "exit_code" in row and not by_us else ""
-    cause = f": {row['cause']}" if "cause" in row else ""
+    state = row["cause"] if by_us else row["state"]
+    cause = f": {row['cause']}" if "cause" in row and not by_us else ""
     stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
     stale += f" ({row['problem']})" if "problem" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
     which = f" {row['neovim_id']}" if "neovim_id" in row else ""
     where = f", in Neovim{which}, by {row['feed']}" if "feed" in row else ""
-    where += f", {relative(row['interpreter'], project)}" if "interpreter" in row else ""
+    told = "interpreter" in row and row["state"] != "ended"
+    where += f", {relative(row['interpreter'], project)}" if told else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
-    head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {row['state']}"
+    head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {state}"
     return f"{head}{reason}{place}{code}{cause}{stale}{mark}"
 
 
