@@ -18,7 +18,7 @@ def snapshot(view: Snapshot, project: Path) -> str:
     parts = [
         head,
         view.get("source", ""),
-        _section("Stack", view.get("stack", ())),
+        _section("Stack", _stack(view, project)),
         _section("Locals", assignments(view.get("locals", {}))),
         _section("Changed", changes(view.get("changed", {}), view.get("locals", {}))),
         _section("Values", values(view)),
@@ -30,6 +30,12 @@ def snapshot(view: Snapshot, project: Path) -> str:
         *(f"({note})" for note in view.get("notes", ())),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _stack(view: Snapshot, project: Path) -> list[str]:
+    """Return the frames of a stack; the file that the first line of the snapshot names goes by its last part."""
+    path = relative(view.get("file", ""), project)
+    return [line.replace(f" {path}:", f" {Path(path).name}:") for line in view.get("stack", ())]
 
 
 def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:
