@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask, client, evaluate, needs, refusal
-from tests.programs import PROGRAMS, Program, compiled
+from tests.programs import PROGRAMS, ROOT, Program, compiled
+from tests.real.assistant import line_of
 from tests.shown import Shows
 
 
@@ -151,3 +152,13 @@ async def test_a_refused_expression_reads_without_colours(crate: Program) -> Non
         said = await refusal(c, "dap_evaluate", expression="items.len()")
         assert "Vec" in said
         assert "\x1b" not in said
+
+
+async def test_a_text_in_an_array_ends_where_the_program_says_so(tmp_path: Path) -> None:
+    needs("gdb")
+    source = ROOT / "fixtures" / "answers" / "playlist.c"
+    playlist = compiled(source.name, tmp_path, source)
+    place = {"filename": str(source), "line": line_of(source, "sum += ")}
+    async with client() as c:
+        await ask(c, "dap_run", program=str(playlist), breakpoints=[place])
+        assert await evaluate(c, "list->first->title") == '"So What"'
