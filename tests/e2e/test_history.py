@@ -18,7 +18,8 @@ async def test_the_stops_are_listed_with_place_reason_and_changes() -> None:
         assert f"loop.py:{p.line('inner_return')}" in listed
         assert "breakpoint" in listed
         assert "step" in listed
-        assert "doubled" in listed
+        # What is new is told with its value: nothing else in the list has it.
+        assert "doubled = 0 (new)" in listed
         assert "value" in listed
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
@@ -140,6 +141,8 @@ async def test_the_skills_and_tools_of_opencode_are_listed_and_called_under_its_
                 },
             }
         ]
+        double = (await read(c, "opencode_tools", name="doub")).splitlines()
+        assert json.loads(double[2]) == told["tools"][0]["input_schema"]
         assert "glob(" in await read(c, "opencode_tools", agent="plan")
 
         assert "brew: How to brew tea." in await read(c, "opencode_skills")
@@ -178,12 +181,12 @@ async def test_a_call_that_needs_a_permission_says_so_and_goes_on_when_it_has_it
     async with knowing(shared, tmp_path, permission={"bash": "ask"}) as c:
 
         async def waiting() -> str:
-            told = await ask(c, "opencode_tool_call", **bash)
-            assert told["state"] == "needs_input"
-            (asks,) = told["asks"]
-            assert asks["patterns"] == ["echo $((6 * 7))"]
-            assert [one["id"] for one in asked(shared, tmp_path)] == [asks["request_id"]]
-            return told["session_id"]
+            told = await read(c, "opencode_tool_call", **bash)
+            found = re.match(r"Needs input; .* session_id (ses_\w+):\n  (per_\w+): (.*)", told)
+            assert found, told
+            assert found[3].startswith("may it bash echo $((6 * 7))? decision once,")
+            assert [one["id"] for one in asked(shared, tmp_path)] == [found[2]]
+            return found[1]
 
         told = await ask(c, "opencode_reply", session_id=await waiting(), decision="once")
         assert told == {"state": "done", "output": "42\n"}
@@ -199,6 +202,18 @@ async def test_a_call_that_needs_a_permission_says_so_and_goes_on_when_it_has_it
         told = await read(c, "opencode_reply", session_id=told["session_id"], answers=["Please"])
         assert "Please" in told
         assert (sessions(shared, tmp_path), asked(shared, tmp_path)) == ([], [])
+
+
+async def test_what_a_permission_is_for_is_told_where_its_patterns_do_not_tell_it(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    write = {"filePath": str(tmp_path / "tea.txt"), "content": "Boil water.\n"}
+    async with knowing(shared, tmp_path, permission={"edit": "ask"}) as c:
+        told = await read(c, "opencode_tool_call", name="write", arguments=write)
+        assert "+Boil water." in told
+        (session,) = re.findall(r"session_id (ses_\w+)", told)
+        await read(c, "opencode_reply", session_id=session, decision="once")
+        assert (tmp_path / "tea.txt").read_text() == "Boil water.\n"
 
 
 async def test_a_call_that_nobody_waits_for_is_stopped_and_leaves_nothing(

@@ -32,7 +32,8 @@ def facts(ask: Json, session: str) -> Json:
     told |= {"permission": ask["permission"], "patterns": patterns}
     if always := [one for one in lasting if one not in patterns]:
         told["always"] = always
-    if details := ask.get("metadata"):
+    details: Json = ask.get("metadata") or {}
+    if any(value not in patterns for value in details.values()):
         told["details"] = shortened(json.dumps(details, ensure_ascii=False), LONGEST_DETAILS)
     return told
 
@@ -44,6 +45,8 @@ def lines(told: Json) -> Iterable[str]:
         what = " ".join([told["permission"], ", ".join(told["patterns"])]).strip()
         always = f"; always means {', '.join(told['always'])}" if "always" in told else ""
         yield f"  {told['request_id']}{who}: may it {what}? decision once, always or reject{always}"
+        if "details" in told:
+            yield f"    {told['details']}"
         return
     yield f"  {told['request_id']}{who}: {len(told['questions'])} questions:"
     for number, one in enumerate(told["questions"], 1):

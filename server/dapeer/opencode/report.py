@@ -70,7 +70,8 @@ def _beginning(told: Json) -> Sequence[str]:
             return ("Idle.",)
         case "needs_input":
             asked = (line for ask in told["asks"] for line in asks.lines(ask))
-            return ("Needs input; answer with opencode_reply:", *asked)
+            whom = f"session_id {told['session_id']}"
+            return (f"Needs input; answer with opencode_reply, {whom}:", *asked)
         case _:
             return () if told["answer"] else ("Done, without an answer.",)
 

@@ -32,6 +32,8 @@ from dapeer.tools.waiting import look, silence, tasks
 
 VALUE = 300
 """Characters of a value in a list of variables."""
+UNHANDLED = ("unhandled", "userUnhandled")
+"""DAP's modes of a stop at an exception that nobody catches, or nobody in the user's code."""
 RESULT = 2000
 """Characters of a single value that was asked for."""
 
@@ -348,7 +350,8 @@ async def dap_exception_info(
             str(details.get("stackTrace") or ""), exception, call.debugger.project
         ),
     }
-    return Reply(f"{data['exception']}\n{data['traceback']}".strip(), data)
+    unhandled = " (unhandled)" if data["break_mode"] in UNHANDLED else ""
+    return Reply(f"{data['exception']}{unhandled}\n{data['traceback']}".strip(), data)
 
 
 TOOLS = (

@@ -15,6 +15,7 @@ from dapeer.opencode.client import Json
 from dapeer.opencode.messages import shortened
 from dapeer.opencode.relay import Relay
 from dapeer.opencode.runs import Outcome
+from dapeer.tools.answers import compact
 from dapeer.tools.tool import Call, Reply, tool
 
 LONG: Final = 600_000
@@ -58,6 +59,9 @@ async def opencode_tools(
     rows = [_row(one, whole=name is not None) for one in found if (name or "") in one["name"]]
     data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
     lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
+    if name is not None:
+        told = (f"{_line(row)}\n{compact(row['input_schema'])}" for row in rows)
+        lines = [*told] or lines
     lines += [f"MCP server {server}: {state}" for server, state in data["mcp_servers"].items()]
     if missing:
         lines.append(f"{missing} Until then they cannot be called, and MCP servers' are not known.")

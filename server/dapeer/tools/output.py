@@ -124,8 +124,10 @@ def _summary(data: dict[str, Any], since: int | None) -> str:
 
 
 def _end(data: dict[str, Any]) -> str:
-    unknown = data.get("cause", "ended, exit code unknown")
-    return f"ended, exit code {data['exit_code']}" if "exit_code" in data else unknown
+    cause = data.get("cause", "")
+    if "exit_code" not in data:
+        return cause or "ended, exit code unknown"
+    return f"ended, exit code {data['exit_code']}{f': {cause}' if cause else ''}"
 
 
 def _enough(pieces: Sequence[Piece]) -> list[Piece]:
@@ -206,7 +208,10 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
 
 
 def _row_text(row: dict[str, Any]) -> str:
-    changed = "; ".join(render.changes(row.get("changed", {})))
+    changed = "; ".join(
+        f"{name} = {new} (new)" if old is None else f"{name}: {old} → {new}"
+        for name, (old, new) in row.get("changed", {}).items()
+    )
     thread = f" thread {row['thread_id']}" if row["thread_id"] != 1 else ""
     exception = f" {row['exception'].splitlines()[0]}" if row.get("exception") else ""
     return f"{row['stop']} {row['at']} ({row['reason']}){thread}{exception}" + (
