@@ -151,9 +151,15 @@ local function tell(session, stop, frame)
   latest = session
   local name = frame.source and vim.fs.basename(frame.source.path or frame.source.name or '') or frame.name
   local sentence = ('stopped at %s:%d; :Dapeer follow goes there'):format(name, frame.line)
-  stop.forget = require('dapeer.attention').when_free(function()
-    require('dapeer.attention').mention(sentence)
+  local attention = require('dapeer.attention')
+  local withdraw = function() end
+  local cancel = attention.when_free(function()
+    withdraw = attention.mention(sentence)
   end)
+  stop.forget = function()
+    cancel()
+    withdraw()
+  end
 end
 
 ---@param session dap.Session

@@ -1,10 +1,11 @@
--- What waits for the person's decision: a line for each, at the top of the screen while they type, when a message
--- would be covered by 'showmode'; and for the status line at all times.
+-- Lines at the top of the screen for who types, since 'showmode' covers a message: what waits for the person's
+-- decision, which the status line tells at all times, and what is to be seen at once.
 local M = {}
 
 ---@class dapeer.Waiting
 ---@field sentence string
 ---@field visible boolean
+---@field decision boolean  it waits for one
 ---@field over? fun()  stops waiting for the end of the typing
 
 ---@type dapeer.Waiting[]  oldest first
@@ -63,11 +64,31 @@ local function draw()
   end
 end
 
+---@param entry dapeer.Waiting
+local function remove(entry)
+  entries = vim.tbl_filter(function(other)
+    return other ~= entry
+  end, entries)
+end
+
+---Show a line until it is taken back.
+---@param sentence string
+---@return fun() done
+function M.show(sentence)
+  local entry = { sentence = sentence, visible = true, decision = false }
+  table.insert(entries, entry)
+  draw()
+  return function()
+    remove(entry)
+    vim.schedule(draw)
+  end
+end
+
 ---Tell the person that something waits for them.
 ---@param sentence string
 ---@return fun() done  it does not wait any more
 function M.add(sentence)
-  local entry = { sentence = sentence, visible = true }
+  local entry = { sentence = sentence, visible = true, decision = true }
   table.insert(entries, entry)
   vim.schedule(function()
     draw_status()
@@ -82,9 +103,7 @@ function M.add(sentence)
     end
   end)
   return function()
-    entries = vim.tbl_filter(function(other)
-      return other ~= entry
-    end, entries)
+    remove(entry)
     if entry.over then
       entry.over()
     end
@@ -96,12 +115,16 @@ function M.add(sentence)
   end
 end
 
----What waits, a sentence each.
+---What waits for a decision, a sentence each.
 ---@return string[]
 function M.list()
-  return vim.tbl_map(function(entry)
-    return entry.sentence
-  end, entries)
+  local sentences = {}
+  for _, entry in ipairs(entries) do
+    if entry.decision then
+      sentences[#sentences + 1] = entry.sentence
+    end
+  end
+  return sentences
 end
 
 return M

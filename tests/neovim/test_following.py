@@ -13,6 +13,7 @@ from tests.harness import Json, ask, call
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.joint import attached
 from tests.neovim.person import Person
+from tests.neovim.test_waiting import on_screen
 from tests.processes import LIMIT
 
 pytestmark = needs_nvim_dap
@@ -215,6 +216,23 @@ async def test_who_has_stopped_typing_is_told_of_the_stop_and_goes_there_by_one_
         desk = await here.person.desk()
         shown = {window["id"]: window for window in desk["windows"]}[desk["window"]]
         assert (shown["buffer"], shown["cursor"][0]) == (str(here.source), FIRST + 2)
+
+
+async def test_who_pauses_in_a_terminal_sees_where_the_stop_is_until_they_have_left_it(
+    tmp_path: Path,
+) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(":terminal cat<CR>iec")
+        await in_mode(here.editor, "t")
+        await comes_true(here.editor, ECHOED)
+        windows = (await here.texts())["windows"]
+        for line in (FIRST + 1, FIRST + 2):
+            await here.steps()
+            await on_screen(here.editor, f"stopped at program.py:{line}; :Dapeer follow goes there")
+        await on_screen(here.editor, f"stopped at program.py:{FIRST + 1}", there=False)
+        await here.editor.keys("<C-\\><C-n>")
+        await reads(here.editor, f"stopped at program.py:{FIRST + 2}; :Dapeer follow goes there")
+        assert (await here.texts())["windows"] == windows
 
 
 async def test_a_window_that_shows_the_program_scrolls_to_the_stop(tmp_path: Path) -> None:
