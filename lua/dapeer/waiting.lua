@@ -88,12 +88,14 @@ end
 ---@param sentence string
 ---@return fun() done  it does not wait any more
 function M.add(sentence)
-  local entry = { sentence = sentence, visible = true, decision = true }
+  -- Not visible before it is known whether they type: other lines may be drawn until then.
+  local entry = { sentence = sentence, visible = false, decision = true }
+  local done = false
   table.insert(entries, entry)
   vim.schedule(function()
     draw_status()
     local attention = require('dapeer.attention')
-    entry.visible = entry.visible and attention.typing()
+    entry.visible = not done and attention.typing()
     if entry.visible then
       draw()
       entry.over = attention.when_typed(function()
@@ -103,11 +105,11 @@ function M.add(sentence)
     end
   end)
   return function()
+    done = true
     remove(entry)
     if entry.over then
       entry.over()
     end
-    entry.visible = false
     vim.schedule(function()
       draw()
       draw_status()

@@ -52,6 +52,19 @@ async def test_a_question_that_waits_is_seen_by_who_types_and_answered_in_a_wind
         await on_screen(editor, "The assistant wants", there=False)
 
 
+async def test_what_waits_is_a_line_for_who_types_only_whatever_else_is_shown(
+    tmp_path: Path,
+) -> None:
+    async with neovim(tmp_path, dap=False, setup=SETUP, ui=True) as editor:
+        await editor.lua("""
+          local waiting = require('dapeer.waiting')
+          waiting.add('a decision')
+          waiting.show('a stop')
+        """)
+        await on_screen(editor, "a stop")
+        await on_screen(editor, "a decision", there=False)
+
+
 async def test_a_question_goes_when_nobody_waits_for_the_answer(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, setup=SETUP, ui=True) as editor:
         await attach(editor)
