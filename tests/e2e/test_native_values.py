@@ -60,10 +60,13 @@ async def test_a_value_says_in_one_line_what_is_in_it(
         stop = await ask(
             c, "dap_run", program=str(shapes), type=adapter, breakpoints=[shapes.at("work")]
         )
+        # Of so many the stop shows those that the lines around it name.
+        others = (await ask(c, "dap_variables"))["variables"]
+        values = {each["name"]: each["value"] for each in others} | stop["locals"]
         wrong = {
-            name: stop["locals"].get(name)
+            name: values.get(name)
             for name, part in SHOWN[adapter].items()
-            if part not in stop["locals"].get(name, "")
+            if part not in values.get(name, "")
         }
         assert not wrong
         assert await evaluate(c, "inv.total()") == "2"
