@@ -12,11 +12,11 @@ from dapeer.places import Place
 from dapeer.snapshot import KILLED, Snapshot, relative
 
 
-def snapshot(view: Snapshot, project: Path) -> str:
-    """Return one look at a session as text; nothing of it is missing in the text."""
-    head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)(view, project)
+def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
+    """Return one look at a session as text; nothing of it is missing in the text but the number of the `only` session."""
+    head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
-        head,
+        head(view, project, _which(view, only=only)),
         view.get("source", ""),
         _section("Stack", _stack(view, project)),
         _section("Locals", assignments(view.get("locals", {}))),
@@ -42,43 +42,44 @@ def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:
     return view.get("breakpoints", {}).items()
 
 
-def _stopped(view: Snapshot, project: Path) -> str:
+def _stopped(view: Snapshot, project: Path, which: str) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
-    who = _session(view)
-    who += f", thread {view.get('thread_id')}" if view.get("other_thread") else ""
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
-    head = f"Stopped ({why}){place} [{who}]"
+    head = f"Stopped ({why}){place}{which}"
     return f"{head}\n{view['exception']}" if "exception" in view else head
 
 
-def _ended(view: Snapshot, project: Path) -> str:
+def _ended(view: Snapshot, project: Path, which: str) -> str:
     cause = view.get("cause", "")
     unknown = "" if cause.startswith(KILLED) else "exit code unknown"
     code = f"exit code {view['exit_code']}" if "exit_code" in view else unknown
     if cause.startswith("ended by") and "exit_code" not in view:
-        return f"E{cause[1:]} [{_session(view)}]"
-    head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''} [{_session(view)}]"
+        return f"E{cause[1:]}{which}"
+    head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''}{which}"
     if "file" not in view:
         return head
     said = f": {view['exception']}" if "exception" in view else ""
     return f"{head}\nError{location(view['file'], view.get('line'), '', project)}{said}"
 
 
-def _running(view: Snapshot, project: Path) -> str:  # noqa: ARG001
+def _running(view: Snapshot, project: Path, which: str) -> str:  # noqa: ARG001
     if view.get("pausing"):
         return (
-            f"Not stopped yet [{_session(view)}]: its threads are blocked. The pause is pending: it stops the program as soon as one "
+            f"Not stopped yet{which}: its threads are blocked. The pause is pending: it stops the program as soon as one "
             "runs on, and dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace tell where they are."
         )
     return (
-        f"Still {view['state']} [{_session(view)}]. "
+        f"Still {view['state']}{which}. "
         "Wait on with dap_wait_until_paused, or stop it with dap_pause."
     )
 
 
-def _session(view: Snapshot) -> str:
-    parent = f", child of {view['parent']}" if "parent" in view else ""
-    return f"session {view['session_id']}{parent}"
+def _which(view: Snapshot, *, only: bool) -> str:
+    """Return which session and thread a snapshot is of."""
+    told = [] if only else [f"session {view['session_id']}"]
+    told += [f"child of {view['parent']}"] if "parent" in view else []
+    told += [f"thread {view.get('thread_id')}"] if view.get("other_thread") else []
+    return f" [{', '.join(told)}]" if told else ""
 
 
 def location(path: str, line: int | None, function: str, project: Path) -> str:

@@ -58,7 +58,7 @@ async def test_a_brief_answer_is_the_place_what_changed_and_what_was_asked_for()
         await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("add")])
         stop = await call(c, "dap_step_over", show="brief", evaluate=["total * 2"])
         assert text(stop).splitlines() == [
-            f"Stopped (step) at fixtures/programs/shop.py:{SHOP.line('add') - 1} in total [session 1]",
+            f"Stopped (step) at fixtures/programs/shop.py:{SHOP.line('add') - 1} in total",
             f"→ {SHOP.line('add') - 1}         for item in self.items:",
             "Changed:",
             "  (return) Item.cost = 36.0",

@@ -22,9 +22,11 @@ async def test_two_sessions_are_interleaved_without_mixing() -> None:
     loop, shop = program("loop.py"), program("shop.py")
     async with asyncio.timeout(LIMIT), client() as c:
         one = await ask(c, "dap_run", program=str(loop), breakpoints=[loop.at("inner")])
+        assert "session" not in await read(c, "dap_snapshot")
         two = await ask(c, "dap_run", program=str(shop), breakpoints=[shop.at("order_ready")])
         first, second = one["session_id"], two["session_id"]
         assert first != second
+        assert f"[session {first}]" in await read(c, "dap_snapshot", session_id=first)
         again = await ask(c, "dap_continue", session_id=first)
         assert again["locals"]["value"] == "1"
         assert (await ask(c, "dap_snapshot", session_id=second))["line"] == shop.line("order_ready")

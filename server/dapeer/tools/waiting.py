@@ -158,7 +158,9 @@ async def look(
     await add_values(view, session, asked, left)
     if asked.show == "brief":
         view = brief(view)
-    return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
+    only = len(call.debugger.sessions) == 1
+    told = render.snapshot(view, call.debugger.project, only=only)
+    return Reply(told, cast("dict[str, Any]", view))
 
 
 def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
