@@ -6,7 +6,7 @@ What adapters show is text, in many languages; but nearly all of them write nest
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 LEAST = 8
@@ -18,13 +18,18 @@ LONG = 10_000
 AT_ONCE = 2
 """Elements that share the room that is left."""
 
+ENDING = 24
+"""Characters without which the last element of a list is not cut."""
+
 _TOKEN = re.compile(
     r"""(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-_TOLD = re.compile(r"…\W* \(((?:at least )?[\d,]+ \w+)\)\Z")
-"""How long something was before anybody cut it: `… (2000 chars)`, `…] (1000 items)`."""
+_TOLD = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
+"""How long something was before anybody cut it: `… (2000 chars)`, `…, 999] (1000 items)`."""
+_KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
+"""The name of a member, or the key of an element."""
 _QUOTED = re.compile(r"""[bru]{0,2}(["'`]).*\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _LEFT_OUT = frozenset({"…", "..."})
@@ -57,15 +62,21 @@ def _length(text: str) -> int:
     return len(_ESCAPED.sub("x", text[start + 1 : -1]))
 
 
-def fitted(text: str, limit: int) -> str:
+def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     """Cut a value to about `limit` characters: where it is nested, inside; and say how many elements it has.
+
+    Of a list its beginning and end are kept, of what has members first those that are `used`.
 
     >>> fitted("{0: [[1, 2], [3]], 1: [[4, 5]]}", 40)
     '{0: [[1, 2], [3]], 1: [[4, 5]]}'
     >>> fitted(str([{"id": n, "name": "cup"} for n in range(1000)]), 60)
     "[{'id': 0, 'name': 'cup'}, {'id': 1, …}, …] (1000 items)"
-    >>> fitted("Point { x: 1, y: [" + "0, " * 50 + "0] }", 40)
-    'Point { x: 1, y: [0, 0, 0, 0, 0, …] }'
+    >>> fitted(str(list(range(1000))), 30)
+    '[0, 1, 2, 3, 4, 5, 6, …, 999] (1000 items)'
+    >>> fitted("Point { x: 1, y: [" + "0, " * 50 + "9] }", 40)
+    'Point { x: 1, y: [0, 0, 0, 0, …, 9] }'
+    >>> fitted("Cart(name='a long name', more='a long text', total=3)", 40, used={"total"})
+    "Cart(total=3, name='a lo…, more='a…)"
     """
     if len(text) <= limit:
         return text
@@ -76,13 +87,31 @@ def fitted(text: str, limit: int) -> str:
         return shortened(text, limit)
     count = told[1] if told else _count(group)
     left_out = len(text) > READ
-    cut = _group(group, limit - (len(value.text) - len(group.text)))
+    cut = _group(group, limit - (len(value.text) - len(group.text)), used)
     head = value.text[: group.start - value.start]
     tail = "" if told or left_out else value.text[group.end - value.start :]
-    all_there = not cut.endswith(f", …{group.closing}")
-    if not told and (all_there or left_out or f"({len(group.items)})" in head):
+    if not told and (group.whole or left_out or f"({len(group.items)})" in head):
         count = ""
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
+
+
+def rows(lines: Sequence[str], limit: int) -> str:
+    """Return a table as one line: what it says of itself, its first rows and its last one.
+
+    >>> rows(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
+    '(9, 1) id int64 | id | … | 8 4'
+    """
+    whole = " | ".join(lines)
+    if len(whole) <= limit:
+        return whole
+    head, *body = lines
+    ending = [f"… | {body[-1]}"] if "…" in body else []
+    shown = [shortened(head, limit // 2)]
+    for row in body:
+        if row == "…" or len(" | ".join([*shown, row, *ending])) > limit:
+            break
+        shown.append(row)
+    return " | ".join([*shown, *(ending or ["…"])])
 
 
 _FOLDED = re.compile(r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\bArray\(\d+\)")
@@ -100,7 +129,9 @@ def is_folded(text: str) -> bool:
     >>> is_folded("{...}")
     True
     """
-    return _KEYED.match(text) is None and _FOLDED.search(text[:READ]) is not None
+    return not (_KEYED.match(text) or _TOLD.search(text[-80:])) and bool(
+        _FOLDED.search(text[:READ])
+    )
 
 
 def is_list(text: str) -> bool:
@@ -157,6 +188,8 @@ class _Group:
     start: int
     end: int
     closing: str
+    whole: bool = True
+    """Whether all elements are shown, though some may be cut."""
     items: list[_Item] = field(default_factory=list["_Item"])
 
     @property
@@ -207,34 +240,59 @@ def _count(group: _Group) -> str:
     return f"{len(group.items)} items" if known and group.source[group.end - 1] in ")]}" else ""
 
 
-def _group(group: _Group, room: int) -> str:
+def _name(item: _Item) -> str:
+    """Return the name of a member; empty: it has none."""
+    found = _KEY.match(item.text)
+    return found[1].lstrip("@$") if found else ""
+
+
+def _group(group: _Group, room: int, used: Collection[str]) -> str:
     """Return what is in brackets, with as many elements as fit."""
     if len(group.text) <= room:
         return group.text
     opening = group.source[group.start]
     space = " " if group.source[group.start + 1 : group.start + 2] == " " else ""
-    parts = list(_items(group, room - 2 - len(", …") - 2 * len(space)))
+    room -= 2 + len(", …") + 2 * len(space)
+    ending = _ending(group, room // 3, used)
+    items = sorted(group.items, key=lambda item: _name(item) not in used)
+    parts = list(_items(items, room - len(ending) - 2 * bool(ending), used))
+    group.whole = len(parts) == len(items)
     if not parts:
         return f"{opening}…{group.closing}"
-    rest = ", …" if len(parts) < len(group.items) and parts[-1] not in _LEFT_OUT else ""
-    return f"{opening}{space}{', '.join(parts)}{rest}{space if not rest else ''}{group.closing}"
+    if len(parts) + bool(ending) < len(items):
+        parts.append("…")
+    if ending and not group.whole:
+        parts.append(ending)
+    return f"{opening}{space}{', '.join(parts)}{space if parts[-1] != '…' else ''}{group.closing}"
 
 
-def _items(group: _Group, room: int) -> Iterator[str]:
+def _ending(group: _Group, room: int, used: Collection[str]) -> str:
+    """Return the last element of a list, cut to the room; empty: there is no room, or it is not the last."""
+    last = group.items[-1] if len(group.items) > AT_ONCE else None
+    if last is None or _name(last) or last.text.endswith(tuple(_LEFT_OUT)):
+        return ""
+    # A few characters of the last element say less than one more of the first.
+    text = last.text if len(last.text) <= room or room < ENDING else _item(last, room, used)
+    return "" if len(text) > room or text == "…" or text in _NOTHING else text
+
+
+def _items(items: Sequence[_Item], room: int, used: Collection[str]) -> Iterator[str]:
     """Yield the first elements, each cut to its share of the room."""
-    for number, item in enumerate(group.items):
-        left = len(group.items) - number
+    for number, item in enumerate(items):
+        if item.text in _LEFT_OUT:
+            return
+        left = len(items) - number
         share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, LEAST))
         if room < LEAST and len(item.text) > room:
             return
-        part = _item(item, share)
+        part = _item(item, share, used)
         if len(part) > room or part == "…" or (number and part in _NOTHING):
             return
         yield part
         room -= len(part) + 2
 
 
-def _item(item: _Item, room: int) -> str:
+def _item(item: _Item, room: int, used: Collection[str]) -> str:
     """Return one element: what is not in brackets first, and what is as far as there is room."""
     text = item.text
     if len(text) <= room:
@@ -243,10 +301,10 @@ def _item(item: _Item, room: int) -> str:
     nested = sum(len(group.text) for group in item.groups)
     left, parts, place = room - (len(text) - nested), list[str](), start
     if not item.groups or left < len("{…}"):
-        return f"{text[: max(room - 1, 0)].rstrip()}…"
+        return f"{text[: max(room - 1, 0)].rstrip(' [({')}…"
     for number, group in enumerate(item.groups):
         parts.append(item.source[place : group.start])
-        cut = _group(group, left // (len(item.groups) - number))
+        cut = _group(group, left // (len(item.groups) - number), used)
         left -= len(cut)
         parts.append(cut)
         place = group.end

@@ -18,13 +18,13 @@ from typing_extensions import TypedDict
 
 from dapeer.dap.types import ExceptionDetails, StackFrame, Variable
 from dapeer.failed import Failure
-from dapeer.fitting import fitted, shortened
+from dapeer.fitting import fitted, rows, shortened
 from dapeer.frames import Frames, Run
 from dapeer.history import Stop
 from dapeer.logged import Message
 from dapeer.mirror import Mirror
 from dapeer.output import squeezed
-from dapeer.relevance import DEFINITIONS, arrived, chosen
+from dapeer.relevance import DEFINITIONS, around, arrived, chosen
 
 STACK = 5
 VALUE = 120
@@ -302,24 +302,33 @@ def exception_text(stop: Stop) -> str:
     return f"{name}: {message}" if name and message and not said else message or name
 
 
-def listed(variables: Sequence[Variable]) -> dict[str, str]:
-    """Return names and fitted values; a name that hides another of its kind keeps both."""
+def listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
+    """Return names and fitted values, of each the members that are `used` first; a name that hides another of its kind keeps both."""
     values: dict[str, str] = {}
     for variable in variables:
         name = variable["name"]
         while name in values:
             name += "'"
-        values[name] = one_line(variable["value"])
+        values[name] = one_line(variable["value"], used)
     return values
 
 
-def one_line(value: str) -> str:
+def one_line(value: str, used: Collection[str] = ()) -> str:
     r"""Return a value as one short line; the line ends of a string are escaped, others only lay it out.
 
     >>> one_line("(2,) a int64\n0  1\n1  2")
-    '(2,) a int64 0 1 1 2'
+    '(2,) a int64 | 0 1 | 1 2'
+    >>> one_line("Cart(total=3) at 0x7fcedb7f1190")
+    'Cart(total=3)'
     """
-    return fitted(" ".join(value.split()) if "\n" in value else value, VALUE)
+    if "\n" not in value:
+        return fitted(_ADDRESS.sub(")", value), VALUE, used)
+    lines = [" ".join(line.split()) for line in value.split("\n")]
+    return rows(lines, VALUE) if value.startswith("(") else fitted(" ".join(lines), VALUE)
+
+
+_ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")
+"""Where an object lies in memory, behind what it holds."""
 
 
 def _description(stop: Stop) -> str:
@@ -368,7 +377,7 @@ def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str,
         notes.append(f"{_counted(choice.left, 'more local')}: dap_variables")
     if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
-    return listed([Variable({**v, "value": stop.shown(v)}) for v in choice.shown])
+    return listed([Variable({**v, "value": stop.shown(v)}) for v in choice.shown], around(stop))
 
 
 def _counted(number: int, what: str) -> str:

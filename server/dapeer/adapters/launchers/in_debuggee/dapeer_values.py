@@ -6,24 +6,32 @@ runs every property of an object that is opened, and leaves functions and classe
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import importlib
 import inspect
+import re
+import threading
 import types
+import uuid
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+
+forms: Any = importlib.import_module("in_debuggee.dapeer_forms")
+objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 
 ROOM = 4000
 """Characters of a value; who shows it cuts it further."""
+INSIDE = 200
+"""Characters of an object that another one holds."""
 LEAST = 12
 """Characters that an element must have room for to be begun."""
-CELLS = 1_000_000
-"""Elements of a frame up to which those that are missing are counted."""
-ARRAYS = ("numpy", "torch", "jax", "jaxlib", "tensorflow", "cupy")
-"""Packages whose arrays have a shape and a dtype."""
-FRAMES = ("DataFrame", "Series")
-"""Names of pandas' types that are shown as frames."""
+TOGETHER = 4
+"""Elements that share the room that is left."""
+ENDING = 3
+"""Elements at its end that are shown of what is too long."""
 
 BRACKETS: tuple[tuple[Any, str, str], ...] = (
     (tuple, "(", ")"),
@@ -34,79 +42,194 @@ BRACKETS: tuple[tuple[Any, str, str], ...] = (
     (dict, "{", "}"),
     (OrderedDict, "OrderedDict({", "})"),
 )
-DESCRIPTORS = (
-    types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
-    types.MemberDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType,
-    staticmethod, classmethod, type,
+SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
+MAPPINGS: tuple[Any, ...] = (dict, OrderedDict)
+PLAIN = (
+    int, float, complex, bool, type(None), type(Ellipsis), range, bytearray, Decimal, Fraction, uuid.UUID, type(re.compile("")),
+    type(threading.Lock()), type(threading.RLock()), types.GeneratorType, types.CoroutineType, types.BuiltinFunctionType,
 )  # fmt: skip
-"""What is found in a class and runs no code of the program when it is read from an object."""
+"""Types whose `repr` runs no code of the program."""
 
 
-def shown(value: Any, room: int = ROOM, inside: tuple[int, ...] = ()) -> str:  # noqa: ANN401
-    """Return a value as its `repr` would be, in about that many characters; `inside` are the containers around it."""
+WHERE = re.compile(r"(?: object)? at 0x[0-9a-f]+(?=>)")
+"""Where something lies in memory, as a `repr` tells it."""
+
+
+class Inside:
+    """What is around a value that is shown: containers, and objects that were opened."""
+
+    def __init__(self, ids: tuple[int, ...] = (), objects: int = 0) -> None:
+        self.ids = ids
+        self.objects = objects
+        """Within an object no `repr` of the program's is run: nobody has asked for what it holds."""
+
+    def of(self, value: Any, *, opened: bool = False) -> Inside:  # noqa: ANN401
+        """Return what is around the parts of a value."""
+        return Inside((*self.ids, id(value)), self.objects + opened)
+
+
+OUTSIDE = Inside()
+
+
+def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:  # noqa: ANN401
+    """Return a value as its `repr` would be, in about that many characters; an object that says nothing with what it holds."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind in (str, bytes):
         return string(value, room)
-    for known, opening, closing in BRACKETS:
-        if kind.__repr__ is known.__repr__ and isinstance(value, known):
-            if id(value) in inside:
-                return f"{opening}...{closing}"
-            return container(value, opening, closing, room, inside)
+    text = contained(value, kind, room, inside)
+    if text is None:
+        alone = room if not inside.ids else min(room, INSIDE)
+        text = forms.described(value, kind, alone, functools.partial(shown, inside=inside))
+    if text is None:
+        text = opened(value, kind, room, inside)
+        # Which object it is, is told of the one that is looked at, as its `repr` does.
+        if (
+            text is not None
+            and inside is OUTSIDE
+            and objects.found(kind, "__repr__") is object.__repr__
+        ):
+            text = f"{text} at {id(value):#x}"
+    if text is None and inside.objects and kind not in PLAIN:
+        text = f"<{kind.__name__}>"
+    if text is None:
+        text = represented(value)
+        text = WHERE.sub("", text) if inside.objects else text
+    return text if len(text) <= 2 * room else f"{text[:room]}… ({len(text)} chars)"
+
+
+def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  # noqa: ANN401
+    """Return a container; None: it is none, or shows itself in another way."""
     if kind is defaultdict:
-        return f"defaultdict({named(value.default_factory)}, {shown(dict(value), room, inside)})"
-    special = described(value, kind)
-    text = special if special is not None else represented(value)
-    return text if len(text) <= room else f"{text[:room]}… ({len(text)} chars)"
+        factory = shown(value.default_factory, room, inside)
+        return f"defaultdict({factory}, {contained(dict(value), dict, room, inside)})"
+    shows_itself = objects.found(kind, "__repr__")
+    for known, opening, closing in BRACKETS:
+        if shows_itself is known.__repr__ and isinstance(value, known):
+            if id(value) in inside.ids:
+                return f"{opening}...{closing}"
+            return container(value, known, (opening, closing), room, inside.of(value))
+    return None
 
 
 def string(value: Any, room: int) -> str:  # noqa: ANN401 - str or bytes
     """Return a string as Python writes it; of a long one the beginning, and how long it is."""
+    room = max(room, LEAST)
     if len(value) <= room:
         return repr(value)
     text = repr(value[:room])
     return f"{text[:-1]}…{text[-1]} ({len(value)} chars)"
 
 
-def container(value: Any, opening: str, closing: str, room: int, inside: tuple[int, ...]) -> str:  # noqa: ANN401
-    """Return a container with as many elements as there is room for, and how many there are if those are not all."""
-    size = len(value)
+def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:  # noqa: ANN401
+    """Return a container with the elements at its ends for which there is room, and how many there are if those are not all."""
+    opening, closing = around
+    size = known.__len__(value)
     if not size:
-        return repr(value)
-    parts: list[str] = []
-    left = Left(room - len(opening) - len(closing))
-    for part in elements(value, (*inside, id(value)), left):
-        if parts and len(part) > left.room:
-            break
-        parts.append(part)
-        left.room -= len(part) + 2
-        if left.room < LEAST:
-            break
-    if len(parts) < size:
-        return f"{opening}{', '.join(parts)}, …{closing} ({size} items)"
-    comma = "," if size == 1 and opening == "(" else ""
-    return f"{opening}{', '.join(parts)}{comma}{closing}"
+        return represented(value)
+    room -= len(opening) + len(closing)
+    parts = fitting(elements(value, known, inside), size, room)
+    if len(parts) == size:
+        comma = "," if size == 1 and opening == "(" else ""
+        return f"{opening}{', '.join(parts)}{comma}{closing}"
+    ending = fitting(backwards(value, known, inside), ENDING, room // 4)[::-1]
+    parts = fitting(elements(value, known, inside), size, room - sum(map(len, ending)))
+    if not parts:
+        return f"{opening}… {size} items{closing}"
+    left_out = ["…"] if len(parts) + len(ending) < size else []
+    ending = ending[-max(size - len(parts), 0) :] if ending and size > len(parts) else []
+    # How many members a record has, as one among others, nobody asks.
+    count = "" if known in MAPPINGS and len(inside.ids) > 1 else f" ({size} items)"
+    return f"{opening}{', '.join([*parts, *left_out, *ending])}{closing}{count}"
 
 
-class Left:
-    """The room that is left for the elements of a container."""
-
-    def __init__(self, room: int) -> None:
-        self.room = room
-
-    def half(self) -> int:
-        """Return what the next element may have of it."""
-        return max(self.room // 2, LEAST)
+Part = tuple[Any, ...]
+"""An element, or a key and its value, and what is around it."""
 
 
-def elements(value: Any, inside: tuple[int, ...], left: Left) -> Iterator[str]:  # noqa: ANN401
-    """Yield the elements of a container as text."""
-    if isinstance(value, dict):
-        for key, each in dict.items(value):  # type: ignore[reportUnknownVariableType]
-            begun = shown(key, left.half(), inside)
-            yield f"{begun}: {shown(each, max(left.half() - len(begun), LEAST), inside)}"
+def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:  # noqa: ANN401
+    """Yield the elements of a container, whatever the program has made of its type."""
+    if known in MAPPINGS:
+        yield from ((inside, *item) for item in known.items(value))
     else:
-        for each in value:
-            yield shown(each, left.half(), inside)
+        for each in known.__iter__(value):
+            yield inside, each
+
+
+def backwards(value: Any, known: Any, inside: Inside) -> Iterator[Part]:  # noqa: ANN401
+    """Yield the elements of a container from its end; none where it has no end, or an old Python cannot tell."""
+    if known in MAPPINGS and hasattr(dict, "__reversed__"):
+        yield from ((inside, *item) for item in reversed(known.items(value)))
+    elif known in SEQUENCES:
+        size: int = known.__len__(value)
+        for index in range(size - 1, max(size - ENDING, 0) - 1, -1):
+            yield inside, known.__getitem__(value, index)
+
+
+def fitting(parts: Iterable[Part], size: int, room: int) -> list[str]:
+    """Return the first elements as text, each with its share of the room."""
+    texts: list[str] = []
+    for inside, *part in parts:
+        # Rather fewer elements than such of which nothing is seen.
+        small = not texts or len(texts[-1]) <= 2 * LEAST
+        if room < (LEAST if small else 2 * TOGETHER * LEAST):
+            break
+        left = size - len(texts)
+        share = max(room // max(min(left, TOGETHER), 1), min(room, LEAST))
+        text = shown(part[0], share, inside)
+        if len(part) > 1:
+            text = f"{text}: {shown(part[1], max(share - len(text), LEAST), inside)}"
+        if texts and len(text) > room:
+            break
+        texts.append(text)
+        room -= len(text) + 2
+        if len(texts) == size:
+            break
+    return texts
+
+
+def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  # noqa: ANN401
+    """Return what an object holds whose `repr` says nothing, or only that; None: it shows itself, or holds nothing."""
+    held = members(value, kind, inside)
+    if not held:
+        return None
+    if id(value) in inside.ids:
+        return f"{kind.__name__}(...)"
+    if inside.objects > 1:
+        return f"<{kind.__name__}>"
+    room = room if not inside.objects else min(room, INSIDE)
+    within = inside.of(value, opened=True)
+    parts: list[str] = []
+    left = room - len(kind.__name__) - 2
+    for name, each in held.items():
+        rest = len(held) - len(parts)
+        share = max(left // min(rest, TOGETHER) - len(name), LEAST)
+        parts.append(f"{name}={shown(each, share, within)}")
+        left -= len(parts[-1]) + 2
+        if left < LEAST:
+            break
+    more = [f"… ({len(held)} attributes)"] if len(parts) < len(held) else []
+    return f"{kind.__name__}({', '.join(parts + more)})"
+
+
+def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:  # noqa: ANN401
+    """Return the names and values that an object is shown by; none: as it shows itself."""
+    shows_itself = objects.found(kind, "__repr__")
+    if shows_itself is object.__repr__:
+        return {} if isinstance(value, type) else objects.own(value)
+    fields: Any = objects.found(kind, "__dataclass_fields__")
+    if fields is not None and objects.written_in(shows_itself, "/dataclasses.py", "/reprlib.py"):
+        held = objects.own(value)
+        return {name: held[name] for name in fields if fields[name].repr and name in held}
+    names: Any = objects.found(kind, "_fields")
+    if isinstance(value, tuple) and objects.written_in(shows_itself, "/collections/__init__.py"):
+        return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]  # noqa: B905 - Python 3.8
+    if (
+        inside.objects
+        and isinstance(value, BaseException)
+        and shows_itself is BaseException.__repr__
+    ):
+        return {"args": value.args}
+    return {}
 
 
 def represented(value: Any) -> str:  # noqa: ANN401
@@ -118,122 +241,6 @@ def represented(value: Any) -> str:  # noqa: ANN401
             return object.__repr__(value)
         except Exception:  # noqa: BLE001
             return f"<no repr of {type(value).__name__}>"
-
-
-# -- what has a form of its own
-
-
-def described(value: Any, kind: Any) -> str | None:  # noqa: ANN401
-    """Return how a value of a special kind is shown; None: as it shows itself."""
-    try:
-        package = str(kind.__module__).partition(".")[0]
-        if package == "pandas" and kind.__name__ in FRAMES:
-            return frame(value)
-        if package in ARRAYS and hasattr(value, "dtype") and getattr(value, "shape", ()):
-            text = " ".join(repr(value).split())
-            body = text[text.find("[") : text.rfind("]") + 1]
-            return f"{tuple(value.shape)} {value.dtype} {body}"
-        if kind in (types.FunctionType, types.ModuleType) or isinstance(value, type):
-            return named(value)
-    except Exception:  # noqa: BLE001 - a library's own code
-        return None
-    return None
-
-
-def named(value: Any) -> str:  # noqa: ANN401
-    """Return a function with its parameters and place, a class or a module by its name; anything else as its `repr`."""
-    if isinstance(value, types.ModuleType):
-        return f"<module {value.__name__}>"
-    if isinstance(value, type):
-        return f"<class {value.__module__}.{value.__qualname__}>"
-    if isinstance(value, types.FunctionType):
-        code = value.__code__
-        names = ", ".join(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-        file = code.co_filename.replace("\\", "/").rpartition("/")[2]
-        return f"<function {value.__qualname__}({names}) {file}:{code.co_firstlineno}>"
-    return repr(value)
-
-
-def frame(value: Any) -> str:  # noqa: ANN401 - a DataFrame or Series
-    """Return shape, columns with their types and what is missing in them, and the first rows."""
-    columns = [value.name] if value.ndim == 1 else list(value.columns)
-    dtypes = [value.dtype] if value.ndim == 1 else list(value.dtypes)
-    missing: list[int] = []
-    if value.size <= CELLS:
-        counted = value.isna().sum()
-        missing = [int(counted)] if value.ndim == 1 else [int(each) for each in counted]
-    told = [
-        f"{column if value.ndim > 1 else column or ''} {dtype}".strip()
-        + (f" ({missing[i]} missing)" if i < len(missing) and missing[i] else "")
-        for i, (column, dtype) in enumerate(zip(columns, dtypes))  # noqa: B905 - Python 3.8
-    ]
-    head = value.head()
-    rows = head.to_string() if value.ndim == 1 else head.to_string(max_cols=20)
-    return f"{tuple(value.shape)} {', '.join(told)}\n{rows}"
-
-
-# -- what an object consists of
-
-
-class Property:
-    """Stands for the value of a property that nobody has asked for."""
-
-    def __repr__(self) -> str:
-        return "(property: ask for it by its path)"
-
-
-def names_of(value: Any) -> list[str]:  # noqa: ANN401
-    """Return the names of an object's attributes, as `dir` does where the program has no `__dir__` of its own."""
-    parts: list[Iterable[Any]] = []
-    if not isinstance(value, type):
-        with contextlib.suppress(Exception):  # no attributes, or they are hidden
-            parts.append(object.__getattribute__(value, "__dict__"))
-    # What a module has is its own; of the others their classes have the rest.
-    if not isinstance(value, types.ModuleType):
-        klass: type[Any] = value if isinstance(value, type) else type(value)
-        parts += (each.__dict__ for each in klass.__mro__)
-    return sorted({name for part in parts for name in part if isinstance(name, str)})
-
-
-def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    """Yield the attributes of an object, without running any code to get them.
-
-    What an object holds itself is what it is, even where its class would compute it.
-    """
-    try:
-        own = object.__getattribute__(value, "__dict__")
-    except Exception:  # noqa: BLE001 - no attributes, or they are hidden
-        own = {}
-    for name in names:
-        if isinstance(own, dict) and name in own:
-            yield name, own[name]  # type: ignore[reportUnknownVariableType]
-        elif runs(value, name):
-            yield name, Property()
-        else:
-            try:
-                yield name, getattr(value, name)
-            except AttributeError:
-                continue
-            except Exception as error:  # noqa: BLE001
-                yield name, error
-
-
-def runs(value: Any, name: str) -> bool:  # noqa: ANN401
-    """Whether an attribute is computed by code of the program or a library."""
-    for klass in type(value).__mro__ + (value.__mro__ if isinstance(value, type) else ()):
-        if name in klass.__dict__:
-            found: Any = klass.__dict__[name]
-            return hasattr(found, "__get__") and not isinstance(found, DESCRIPTORS)
-    return not isinstance(value, types.ModuleType)
-
-
-def kind_of(value: Any) -> str:  # noqa: ANN401
-    """Return what a name of a module stands for that is no data; empty: it is data."""
-    if isinstance(value, types.ModuleType):
-        return "module"
-    if isinstance(value, type):
-        return "class"
-    return "function" if inspect.isroutine(value) else ""
 
 
 # -- pydevd
@@ -272,7 +279,9 @@ def present(presentation: Any) -> None:  # noqa: ANN401 - pydevd's module
     stock = presentation._str_from_providers  # noqa: SLF001
 
     def from_providers(value: Any, kind: Any, name: str, context: Any = None) -> Any:  # noqa: ANN401
-        ours = context != "clipboard" and name in FRAMES and kind.__module__.startswith("pandas")
+        ours = (
+            context != "clipboard" and name in forms.FRAMES and kind.__module__.startswith("pandas")
+        )
         return None if ours else stock(value, kind, name, context)
 
     presentation._str_from_providers = from_providers  # noqa: SLF001
@@ -290,7 +299,7 @@ def open_objects(resolver: Any) -> None:  # noqa: ANN401 - pydevd's class
     ) -> Any:  # noqa: ANN401
         if used___dict__:
             return stock(self, value, names, used___dict__)
-        return dict(attributes(value, names or names_of(value))), False
+        return dict(objects.attributes(value, names or objects.names_of(value))), False
 
     resolver._get_py_dictionary = get_dictionary  # noqa: SLF001
 
@@ -303,7 +312,7 @@ def list_frames(suspended: Any) -> None:  # noqa: ANN401 - pydevd's module
     stock_data = variable.get_var_data
 
     def group(self: Any, entries: Any, handle_return_values: bool) -> Any:  # noqa: ANN401
-        plain = [each for each in entries if kind_of(each[1])]
+        plain = [each for each in entries if objects.kind_of(each[1])]
         named_so = {each[0] for each in plain}
         others = [each for each in entries if each[0] not in named_so]
         listed, grouped = stock_group(self, others, handle_return_values)
@@ -318,7 +327,7 @@ def list_frames(suspended: Any) -> None:  # noqa: ANN401 - pydevd's module
         )
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags]
         for each in found:
-            kind = kind_of(each.value)
+            kind = objects.kind_of(each.value)
             each.kind = kind if of_module or kind == "module" else ""
             if each.name in arguments:
                 each.kind = "argument"
@@ -326,7 +335,7 @@ def list_frames(suspended: Any) -> None:  # noqa: ANN401 - pydevd's module
 
     def get_var_data(self: Any, *arguments: Any, **named_: Any) -> Any:  # noqa: ANN401
         data = stock_data(self, *arguments, **named_)
-        if type(self.value) is Property:
+        if type(self.value) is objects.Property:
             data.update(variablesReference=0, type="property", presentationHint={"lazy": True})
         elif getattr(self, "kind", ""):
             data["presentationHint"] = {"kind": self.kind}

@@ -14,6 +14,8 @@ from typing import Any
 
 PARTS = ("dapeer_breaking", "dapeer_evaluating", "dapeer_values", "dapeer_errors", "dapeer_types")
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
+HELPERS = ("dapeer_forms", "dapeer_objects")
+"""Modules that these use."""
 
 
 improved: set[int] = set()
@@ -31,7 +33,7 @@ def improve(*, prints: bool) -> None:
     improved.add(os.getpid())
     with contextlib.suppress(ImportError, AttributeError):
         known: Any = importlib.import_module("_pydevd_bundle.pydevd_dont_trace_files")
-        known.DONT_TRACE.update({f"{part}.py": known.PYDEV_FILE for part in PARTS})
+        known.DONT_TRACE.update({f"{part}.py": known.PYDEV_FILE for part in PARTS + HELPERS})
     for part in PARTS:
         with contextlib.suppress(ImportError, AttributeError):
             importlib.import_module(f"in_debuggee.{part}").improve(prints=prints)

@@ -1,0 +1,68 @@
+"""What objects of Python hold, seen without running any of their code, and values as a person would write them."""
+
+import asyncio
+from importlib.util import find_spec
+
+import pytest
+
+from tests.harness import ask, client, evaluate, read
+from tests.processes import LIMIT
+from tests.programs import program
+
+
+async def test_an_object_whose_repr_says_nothing_shows_first_what_the_code_nearby_uses() -> None:
+    p = program("objects.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("work")])
+        shown = stop["locals"]
+        assert shown["self"].startswith("Worker(queue=[Slotted(left=1)], title='a title', first=")
+        assert shown["slotted"] == "Slotted(left=1)"
+        assert shown["wary"] == "Wary(count=3)"
+        assert shown["odd"] == "[1, 2]"
+        whole = await evaluate(c, "self")
+        assert "loud=<Loud>" in whole, "nobody has asked for its repr"
+        assert "parent=Worker(...), _private=1) at 0x" in whole
+        end = await ask(c, "dap_continue")
+        assert "output" not in end
+
+
+async def test_values_are_written_as_a_person_writes_them() -> None:
+    p = program("objects.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("plain")])
+        texts = stop["locals"].pop("texts")
+        assert stop["locals"] == {
+            "at": "2026-01-02 03:04:05+00:00",
+            "colour": "Colour.RED ('red')",
+            "day": "2026-01-02",
+            "moved": "OrderedDict({'b': 2, 'a': 1})",
+            "path": "Path('/srv/a b')",
+            "point": "Point(x=1, inside=[Slotted(left=1)])",
+            "right": "Right.READ (1)",
+            "wait": "1 day, 0:00:05",
+        }
+        assert all(each in texts for each in ("['xxx", "'yyy", "'zzz")), "each is shortened"
+
+
+async def test_arrays_frames_and_sql_tell_shape_type_ends_and_what_is_missing() -> None:
+    if not all(map(find_spec, ("numpy", "pandas", "sqlalchemy"))):
+        pytest.skip("needs numpy, pandas and sqlalchemy: uv sync")
+    p = program("tables.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
+        shown = stop["locals"]
+        assert shown["array"].startswith("(100, 1000) int64 [[0, 1, 2, …, 997, 998, 999], [")
+        assert shown["array"].endswith(", 99999]]")
+        assert shown["gaps"] == "(3,) float64 (1 missing) [1.5, nan, 3.]"
+        assert shown["number"] == "2.5"
+        assert shown["frame"].startswith("(1000, 3) id int64, price float64 (500 missing), name ")
+        assert shown["frame"].endswith("… | 999 999 2.5 saucer")
+        assert shown["series"] == "(3,) col float64 (1 missing) | 0 1.0 | 1 NaN | 2 3.0"
+        assert shown["holder"].startswith("Holder(frame=DataFrame(")
+        assert "array=(100, 1000) int64 [[0, 1, …, 999]" in shown["holder"]
+        assert (
+            shown["query"] == "SELECT users.name FROM users WHERE users.id > 3 AND users.name = 'x'"
+        )
+        table = (await read(c, "dap_evaluate", expression="frame")).split("\n")
+        assert table[1].split() == ["id", "price", "name"]
+        assert [line.split()[0] for line in table[2:8]] == ["0", "1", "2", "…", "998", "999"]
