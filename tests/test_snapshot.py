@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from dapeer import relevance, render, snapshot
+from dapeer import relevance, render, snapshot, variables
 from dapeer.dap.types import StackFrame
 from dapeer.history import Stop
 from dapeer.placed import LOG_POINT
@@ -103,7 +103,7 @@ def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
 def test_a_value_of_a_megabyte_is_cut_and_says_how_long_it_was() -> None:
     told = Told()
     stop(told, big="x" * 1_000_000)
-    assert shown(told).get("locals") == {"big": "x" * snapshot.VALUE + "… (1000000 chars)"}
+    assert shown(told).get("locals") == {"big": "x" * variables.VALUE + "… (1000000 chars)"}
 
 
 def test_locals_of_the_same_name_are_both_shown() -> None:
@@ -143,9 +143,9 @@ def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
     stop(told, {f"v{n}": "0" for n in range(12)})
     stop(told, {f"v{n}": "1" * 1000 for n in range(12)})
     changed = shown(told).get("changed", {})
-    assert len(changed) == snapshot.CHANGES
-    assert changed["v0"] == ["0", "1" * snapshot.VALUE + "… (1000 chars)"]
-    assert notes(told) == [f"{12 - snapshot.CHANGES} more changed: dap_variables"]
+    assert len(changed) == variables.CHANGES
+    assert changed["v0"] == ["0", "1" * variables.VALUE + "… (1000 chars)"]
+    assert notes(told) == [f"{12 - variables.CHANGES} more changed: dap_variables"]
 
 
 def test_long_source_lines_are_cut_and_say_how_long_they_were() -> None:

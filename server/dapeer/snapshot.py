@@ -9,27 +9,24 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NotRequired, cast
 
 # Until Python 3.12 pydantic makes no schema of typing's own.
 from typing_extensions import TypedDict
 
-from dapeer.dap.types import ExceptionDetails, StackFrame, Variable
+from dapeer.dap.types import ExceptionDetails, StackFrame
 from dapeer.failed import Failure
-from dapeer.fitting import fitted, rows, shortened
+from dapeer.fitting import shortened
 from dapeer.frames import Frames, Run
 from dapeer.history import Stop
 from dapeer.logged import Message
 from dapeer.mirror import Mirror
 from dapeer.output import squeezed
-from dapeer.relevance import DEFINITIONS, around, arrived, chosen
+from dapeer.variables import VALUE, changes_in, locals_of, one_line
 
 STACK = 5
-VALUE = 120
-"""Characters of one value."""
-CHANGES = 8
 OUTPUT_LINES = 10
 OUTPUT = 600
 """Characters of new output."""
@@ -125,8 +122,8 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         exception=shortened(exception_text(stop), EXCEPTION),
         source=_source(stop),
         stack=_stack(stop, mirror.frames, project, notes),
-        locals=_locals(stop, changed, notes),
-        changed=_changed(changed, notes),
+        locals=locals_of(stop, changed, notes),
+        changed=changes_in(changed, notes),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
@@ -302,35 +299,6 @@ def exception_text(stop: Stop) -> str:
     return f"{name}: {message}" if name and message and not said else message or name
 
 
-def listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
-    """Return names and fitted values, of each the members that are `used` first; a name that hides another of its kind keeps both."""
-    values: dict[str, str] = {}
-    for variable in variables:
-        name = variable["name"]
-        while name in values:
-            name += "'"
-        values[name] = one_line(variable["value"], used)
-    return values
-
-
-def one_line(value: str, used: Collection[str] = ()) -> str:
-    r"""Return a value as one short line; the line ends of a string are escaped, others only lay it out.
-
-    >>> one_line("(2,) a int64\n0  1\n1  2")
-    '(2,) a int64 | 0 1 | 1 2'
-    >>> one_line("Cart(total=3) at 0x7fcedb7f1190")
-    'Cart(total=3)'
-    """
-    if "\n" not in value:
-        return fitted(_ADDRESS.sub(")", value), VALUE, used)
-    lines = [" ".join(line.split()) for line in value.split("\n")]
-    return rows(lines, VALUE) if value.startswith("(") else fitted(" ".join(lines), VALUE)
-
-
-_ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")
-"""Where an object lies in memory, behind what it holds."""
-
-
 def _description(stop: Stop) -> str:
     """Return the adapter's description where it says more than the reason and the exception."""
     if stop.signal or stop.raised:
@@ -365,35 +333,6 @@ def _runs(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[R
     first = len(frames) if users is None else 0 if stop.front else frames.index(users)
     yield from (Run((), [frame]) for frame in frames[:first])
     yield from whose.runs(frames[first:])
-
-
-def _locals(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
-    choice = chosen(stop, changed)
-    if stop.withheld:
-        notes.append(f"no locals: {shortened(stop.withheld, VALUE)}")
-    elif stop.top is not None and not arrived(stop, stop.top["id"]):
-        notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
-    if choice.left:
-        notes.append(f"{_counted(choice.left, 'more local')}: dap_variables")
-    if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
-        notes.append(f"also {', '.join(kinds)}: dap_variables")
-    return listed([Variable({**v, "value": stop.shown(v)}) for v in choice.shown], around(stop))
-
-
-def _counted(number: int, what: str) -> str:
-    plural = "es" if what.endswith("s") else "s"
-    return f"{number} {what}{plural if number > 1 else ''}"
-
-
-def _changed(
-    changed: Mapping[str, tuple[str | None, str]], notes: list[str]
-) -> dict[str, list[str | None]]:
-    if len(changed) > CHANGES:
-        notes.append(f"{len(changed) - CHANGES} more changed: dap_variables")
-    return {
-        name: [None if old is None else one_line(old), one_line(new)]
-        for name, (old, new) in list(changed.items())[:CHANGES]
-    }
 
 
 def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:

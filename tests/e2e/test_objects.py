@@ -22,6 +22,8 @@ async def test_an_object_whose_repr_says_nothing_shows_first_what_the_code_nearb
         whole = await evaluate(c, "self")
         assert "loud=<Loud>" in whole, "nobody has asked for its repr"
         assert "parent=Worker(...), _private=1) at 0x" in whole
+        step = await ask(c, "dap_step_over")
+        assert step["changed"] == {"self.title": ["'a title'", "'a title!'"]}
         end = await ask(c, "dap_continue")
         assert "output" not in end
 

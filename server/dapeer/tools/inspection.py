@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import relevance, render
+from dapeer import relevance, render, variables
 from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError
@@ -242,7 +242,9 @@ async def dap_variables(
             return await _frame_variables(session, stop, frame, start, count)
         found = await find(call, session, path, frame)
         # What is written as what it consists of is listed below.
-        limit = views.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
+        limit = (
+            variables.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
+        )
         whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
         if not found["variablesReference"]:
             return Reply(*whole)

@@ -14,8 +14,8 @@ from dapeer.errors import DapeerError
 from dapeer.fitting import fitted
 from dapeer.returns import returned
 from dapeer.session import Session
-from dapeer.snapshot import VALUE
 from dapeer.tools.lookup import known
+from dapeer.variables import VALUE
 
 NEAR = 3
 """Names that are told."""
