@@ -2,6 +2,7 @@
 ---
 --- Cores send single changes, never a whole file, so that nobody's breakpoint is erased by somebody who does not
 --- know it yet. The person's changes go out as the whole picture, which a core compares with the one before.
+--- Lines are those on disk, which programs load: while a buffer has unsaved changes, its signs stand elsewhere.
 local M = {}
 
 local told ---@type table?
@@ -10,21 +11,36 @@ local told ---@type table?
 local applied = {}
 local pending = false
 
----All breakpoints of nvim-dap: by path, a list of DAP `SourceBreakpoint`s.
+---@param buffer integer
+---@param breakpoints table[] nvim-dap's own
+---@return table[]
+local function on_disk(buffer, breakpoints)
+  local lines = require('dapeer.editor.lines')
+  local hunks, found = lines.changed(buffer), {}
+  for _, each in ipairs(breakpoints) do
+    local line = lines.on_disk(hunks, each.line)
+    if line then
+      table.insert(found, {
+        line = line,
+        sign = line ~= each.line and each.line or nil,
+        condition = each.condition,
+        hitCondition = each.hitCondition,
+        logMessage = each.logMessage,
+      })
+    end
+  end
+  return found
+end
+
+---All breakpoints of nvim-dap: by path, a list of DAP `SourceBreakpoint`s; `sign` is the line of the sign, if another.
 ---@return table<string, table[]>
 function M.snapshot()
   local found = vim.empty_dict()
   for buffer, breakpoints in pairs(require('dap.breakpoints').get()) do
     local path = vim.api.nvim_buf_get_name(buffer)
-    if path ~= '' and #breakpoints > 0 then
-      found[path] = vim.tbl_map(function(each)
-        return {
-          line = each.line,
-          condition = each.condition,
-          hitCondition = each.hitCondition,
-          logMessage = each.logMessage,
-        }
-      end, breakpoints)
+    local here = path ~= '' and on_disk(buffer, breakpoints) or {}
+    if #here > 0 then
+      found[path] = here
     end
   end
   return found
@@ -69,6 +85,13 @@ local function unsaved(path)
   return buffer > 0 and vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].modified
 end
 
+---Which files have unsaved changes here.
+---@param paths string[]
+---@return string[]
+function M.unsaved(paths)
+  return vim.tbl_filter(unsaved, paths)
+end
+
 ---@param breakpoints table nvim-dap's own
 ---@param buffer integer
 ---@param change { line: integer, wanted?: table }
@@ -81,12 +104,15 @@ local function place(breakpoints, buffer, change)
       log_message = wanted.logMessage,
     }, buffer, change.line)
   else
-    breakpoints.remove(buffer, change.line)
+    local lines = require('dapeer.editor.lines')
+    local line = lines.in_buffer(lines.changed(buffer), change.line)
+    breakpoints.remove(buffer, line or change.line)
   end
 end
 
 ---Apply a core's changes: set the breakpoint on a line, or remove it where `wanted` is missing.
----@param changes { path: string, line: integer, wanted?: table }[]
+---@param changes { path: string, line: integer, wanted?: table, edited?: boolean }[] edited: a session here has loaded
+---other lines
 ---@param channel integer the core's
 ---@param number integer the core's own for this change; its next picture tells that it was made
 function M.apply(changes, channel, number)
@@ -105,7 +131,8 @@ function M.apply(changes, channel, number)
   local touched = {}
   for _, change in ipairs(changes) do
     local buffer = buffer_of(change.path)
-    touched[buffer] = true
+    -- nvim-dap would send the lines of the buffer to programs that have loaded others; the core sends those.
+    touched[buffer] = not (change.edited or unsaved(change.path)) or nil
     -- A line that the file no longer has is no reason to leave out the others.
     pcall(place, breakpoints, buffer, change)
   end
@@ -133,7 +160,7 @@ function M.install()
     end
   end
   -- Signs move with the text; a file that was written is what the debugger reads.
-  vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufUnload' }, {
+  vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufUnload', 'TextChanged', 'InsertLeave' }, {
     group = vim.api.nvim_create_augroup('dapeer.breakpoints', {}),
     callback = function(event)
       local placed = vim.fn.sign_getplaced(event.buf, { group = 'dap_breakpoints' })[1]

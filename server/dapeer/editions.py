@@ -44,6 +44,14 @@ class Change:
         found = [b.b + line - 1 - b.a for b in blocks if b.a < line <= b.a + b.size]
         return found[0] + 1 if found else None
 
+    def line_then(self, line: int) -> int | None:
+        """Return where a 1-based line of now was when the program began; None: nowhere, or nobody knows.
+
+        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
+        1
+        """
+        return None if self.then is None else Change(self.now, self.then).line_now(line)
+
 
 def _common(one: list[str], other: list[str]) -> int:
     """Return how many lines two texts begin with that are the same."""

@@ -47,9 +47,9 @@ def told(session: Session, wanted: Breakpoints, *, mute: bool) -> dict[str, list
     that it cannot evaluate for one that does not hold.
     """
     first = root(session)
-    mirrors = [each.mirror for each in family(session) if not (each.delegates and each.children)]
+    sessions = [each for each in family(session) if not (each.delegates and each.children)]
     ended = not runs(session)
-    fates = list(_fates(first, mirrors, wanted, ended=ended, mute=mute))
+    fates = list(_fates(first, sessions, wanted, ended=ended, mute=mute))
     new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
@@ -61,9 +61,18 @@ def told(session: Session, wanted: Breakpoints, *, mute: bool) -> dict[str, list
     return {state: _bounded(places) for state, places in by_state.items()}
 
 
+def as_loaded(session: Session, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint:
+    """Return a wanted breakpoint as its adapter was told: where its line was before the file changed."""
+    change = session.inspect.editions.known(path)
+    then = change.line_then(wanted["line"]) if change else None
+    told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
+    return {**wanted, "line": then} if then is not None and then in told else wanted
+
+
 def _fates(
-    first: Session, mirrors: Sequence[Mirror], wanted: Breakpoints, *, ended: bool, mute: bool
+    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, ended: bool, mute: bool
 ) -> Iterator[Fate]:
+    mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
     for path in wanted.by_path:
         for each in wanted.of(path):
@@ -71,7 +80,10 @@ def _fates(
             if place in first.awaited.kept_from:
                 continue
             if place in first.awaited.places or path in loaded:
-                for fate in _fate(first, mirrors, path, each, ended=ended):
+                told = (as_loaded(session, path, each) for session in sessions)
+                asked = next((one for one in told if one is not each), each)
+                for found in _fate(first, mirrors, path, asked, ended=ended):
+                    fate = replace(found, line=each["line"])
                     doubt = mute and fate.state == "not hit" and "condition" in each
                     yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
 

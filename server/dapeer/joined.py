@@ -84,6 +84,10 @@ class Joined:
                 root(self.session).keyboard = self
             case Event(event="dapeer.replayed"):
                 self.replayed.set()
+            case Response(command="setBreakpoints"):
+                for path in self.session.mirror.breakpoints:
+                    # It may change before anybody looks.
+                    self.session.inspect.editions.keep(path)
             case Response(command="launch" | "attach" as command, success=False):
                 self.failure = f"could not {command}: {message.failure()}"
                 self.session.cause = self.session.cause or self.failure

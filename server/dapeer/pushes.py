@@ -13,6 +13,7 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.editions import RESTART
 from dapeer.errors import DapeerError, SourceChanged
 from dapeer.family import root
+from dapeer.fates import as_loaded
 from dapeer.fitting import shortened
 from dapeer.live import Life
 from dapeer.session import Session
@@ -36,19 +37,24 @@ async def set_lines(live: Life, path: str, wanted: Sequence[SourceBreakpoint]) -
     """
     session = live.session
     change = session.inspect.editions.change(path)
-    # nvim-dap sends the signs of its buffers by itself.
-    if change is None or change.then is None or session.feed is not None:
+    if change is None or change.then is None:
         await live.set_breakpoints(path, wanted)
         return
     has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
     lines = {asked["line"] for asked in has}
-    kept = [each for each in wanted if each["line"] in lines]
+    # Those of a Neovim have moved with its signs.
+    told = [(each, as_loaded(session, path, each)) for each in wanted]
+    kept = [then for _, then in told if then["line"] in lines]
     # Sent again, they may be moved: debugpy reads the file of now.
-    if kept != has:
+    if sorted(kept, key=_line) != sorted(has, key=_line):
         await live.set_breakpoints(path, kept)
-    if refused := {(path, each["line"]) for each in wanted if each not in kept}:
+    if refused := {(path, each["line"]) for each, then in told if then not in kept}:
         root(session).awaited.kept_from |= refused
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
+
+
+def _line(wanted: SourceBreakpoint) -> int:
+    return wanted["line"]
 
 
 class Push:

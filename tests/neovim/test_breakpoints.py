@@ -212,7 +212,7 @@ async def test_no_breakpoint_is_set_where_a_file_has_unsaved_changes(tmp_path: P
         await person.editor.lua("vim.api.nvim_buf_set_lines(0, 0, 0, true, { '# new' })")
         told = await refusal(client, "dap_set_breakpoint", filename=str(source), line=4)
         assert "areas.py has unsaved changes in Neovim" in told
-        assert "Save it (nvim_buffer_save)" in told
+        assert "Save it (nvim_save_document)" in told
         # Nothing was sent by the lines of the buffer either.
         assert await person.breakpoints() == {("areas.py", 3, "DapBreakpoint")}
         assert set(await known(client)) == {2}

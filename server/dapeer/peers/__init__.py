@@ -3,7 +3,17 @@
 from dapeer.peers.company import Company
 from dapeer.peers.lua_tools import OTHERS, LuaTool, Progress, read_tools
 from dapeer.peers.peer import Peer
-from dapeer.peers.peers import Peers
+from dapeer.peers.peers import Peers, unsaved
 from dapeer.peers.witness import Action
 
-__all__ = ["OTHERS", "Action", "Company", "LuaTool", "Peer", "Peers", "Progress", "read_tools"]
+__all__ = [
+    "OTHERS",
+    "Action",
+    "Company",
+    "LuaTool",
+    "Peer",
+    "Peers",
+    "Progress",
+    "read_tools",
+    "unsaved",
+]

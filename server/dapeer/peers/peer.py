@@ -6,7 +6,7 @@ import asyncio
 import functools
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import anyio
@@ -81,7 +81,7 @@ class Peer:
         self._secret = ""
         self._early: list[tuple[str, list[Any]]] | None = []
         """What Lua tells before it has returned the facts waits until they are taken in."""
-        self._shared: SharedBreakpoints
+        self.shared: SharedBreakpoints
         self._witness: Witness
         self._tools: LuaTools
         self._told: dict[str, Callable[..., None]] = {
@@ -143,7 +143,7 @@ class Peer:
             self._taps.forget(self._secret)
             await neovim.aclose()
             raise
-        self._push(self._shared.join(self.facts.get("breakpoints")))
+        self._push(self.shared.join(self.facts.get("breakpoints")))
         early, self._early = self._early or [], None
         for kind, arguments in early:
             self._dispatch(kind, arguments)
@@ -155,7 +155,8 @@ class Peer:
         self.facts = facts
         self._ahead = float(facts.get("clock") or time.time()) - time.time()
         self._witness = Witness(self.neovim, facts)
-        self._shared = SharedBreakpoints(self._debugger.breakpoints, self.neovim, self._names)
+        known = self._debugger.breakpoints
+        self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions)
         self._tools = LuaTools(self.neovim, self._ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
         self._told |= {**self._tools.told, **self._witness.takes}
@@ -176,7 +177,7 @@ class Peer:
     async def gone(self) -> None:
         """Take note that the connection has ended: so have its sessions, for us."""
         self._taps.forget(self._secret)
-        self._shared.close()
+        self.shared.close()
         self._witness.gone()
         self._tools.gone()
         self._opencode.tell(self.target, "")
@@ -188,11 +189,11 @@ class Peer:
 
     async def shown(self) -> None:
         """Wait until the signs are what is wanted; a Neovim that is held up shows them later."""
-        await self._shared.shown(SECONDS_TO_SHOW)
+        await self.shared.shown(SECONDS_TO_SHOW)
 
-    def refused(self, place: tuple[str, int]) -> bool:
-        """Whether a breakpoint was not set, as its file has unsaved changes there; to be asked once."""
-        return self._shared.has_refused(place)
+    async def unsaved(self, paths: Sequence[str]) -> list[str]:
+        """Return which of these files have unsaved changes there: no sign can be set in them."""
+        return list(await self._call("breakpoints').unsaved(...)", list(paths)))
 
     async def types(self) -> list[str]:
         """Return the adapter types that nvim-dap knows; none without nvim-dap."""
@@ -302,14 +303,14 @@ class Peer:
             self._listeners.pop(session).ended()
 
     def _breakpoints(self, told: object, applied: int) -> None:
-        self._push(self._shared.take(told, applied))
+        self._push(self.shared.take(told, applied))
 
     def _breakpoints_joined(self, told: object) -> None:
         """Nvim-dap has just been loaded: now what is wanted can be signs."""
-        self._push(self._shared.join(told))
+        self._push(self.shared.join(told))
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
-        self._shared.not_applied(number, unsaved)
+        self.shared.not_applied(number, unsaved)
 
     def _push(self, paths: list[str]) -> None:
         if paths:

@@ -37,6 +37,14 @@ COMING_BACK: Final = "nvim_connect"
 """The tool that a Neovim is attached with again after it was left."""
 
 
+def unsaved(path: str) -> ArgumentError:
+    """Return why no breakpoint is set in a file."""
+    return ArgumentError(
+        f"{Path(path).name} has unsaved changes in Neovim, so its lines there are not those on disk; nothing was set.",
+        "Save it (nvim_save_document), or ask the person to.",
+    )
+
+
 class Peers:
     """The Neovims whose sessions we share; `async with` hangs up on all of them at its exit.
 
@@ -251,12 +259,14 @@ class Peers:
     def check_saved(self, path: str, line: int) -> None:
         """Raise `ArgumentError` where a Neovim did not set a breakpoint, as its lines are not those on disk."""
         # Each is asked, since each forgets what it has told.
-        refused = {peer.refused((path, line)) for peer in self.attached.values()}
+        refused = {peer.shared.has_refused((path, line)) for peer in self.attached.values()}
         if True in refused:
-            raise ArgumentError(
-                f"{Path(path).name} has unsaved changes in Neovim, so its lines there are not those on disk; nothing was set.",
-                "Save it (nvim_buffer_save), or ask the person to.",
-            )
+            raise unsaved(path)
+
+    def sign(self, path: str, line: int) -> int | None:
+        """Return where the sign of a breakpoint stands, if it is on another line of a buffer with unsaved changes."""
+        signs = (peer.shared.signs.get(path, {}).get(line) for peer in self.attached.values())
+        return next(filter(None, signs), None)
 
     async def stale(self) -> dict[int, str]:
         """Return the sessions of which nothing new can be told now, by id, and why.

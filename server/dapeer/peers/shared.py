@@ -10,6 +10,7 @@ import anyio
 
 from dapeer.breakpoints import Breakpoints
 from dapeer.dap.types import SourceBreakpoint
+from dapeer.joined import Joined
 from dapeer.neovim.client import Neovim
 
 APPLY = "require('dapeer.breakpoints').apply(...)"
@@ -26,8 +27,17 @@ class SharedBreakpoints:
     its picture before. Where it does not know yet what was done here, what was done here counts.
     """
 
-    def __init__(self, breakpoints: Breakpoints, neovim: Neovim, names: dict[str, str]) -> None:
+    def __init__(
+        self,
+        breakpoints: Breakpoints,
+        neovim: Neovim,
+        names: dict[str, str],
+        sessions: Mapping[int, Joined],
+    ) -> None:
         """`names` is kept up: by the path that Neovim gives a file, what it is called here."""
+        self.signs: dict[str, dict[int, int]] = {}
+        """By path and line on disk: where the sign stands in a buffer with unsaved changes."""
+        self._sessions = sessions
         self._breakpoints = breakpoints
         self._neovim = neovim
         self._picture: Picture = {}
@@ -136,20 +146,31 @@ class SharedBreakpoints:
         self._sent += 1
         self._unknown[path, line] = self._sent
         self._names[_real(path)] = path
-        change: dict[str, Any] = {"path": path, "line": line}
+        self._refused.discard((path, line))
+        change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
         if wanted is not None:
             change["wanted"] = dict(wanted)
         self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
 
+    def _is_edited(self, path: str) -> bool:
+        """Whether a program here has loaded another edition of a file than is on disk now."""
+        sessions = (joined.session for joined in self._sessions.values())
+        return any(
+            (change := each.inspect.editions.known(path)) is not None and change.then is not None
+            for each in sessions
+            if not each.mirror.ended
+        )
+
     def _read(self, told: object) -> Picture:
         """Read what Lua has told of its breakpoints; an empty table arrives as a list."""
-        files = cast(
-            "Mapping[str, Sequence[SourceBreakpoint]]", told if isinstance(told, dict) else {}
-        )
-        return {
-            self._names.get(path, path): {each["line"]: each for each in lines}
-            for path, lines in files.items()
-        }
+        files = cast("Mapping[str, Sequence[Any]]", told if isinstance(told, dict) else {})
+        picture: Picture = {}
+        self.signs = {}
+        for there, lines in files.items():
+            path = self._names.get(there, there)
+            self.signs[path] = {each["line"]: each.pop("sign") for each in lines if "sign" in each}
+            picture[path] = {each["line"]: each for each in lines}
+        return picture
 
 
 def _real(path: str) -> str:

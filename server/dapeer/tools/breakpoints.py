@@ -12,6 +12,7 @@ from dapeer.breakpoints import answered, unsupported
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
+from dapeer.fates import as_loaded
 from dapeer.live import Life
 from dapeer.session import Session
 from dapeer.snapshot import relative
@@ -56,7 +57,7 @@ async def dap_set_breakpoint(
         raise
     debugger.expect_now(path, line)
     untaken = await debugger.push(path).untaken()
-    rows = [row for row in _rows(debugger, path) if row.wanted == wanted]
+    rows = [row for row in _rows(call, path) if row.wanted == wanted]
     if not rows:
         return Reply(
             f"Set, and changed by somebody else since: {relative(path, debugger.project)}:{line}."
@@ -106,7 +107,7 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
 async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and what each adapter made of them."""
     debugger = call.debugger
-    rows = [row for path in debugger.breakpoints.by_path for row in _rows(debugger, path)]
+    rows = [row for path in debugger.breakpoints.by_path for row in _rows(call, path)]
     functions = debugger.breakpoints.functions
     filters = list(debugger.breakpoints.exceptions or ())
     in_memory = watchpoints.rows_of(debugger)
@@ -195,16 +196,27 @@ class Row:
     """Its options that the adapter does not heed."""
     session: int | None = None
     """Whose adapter this is, where another one has made something else of it."""
+    edition: Sequence[str] | None = None
+    """The lines that the program has loaded, where the file has other ones now."""
+    sign: int | None = None
+    """Where its sign stands in a Neovim whose buffer has unsaved changes."""
 
     def text(self, debugger: Debugger) -> str:
         """Return it as one line."""
         line = self.wanted["line"]
         actual = self.made.get("line") if self.made and self.made.get("verified") else None
-        text = line_text(self.path, actual or line) if debugger.files.shows(self.path) else ""
+        text = self._source(actual or line) if debugger.files.shows(self.path) else ""
         shown = render.breakpoint_line(self.wanted, self.made, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         where = f" (session {self.session})" if self.session is not None else ""
+        where += " (of the source that the program has loaded)" if self.edition else ""
+        where += f" (its sign is on line {self.sign} of the unsaved buffer)" if self.sign else ""
         return f"{relative(self.path, debugger.project)}:{shown}{note}{where}"
+
+    def _source(self, line: int) -> str:
+        if self.edition is None:
+            return line_text(self.path, line)
+        return self.edition[line - 1] if line <= len(self.edition) else ""
 
     def data(self) -> dict[str, Any]:
         """Return it as facts."""
@@ -216,29 +228,48 @@ class Row:
             "message": self.made.get("message") if self.made else None,
             "not_supported": list(self.ignored) or None,
             "session": self.session,
+            "sign_line": self.sign,
         }
         state = render.breakpoint_state(self.made)
         given = {key: value for key, value in facts.items() if value is not None}
         return {"filename": self.path, "line": self.wanted["line"], "state": state, **given}
 
 
-def _rows(debugger: Debugger, path: str) -> Iterator[Row]:
+def _rows(call: Call, path: str) -> Iterator[Row]:
     """Yield each wanted breakpoint of a file, with all that adapters have made of it."""
+    debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
     stopping = [s for s in told if not (s.delegates and s.children)]
     for wanted in debugger.breakpoints.of(path):
         rows = {
-            session.id: Row(path, wanted, made, unsupported(session.mirror, wanted))
+            session.id: Row(
+                path,
+                wanted,
+                made,
+                unsupported(session.mirror, wanted),
+                edition=_edition(session, path),
+                sign=call.peers.sign(path, wanted["line"]),
+            )
             for session in stopping
-            if (made := answered(session.mirror, path, wanted)) is not None
+            if (made := _made(session, path, wanted)) is not None
         }
         facts = [row.data() for row in rows.values()]
         if all(each == facts[0] for each in facts):
             # Adapters mostly agree, but for numbers of their own.
-            yield next(iter(rows.values()), Row(path, wanted))
+            sign = call.peers.sign(path, wanted["line"])
+            yield next(iter(rows.values()), Row(path, wanted, sign=sign))
         else:
             yield from (replace(row, session=number) for number, row in rows.items())
+
+
+def _made(session: Session, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
+    return answered(session.mirror, path, as_loaded(session, path, wanted))
+
+
+def _edition(session: Session, path: str) -> Sequence[str] | None:
+    change = session.inspect.editions.known(path)
+    return change.then if change else None
 
 
 def _counted(number: int, what: str) -> str:

@@ -29,7 +29,7 @@ from dapeer.configurations import (
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import AdapterUnknown, ArgumentError
-from dapeer.peers import Peer
+from dapeer.peers import Peer, unsaved
 from dapeer.plan import Plan
 from dapeer.pushes import Push
 from dapeer.session import Session
@@ -378,6 +378,8 @@ async def _started(
             )
         session = await debugger.start(start, wanted)
     else:
+        if paths and (there := await start.peer.unsaved(sorted(paths))):
+            raise unsaved(there[0])
         # nvim-dap sends what is a sign when its session begins.
         with debugger.breakpoints.wanting(wanted):
             session = await start.peer.run(start.options)
