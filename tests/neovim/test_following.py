@@ -218,6 +218,22 @@ async def test_who_has_stopped_typing_is_told_of_the_stop_and_goes_there_by_one_
         assert (shown["buffer"], shown["cursor"][0]) == (str(here.source), FIRST + 2)
 
 
+async def test_who_is_offered_choices_by_neovim_answers_them_whatever_stops_meanwhile(
+    tmp_path: Path,
+) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(":let g:typed = inputlist(['one', 'two'])<CR>1")
+        async with asyncio.timeout(LIMIT):
+            # Until Neovim 0.10 nothing else happens meanwhile, since 0.11 it is a command line.
+            while (await here.editor.mode())["mode"] not in {"rm", "c"}:
+                pass
+        await ask(here.client, "dap_step_over")
+        await here.editor.keys("2<CR>")
+        await comes_true(here.editor, "vim.g.typed == 12")
+        await here.person.sees_stop(FIRST + 1)
+        assert await here.editor.lua(SIGN) == FIRST + 1
+
+
 async def test_who_pauses_in_a_terminal_sees_where_the_stop_is_until_they_have_left_it(
     tmp_path: Path,
 ) -> None:
