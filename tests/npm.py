@@ -35,6 +35,12 @@ SEARCHERS = {
     ("Linux", "aarch64"): "@vscode/ripgrep-linux-arm64",
 }
 """OpenCode fetches ripgrep from GitHub when it is not on PATH."""
+CLAUDE = "2.1.200"
+CLAUDES = {
+    ("Linux", "x86_64"): "@anthropic-ai/claude-code-linux-x64",
+    ("Linux", "aarch64"): "@anthropic-ai/claude-code-linux-arm64",
+}
+"""Claude Code, one file of 240 MB that needs no Node.js. It is run by tests, and never shipped."""
 
 SECONDS_TO_INSTALL = 300
 NPM = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
@@ -67,6 +73,20 @@ def opencode() -> Path:
         return _opencode()
     except MissingError as missing:
         pytest.skip(str(missing))
+
+
+@cache
+def claude() -> Path:
+    """Return the program of Claude Code; the test is skipped where there is none."""
+    try:
+        return _claude()
+    except MissingError as missing:
+        pytest.skip(str(missing))
+
+
+def _claude() -> Path:
+    package = _for_this_machine(CLAUDES, "Claude Code")
+    return installed(f"{package}@{CLAUDE}") / package / "claude"
 
 
 def path_of_opencode() -> str:
@@ -197,6 +217,7 @@ _EVERYTHING = (
     (CONFORMANCE, lambda: _command(CONFORMANCE)),
     ("OpenCode", _opencode),
     ("OpenCode", _ripgrep),
+    ("Claude Code", _claude),
 )
 
 

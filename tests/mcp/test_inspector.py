@@ -10,6 +10,7 @@ import pytest
 
 from dapeer.tools import TOOLS
 from tests import npm
+from tests.hosts.page import COMMAND, DATA, REFUSED, RESULT, refusal, row, shown
 from tests.mcp.small import TOKEN
 from tests.mcp.wire import serving
 from tests.processes import LIMIT
@@ -19,7 +20,11 @@ STDIO = (sys.executable, "-m", "dapeer", "stdio")
 CALL = ("--method", "tools/call", "--tool-name")
 
 
-async def inspect(*arguments: str) -> dict[str, Any]:
+FAILED = 5
+"""The Inspector's exit code when a tool reports an error."""
+
+
+async def inspect(*arguments: str, code: int = 0) -> dict[str, Any]:
     """Run the Inspector and return what it prints. It is a process, and a client, of its own."""
     process = await asyncio.create_subprocess_exec(
         *npm.inspector(),
@@ -31,7 +36,7 @@ async def inspect(*arguments: str) -> dict[str, Any]:
     )
     async with asyncio.timeout(LIMIT):
         out, error = await process.communicate()
-    assert process.returncode == 0, error.decode()
+    assert process.returncode == code, error.decode()
     return json.loads(out)
 
 
@@ -51,6 +56,28 @@ async def test_the_inspector_lists_and_calls_tools_over_stdio() -> None:
     assert names(await inspect(*STDIO, "--method", "tools/list", "--strict")) == OURS
     called = await inspect(*STDIO, *CALL, "dap_status")
     assert called["content"][0]["type"] == "text"
+
+
+async def test_the_page_of_hosts_says_what_the_inspector_shows() -> None:
+    result, with_data, refused = await asyncio.gather(
+        inspect(*COMMAND, *CALL, RESULT),
+        inspect(*COMMAND, "--data", *CALL, RESULT),
+        inspect(*COMMAND, *CALL, REFUSED, code=FAILED),
+    )
+    assert row("MCP Inspector") == [
+        npm.INSPECTOR.rpartition("@")[2],
+        shown(text_of(result)),
+        "its text and its data"
+        if with_data == {**result, "structuredContent": DATA}
+        else repr(with_data),
+        refusal(text_of(refused), marked=bool(refused.get("isError"))),
+        "no",
+    ]
+
+
+def text_of(result: dict[str, Any]) -> str:
+    assert "structuredContent" not in result
+    return result["content"][0]["text"]
 
 
 async def test_the_inspector_works_at_one_session_over_both_transports_and_eras_of_http(
