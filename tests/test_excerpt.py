@@ -32,9 +32,9 @@ int main(void) {
         (METHODS, 15, "Stream.put_back", (13, METHODS[3:6])),
         (METHODS, 15, "block in Stream#put_back(items)", (13, METHODS[3:6])),
         # It may be a nested block that begins after the blank line.
-        (METHODS, 15, "<lambda>", (10, METHODS)),
-        (TOP_LEVEL, 13, "total(void)", (10, TOP_LEVEL[:5])),
-        (TOP_LEVEL[1:], 12, "total", (10, TOP_LEVEL[1:5])),
+        (METHODS, 15, "<lambda>", (13, METHODS[3:])),
+        (TOP_LEVEL, 11, "total(void)", (10, TOP_LEVEL[:5])),
+        (TOP_LEVEL, 13, "total(void)", (11, TOP_LEVEL[1:5])),
         (TOP_LEVEL, 17, "main", (16, TOP_LEVEL[6:])),
         (["", "a = 1", "", "b = 2", "", ""], 13, "<module>", (11, ["a = 1", "", "b = 2"])),
         (["", "", ""], 11, "f", (11, [""])),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+BEFORE = 2
+"""Lines above the one that runs next. Of what comes after it more is shown: nobody has seen that happen."""
 _NAME = re.compile(r"\w+")
 
 
@@ -20,8 +22,8 @@ def within(first: int, lines: list[str], line: int, function: str) -> tuple[int,
     if not 0 <= at < len(lines):
         return first, lines
     head = _head(lines, at, function)
-    above = 0 if head is None else head
-    below = _end(lines, at, _indent(lines[above]) if head is not None else 0)
+    above = max(at - BEFORE, head or 0)
+    below = _end(lines, at, 0 if head is None else _indent(lines[head]))
     kept = [number for number in range(above, below) if lines[number].strip() or number == at]
     return first + kept[0], lines[kept[0] : kept[-1] + 1]
 
