@@ -184,7 +184,7 @@ def _reading(reading: Reading) -> list[Row]:
         _count("server instructions", "bytes", reading.instructions, 1_500),
         _count("first stop, text", "bytes", reading.stop_text, 700),
         _count("first stop, structured", "bytes", reading.stop_data, 1_200),
-        _count("stop after a step, text", "bytes", reading.step_text, 700),
+        _count("stop after a step, text", "bytes", reading.step_text, 500),
         _count("stop after a step, structured", "bytes", reading.step_data, 1_200),
         _count("calls from nothing to stack and locals", "calls", reading.calls, 1),
         _count("DAP requests of the four looks", "requests", reading.requests, 0),
