@@ -90,6 +90,15 @@ async def test_filters_that_are_known_can_be_changed_while_the_program_is_stoppe
         assert (await ask(c, "dap_continue"))["line"] == p.line("raise")
 
 
+async def test_a_message_without_end_is_cut_in_each_place() -> None:
+    code = "try:\n    raise ValueError('v' * 9999)\nexcept ValueError as error:\n    raise KeyError('k' * 9999) from error"
+    async with asyncio.timeout(LIMIT), client() as c:
+        assert len(await read(c, "dap_run", code=code)) < 1500
+        told = await read(c, "dap_exception_info")
+        assert len(told) < 4000
+        assert told.count("… (") == 2
+
+
 async def test_sys_exit_is_an_end_and_no_crash() -> None:
     """facts/adapters.md 5: debugpy stops at SystemExit under every filter."""
     async with asyncio.timeout(LIMIT), client() as c:

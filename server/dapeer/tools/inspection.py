@@ -11,7 +11,7 @@ from dapeer import relevance, render, variables
 from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError
-from dapeer.fitting import fitted, is_nested
+from dapeer.fitting import fitted, is_nested, shortened
 from dapeer.history import Stop
 from dapeer.places import Place
 from dapeer.session import Session
@@ -346,7 +346,7 @@ async def dap_exception_info(
     details = cast("ExceptionDetails", info.get("details") or {})
     exception = views.exception_text(stop)
     data = {
-        "exception": exception,
+        "exception": shortened(exception, RESULT),
         "break_mode": info.get("breakMode"),
         "traceback": tracebacks.told(
             str(details.get("stackTrace") or ""), exception, call.debugger.project

@@ -6,8 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from dapeer.fitting import shortened
+
 LINES = 60
 """Lines of a traceback that is shown whole."""
+LINE = 500
+"""Characters of a line."""
 ENTRY = 8
 """Lines that may repeat as one: those of two functions that call each other, with their source."""
 FEW = 3
@@ -25,7 +29,7 @@ def told(trace: str, exception: str, project: Path) -> str:
     """
     trace = trace.replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
     lines = trace.removesuffix(exception).rstrip().splitlines()
-    return "\n".join(_ends(_counted(lines)))
+    return "\n".join(shortened(line, LINE) for line in _ends(_counted(lines)))
 
 
 def _counted(lines: Sequence[str]) -> list[str]:
