@@ -25,7 +25,7 @@ async def test_a_long_string_tells_its_true_length() -> None:
     p = program("values.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("place")])
-        assert stop["notes"] == ["7 more locals: dap_variables"]
+        assert stop["notes"] == ["13 more locals: dap_variables"]
         assert (await evaluate(c, "big")).endswith("(1048576 chars)")
         shown = await read(c, "dap_variables")
         assert "… (1048576 chars)" in shown
@@ -36,7 +36,7 @@ async def test_the_names_on_the_line_come_first_and_functions_among_them_are_sho
     p = program("values.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("place")])
-        assert list(stop["locals"])[:4] == ["callback", "sort", "zone", "a0"]
+        assert list(stop["locals"])[:4] == ["callback", "sort", "zone", "b0"]
         assert list(stop["locals"])[-1] == "order", (
             "the argument, behind what the lines around name"
         )
