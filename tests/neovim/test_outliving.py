@@ -13,13 +13,13 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 
-from tests.harness import DATA, ask, evaluate, read
+from tests.harness import DATA, ask, evaluate, pid_of, read
 from tests.mcp.wire import Wire, call, serving, started
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
 from tests.neovim.person import Person
 from tests.neovim.test_targets import listen
 from tests.neovim.test_together import CORE
-from tests.processes import LIMIT
+from tests.processes import LIMIT, process_gone
 from tests.programs import program
 
 pytestmark = needs_nvim_dap
@@ -96,6 +96,26 @@ async def test_when_a_core_ends_its_client_goes_on_with_the_sessions_of_the_neov
             assert "goes on" not in await read(c, "dap_snapshot")
             assert await evaluate(c, "1 + 1") == "2"
             await ask(c, "dap_terminate")
+
+
+async def test_a_core_that_is_stopped_ends_its_own_programs_and_leaves_those_in_neovim(
+    tmp_path: Path, project: Path
+) -> None:
+    async with neovim(tmp_path, rc=CORE, cwd=project) as editor:
+        await start_core(editor)
+        await listen(editor)
+        async with assistant(project) as (c, changed):
+            runs = {"program": str(LOOP), "stop_on_entry": True}
+            await ask(c, "dap_run", **runs, where="direct")
+            own = await pid_of(c)
+            await ask(c, "dap_run", **runs, where="nvim")
+            await editor.lua("vim.cmd('Dapeer stop')")
+            with anyio.fail_after(LIMIT):
+                await changed.wait()
+            await process_gone(own)
+            (session,) = (await ask(c, "dap_status"))["sessions"]
+            assert ("feed" in session, session["state"]) == (True, "stopped")
+            assert (await Person(editor).session())["stopped"]
 
 
 async def quit_neovim(editor: Editor) -> None:
