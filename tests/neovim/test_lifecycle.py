@@ -83,6 +83,23 @@ async def initialize(url: str, token: str | None) -> int:
         return (await client.post(url, json=hello, headers=headers)).status_code
 
 
+ECHOED = """
+vim.api.nvim_echo = function(chunks) vim.rpcnotify(vim.g.test_channel, 'echoed', chunks[1][1]) end
+"""
+
+
+async def test_the_command_says_that_the_core_starts_and_when_it_listens(tmp_path: Path) -> None:
+    async with neovim(tmp_path, dap=False, rc=TOLD, setup=LISTENER) as editor:
+        await editor.lua(ECHOED)
+        await editor.lua("vim.cmd('Dapeer start')")
+        assert await editor.notified("echoed") == ["dapeer: starting"]
+        core = await ready(editor)
+        running = [f"dapeer: running, port 7, process {core.pid}"]
+        assert await editor.notified("echoed") == running
+        await editor.lua("vim.cmd('Dapeer start')")
+        assert await editor.notified("echoed") == running
+
+
 async def test_a_client_gets_in_with_the_token_that_no_command_line_shows(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, rc=TOLD, setup=CORE) as editor:
         assert await does(editor, "get_port()") is None
