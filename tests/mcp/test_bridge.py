@@ -13,7 +13,7 @@ from mcp import Client
 
 from dapeer.mcp.announcement import Announcement, announced, file_of, private, runtime_folder
 from dapeer.mcp.uris import SESSIONS
-from tests.mcp.small import ERAS, LEGACY, MODERN, streamable
+from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
 from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.processes import LIMIT
 from tests.programs import program
@@ -81,8 +81,9 @@ async def test_whether_a_client_gets_data_is_its_own_choice_and_not_that_of_the_
                 asked = request("tools/call", 2, name="dap_status", arguments={}, **about)
                 assert ("structuredContent" in (await c.ask(asked))["result"]) is wanted, option
         # Who comes over HTTP has no command line.
-        async with Client(streamable(url, None), mode=era) as c:
-            assert (await c.call_tool("dap_status")).structured_content is not None
+        for road in (streamable(url, None), sse(url, None)):
+            async with Client(road, mode=era) as c:
+                assert (await c.call_tool("dap_status")).structured_content is not None
 
 
 async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> None:
