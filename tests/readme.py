@@ -26,6 +26,7 @@ from dapeer.tools import (
     raw,
     rewinding,
     sessions,
+    stack,
     terminal,
     watchpoints,
 )
@@ -49,7 +50,7 @@ GROUPS = (
     ("Start and end", sessions.TOOLS),
     ("Run", (*execution.TOOLS, *rewinding.TOOLS)),
     ("Stop", (*breakpoints.TOOLS, *watchpoints.TOOLS)),
-    ("Look", (*inspection.TOOLS, *expressions.TOOLS, *code.TOOLS)),
+    ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS)),
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
     ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),
     ("Neovim", (*neovim.TOOLS, *lua.TOOLS)),

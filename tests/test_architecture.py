@@ -40,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         }
     ),
     frozenset({"variables"}),
-    frozenset({"mirror", "relevance", "returns"}),
+    frozenset({"stacks", "mirror", "relevance", "returns"}),
     frozenset({"printed"}),
     frozenset({"history", "logged", "placed", "loaded", "failed"}),
     frozenset({"output"}),

@@ -214,17 +214,25 @@ def deep(total: int) -> Answer:
     return answer
 
 
-async def test_a_deep_stack_is_fetched_as_far_as_it_is_asked_for() -> None:
+async def test_a_deep_stack_is_fetched_to_its_end_and_an_endless_one_as_far_as_it_is_asked_for() -> (
+    None
+):
     async with wired({"stackTrace": deep(600)}) as w:
         await w.stop()
-        names = [each["name"] for each in await w.session.inspect.stack_trace(1, 50, 3)]
-        assert names == ["f50", "f51", "f52"]
+        await w.session.snapshot()
+        stop = w.session.mirror.stopped()
+        assert [each["name"] for each in stop.frames[1]] == [f"f{n}" for n in range(600)]
+    async with wired({"stackTrace": deep(5000)}) as w:
+        await w.stop()
+        await w.session.snapshot()
+        names = [each["name"] for each in await w.session.inspect.stack_trace(1, 1050, 3)]
+        assert names == ["f1050", "f1051", "f1052"]
         pages = [
             (r.arguments["startFrame"], r.arguments["levels"]) for r in w.peer.of("stackTrace")
         ]
-        assert pages == [(0, 20), (20, 33)]
-        await w.session.inspect.stack_trace(1, 0, 53)
-        assert len(w.peer.of("stackTrace")) == 2
+        assert pages == [(0, 20), (20, 980), (1000, 53)]
+        await w.session.inspect.stack_trace(1, 0, 1053)
+        assert len(w.peer.of("stackTrace")) == 3
 
 
 async def test_frames_beyond_the_last_are_not_asked_for() -> None:

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from dapeer import relevance, render, snapshot, variables
+from dapeer import relevance, render, snapshot, stacks, variables
 from dapeer.dap.types import StackFrame
 from dapeer.history import Stop
 from dapeer.placed import LOG_POINT
@@ -67,7 +67,7 @@ def test_a_stop_tells_reason_place_stack_and_locals() -> None:
         "file": "/project/a.py",
         "line": 10,
         "function": "f0",
-        "stack": ["f0 a.py:10", "f1 a.py:11"],
+        "stack": ["f0 a.py:10", "f1 a.py:11 [100001]"],
         "locals": {"x": "1"},
     }
 
@@ -89,8 +89,11 @@ def test_a_stop_of_which_nothing_is_known_yet_says_so_little() -> None:
 def test_of_600_frames_the_innermost_are_shown_and_the_others_counted() -> None:
     told = Told()
     stop(told, frames=600)
-    assert len(shown(told).get("stack", ())) == snapshot.STACK
-    assert notes(told) == [f"{600 - snapshot.STACK} more frames: dap_stacktrace start_frame=5"]
+    lines = shown(told).get("stack", ())
+    assert [line.split()[0] for line in lines[: stacks.ROWS]] == [f"f{n}" for n in range(5)]
+    more = f"… {600 - stacks.ROWS - 1} more: dap_stacktrace start_frame=5"
+    assert lines[stacks.ROWS :] == [more, "f19 a.py:29 [100005]"], "the outermost that is known"
+    assert "Stack [frame_id]:\n  f0 a.py:10\n  f1 a.py:11 [100001]\n" in text(told)
 
 
 def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
@@ -381,13 +384,13 @@ def test_much_output_of_an_ended_program_is_cut_and_counted() -> None:
     ],
 )
 def test_a_path_in_the_project_is_written_relative_to_it(path: str, written: str) -> None:
-    assert snapshot.relative(path, PROJECT) == written
+    assert stacks.relative(path, PROJECT) == written
 
 
 def test_a_frame_without_a_file_is_written_by_what_is_known() -> None:
     bare = {"id": 1, "name": "clone", "line": 0, "column": 0}
     named = {**bare, "source": {"name": "<string>"}}
-    lines = [snapshot.frame_line(cast("StackFrame", f), PROJECT) for f in (bare, named)]
+    lines = [stacks.frame_line(cast("StackFrame", f), PROJECT) for f in (bare, named)]
     assert lines == ["clone", "clone <string>:0"]
 
 
@@ -432,7 +435,7 @@ def test_at_a_crash_the_users_frame_comes_first_and_others_are_counted() -> None
     assert view.get("stack") == [
         "3 frames of code without source: _kill …",
         "check a.c:13",
-        "main a.c:14",
+        "main a.c:14 [100001]",
         "2 frames of code without source",
     ]
     assert "notes" not in view
@@ -444,8 +447,14 @@ def test_where_somebody_wanted_to_stop_the_innermost_frame_comes_first() -> None
     crashed(told, "step", *CRASH)
     view = shown(told)
     assert view.get("function") == "_kill"
-    assert view.get("stack") == ["_kill", "_raise", "_abort", "check a.c:13", "main a.c:14"]
-    assert notes(told) == ["2 more frames: dap_stacktrace start_frame=5"]
+    assert view.get("stack") == [
+        "_kill",
+        "_raise [100001]",
+        "_abort [100002]",
+        "check a.c:13 [100003]",
+        "main a.c:14 [100004]",
+        "2 frames of code without source",
+    ]
 
 
 def test_frames_that_are_counted_together_are_not_counted_again() -> None:
@@ -455,10 +464,11 @@ def test_frames_that_are_counted_together_are_not_counted_again() -> None:
         "2 frames of code without source: _wait …",
         "a a.c:12",
         "2 frames of code without source",
-        "d a.c:15",
+        "d a.c:15 [100001]",
+        "2 frames of code without source",
+        "g a.c:18 [100002]",
         "2 frames of code without source",
     ]
-    assert notes(told) == ["3 more frames: dap_stacktrace start_frame=8"]
 
 
 def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
@@ -466,4 +476,4 @@ def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
     crashed(told, "signal", "_kill", "_raise", "_start")
     view = shown(told)
     assert view.get("function") == "_kill"
-    assert view.get("stack") == ["_kill", "_raise", "_start"]
+    assert view.get("stack") == ["_kill", "_raise [100001]", "_start [100002]"]

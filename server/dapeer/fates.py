@@ -14,7 +14,7 @@ from dapeer.fitting import shortened
 from dapeer.mirror import Mirror
 from dapeer.render import breakpoint_state
 from dapeer.session import Session
-from dapeer.snapshot import relative
+from dapeer.stacks import relative
 
 State = Literal["rejected", "moved", "pending", "never bound", "not hit"]
 LISTED = 10

@@ -8,7 +8,7 @@ from dapeer.debugger import Debugger
 from dapeer.errors import NoSession
 from dapeer.family import acting, family, root, runs
 from dapeer.session import Session
-from dapeer.snapshot import frame_path, relative
+from dapeer.stacks import frame_path, relative
 
 
 class Focus:

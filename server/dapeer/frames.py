@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dapeer.dap.types import StackFrame
 
-_ASIDE = frozenset({"subtle", "label", "deemphasize"})
+_ASIDE = frozenset({"subtle", "deemphasize"})
 """Hints of adapters that a person would rather not look at a frame, or at a source."""
 _WITHOUT_SOURCE = "code without source"
 _SET_ASIDE = "a library"
@@ -46,17 +46,33 @@ class Raised(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Frames that lie side by side on a stack: one of the user's, or all up to the user's next."""
+    """Frames that lie side by side on a stack: some of the user's at one place, or all up to the user's next."""
 
     owners: tuple[str, ...]
     """Whom they belong to; empty: the user."""
     frames: Sequence[StackFrame]
 
+    @property
+    def is_label(self) -> bool:
+        """Whether it is no frame: it says what the frames behind it are."""
+        return is_label(self.frames[0])
+
     def of(self) -> str:
         """Return what they are, such as `3 frames of the Go runtime`."""
         known = [each for each in self.owners if each != _WITHOUT_SOURCE] or list(self.owners)
         whose = " and ".join(filter(None, (", ".join(known[:-1]), known[-1])))
-        return f"{len(self.frames)} frame{'' if len(self.frames) == 1 else 's'} of {whose}"
+        number = count(self.frames)
+        return f"{number} frame{'' if number == 1 else 's'} of {whose}"
+
+
+def is_label(frame: StackFrame) -> bool:
+    """Whether a frame is none: it only says what those behind it are, such as who awaits those before it."""
+    return frame.get("presentationHint") == "label"
+
+
+def count(frames: Iterable[StackFrame]) -> int:
+    """Return the number of frames; labels are none."""
+    return sum(not is_label(each) for each in frames)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,11 @@ class Frames:
         """Whether a file lies where the definition has the files of a runtime or a library."""
         return any(each.path is not None and each.path.search(path) for each in self.foreign)
 
+    def short(self, path: str) -> str:
+        """Return the path of a file of a runtime or a library as seen from where these lie."""
+        found = (each.path.search(path) for each in self.foreign if each.path is not None)
+        return next((path[each.end() :] for each in found if each), "") or path
+
     def _inside(self, path: str) -> str:
         """Return the path of a file of the project as if the project were all there is."""
         folder = f"{self.project or ''}".rstrip(os.sep)
@@ -99,17 +120,35 @@ class Frames:
 
     def is_users(self, frame: StackFrame) -> bool:
         """Whether a frame runs the user's own code."""
-        return not self.owner(frame)
+        return not is_label(frame) and not self.owner(frame)
 
     def foremost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
         """Return the innermost frame of the user's own code, None where there is none."""
         return next(filter(self.is_users, frames), None)
 
-    def runs(self, frames: Iterable[StackFrame]) -> Iterator[Run]:
-        """Yield the frames of a stack, those of others together."""
-        for users, group in itertools.groupby(frames, self.is_users):
-            side_by_side = list(group)
-            if users:
-                yield from (Run((), [frame]) for frame in side_by_side)
+    def outermost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
+        """Return the outermost frame of the user's own code, None where there is none."""
+        return self.foremost(frames[::-1])
+
+    def runs(self, frames: Sequence[StackFrame]) -> Iterator[Run]:
+        """Yield the frames of a stack, those of others together, and those of the user's at one and the same place."""
+        for users, group in itertools.groupby(self._placed(frames), lambda each: each[0]):
+            side_by_side = [frame for _, frame in group]
+            if users is None:
+                owners = map(self.owner, filter(lambda each: not is_label(each), side_by_side))
+                yield Run(tuple(dict.fromkeys(owners)), side_by_side)
             else:
-                yield Run(tuple(dict.fromkeys(map(self.owner, side_by_side))), side_by_side)
+                yield Run((), side_by_side)
+
+    def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
+        """Yield the frames, each with the place of the user's that it is at: None, another's; labels with a place of their own."""
+        others = False
+        for number, frame in enumerate(frames):
+            if is_label(frame):
+                behind = next((each for each in frames[number:] if not is_label(each)), None)
+                between = others and (behind is None or not self.is_users(behind))
+                yield (None if between else number), frame
+            else:
+                others = not self.is_users(frame)
+                place = frame["name"], str(frame.get("source")), frame["line"]
+                yield (None if others else place), frame

@@ -66,6 +66,8 @@ class Stop:
     """Why the adapter has no locals for the frame to look at first."""
     front: int | None = 0
     """Number of the frame to look at first; None: the user's own is not among those that are known."""
+    outermost: StackFrame | None = None
+    """The outermost frame of the user's own code that is known of the thread that stopped."""
     total_frames: dict[int, int] = field(default_factory=dict[int, int])
     """How many frames a thread has, where the adapter said."""
     scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])

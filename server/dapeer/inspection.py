@@ -22,6 +22,7 @@ from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 from dapeer.secret_files import HIDDEN, SecretFiles
 from dapeer.settling import FLOOD, settled
+from dapeer.stacks import frame_path
 from dapeer.turns import Turns
 from dapeer.waiters import WaitFor
 
@@ -29,6 +30,8 @@ LAST_WORDS = 4000
 """Characters at the end of the output in which an error is looked for that has ended the program."""
 LEVELS = 20
 """Frames fetched at a stop."""
+DEEP = 1000
+"""Frames of a stack that are fetched to reach the outermost."""
 FAR = 100
 """Frames among which one of the user's own is looked for."""
 UNFOLDED = 50
@@ -119,7 +122,7 @@ class Inspection:
 
     def _keep_source(self, stop: Stop) -> None:
         """Keep the lines around the place as they are now."""
-        path = snapshot.frame_path(stop.top) if stop.top else ""
+        path = frame_path(stop.top) if stop.top else ""
         if stop.top and path:
             line = stop.top["line"]
             around = self.source(path, line, snapshot.SOURCE_AROUND)
@@ -181,7 +184,8 @@ class Inspection:
         except RequestFailed as error:
             stop.withheld = error.message
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
-        await _together(*map(self.variables, references))
+        rest = self.whole_stack(stop.thread_id)
+        await _together(rest, *map(self.variables, references))
         await _together(*map(self.unfold, relevance.by_use(stop)[:UNFOLDED]))
 
     async def _explain(self, stop: Stop) -> None:
@@ -256,6 +260,14 @@ class Inspection:
             }
             await self._once("stackTrace", arguments)
         return stop.frames.get(thread_id, [])[start : start + levels]
+
+    async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
+        """Return the frames of a stopped thread to the outermost, `DEEP` at most."""
+        known = -1
+        # Some adapters say of a deep stack only that there is more.
+        while known < len(frames := await self.stack_trace(thread_id, levels=DEEP)) < DEEP:
+            known = len(frames)
+        return frames
 
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""

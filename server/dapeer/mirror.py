@@ -360,6 +360,7 @@ class Mirror:
         """Say which frame is looked at first, now that some are known."""
         if stop.reason.endswith("breakpoint"):
             stop.raised = self.frames.reason(frames[0])
+        stop.outermost = self.frames.outermost(frames)
         if not stop.planned:
             users = self.frames.foremost(frames)
             stop.front = frames.index(users) if users else None

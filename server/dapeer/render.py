@@ -9,7 +9,8 @@ from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.fitting import fitted, shortened
 from dapeer.frames import Frames
 from dapeer.places import Place
-from dapeer.snapshot import KILLED, Snapshot, relative
+from dapeer.snapshot import KILLED, Snapshot
+from dapeer.stacks import relative
 
 
 def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
@@ -18,7 +19,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
     parts = [
         head(view, project, _which(view, only=only)),
         view.get("source", ""),
-        _section("Stack", _stack(view, project)),
+        _stack(view, project),
         _section("Locals", assignments(view.get("locals", {}))),
         _section("Changed", changes(view.get("changed", {}), view.get("locals", {}))),
         _section("Values", values(view)),
@@ -32,10 +33,12 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _stack(view: Snapshot, project: Path) -> list[str]:
-    """Return the frames of a stack; the file that the first line of the snapshot names goes by its last part."""
+def _stack(view: Snapshot, project: Path) -> str:
+    """Return the stack; the file that the first line of the snapshot names goes by its last part, and in brackets are ids of frames."""
     path = relative(view.get("file", ""), project)
-    return [line.replace(f" {path}:", f" {Path(path).name}:") for line in view.get("stack", ())]
+    lines = [line.replace(f" {path}:", f" {Path(path).name}:") for line in view.get("stack", ())]
+    ids = any(line.endswith("]") for line in lines)
+    return _section(f"Stack{' [frame_id]' if ids else ''}", lines)
 
 
 def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:

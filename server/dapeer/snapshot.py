@@ -7,7 +7,6 @@ the other.
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,17 +15,17 @@ from typing import NotRequired, cast
 # Until Python 3.12 pydantic makes no schema of typing's own.
 from typing_extensions import TypedDict
 
+from dapeer import stacks
 from dapeer.dap.types import ExceptionDetails, StackFrame
 from dapeer.failed import Failure
 from dapeer.fitting import shortened
-from dapeer.frames import Frames, Run
 from dapeer.history import Stop
 from dapeer.logged import Message
 from dapeer.mirror import Mirror
 from dapeer.output import squeezed
+from dapeer.stacks import frame_path, relative
 from dapeer.variables import VALUE, changes_in, locals_of, one_line
 
-STACK = 5
 OUTPUT_LINES = 10
 OUTPUT = 600
 """Characters of new output."""
@@ -121,7 +120,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         **_place(stop.top),
         exception=shortened(exception_text(stop), EXCEPTION),
         source=_source(stop),
-        stack=_stack(stop, mirror.frames, project, notes),
+        stack=stacks.shown(stop, mirror.frames, project),
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
@@ -266,27 +265,6 @@ def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
     )
 
 
-def frame_path(frame: StackFrame) -> str:
-    """Return the file of a frame, empty when the adapter knows none."""
-    return str(frame.get("source", {}).get("path") or "")
-
-
-def relative(path: str, project: Path) -> str:
-    """Return a path as a person in the project would write it.
-
-    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
-    'src/a.py'
-    """
-    return path.removeprefix(f"{project}{os.sep}")
-
-
-def frame_line(frame: StackFrame, project: Path) -> str:
-    """Return one frame as one line: function, file and line."""
-    path = frame_path(frame) or str(frame.get("source", {}).get("name") or "")
-    name = shortened(frame["name"], VALUE)
-    return f"{name} {relative(path, project)}:{frame['line']}" if path else name
-
-
 def exception_text(stop: Stop) -> str:
     """Return the exception that a stop is about: its type and message; empty when there is none."""
     if stop.exception is None:
@@ -308,31 +286,6 @@ def _description(stop: Stop) -> str:
     told = f"{stop.reason} {exception_text(stop)}".lower()
     known = description.lower() in told or stop.reason.lower() in description.lower()
     return "" if known else description
-
-
-def _stack(stop: Stop, whose: Frames, project: Path, notes: list[str]) -> list[str]:
-    """Return the first lines of a stack: each tells a frame, or several that are not the user's."""
-    frames = stop.frames.get(stop.thread_id, [])
-    lines: list[str] = []
-    shown = 0
-    for run in itertools.islice(_runs(stop, frames, whose), STACK):
-        line = frame_line(run.frames[0], project)
-        if len(run.frames) > 1:
-            line = run.of() if shown else f"{run.of()}: {line} …"
-        lines.append(line)
-        shown += len(run.frames)
-    total = stop.total_frames.get(stop.thread_id, len(frames))
-    if total > shown:
-        notes.append(f"{total - shown} more frames: dap_stacktrace start_frame={shown}")
-    return lines
-
-
-def _runs(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[Run]:
-    """Yield the frames of a stack, those together that are not the user's and that nobody has come to see."""
-    users = whose.foremost(frames)
-    first = len(frames) if users is None else 0 if stop.front else frames.index(users)
-    yield from (Run((), [frame]) for frame in frames[:first])
-    yield from whose.runs(frames[first:])
 
 
 def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:

@@ -175,13 +175,18 @@ async def test_the_stack_is_told_page_by_page_and_never_without_bounds() -> None
     p = program("recursion.py")
     async with asyncio.timeout(LIMIT), client() as c:
         result = await call(c, "dap_run", program=str(p), breakpoints=[p.at("bottom")])
-        assert len(data(result)["stack"]) < 20
+        first, many, outermost = data(result)["stack"]
+        assert first == f"down fixtures/programs/recursion.py:{p.line('bottom')}"
+        assert f"recursion.py:{p.line('down')} (600 times) [" in many
+        assert outermost.startswith("<module> ")
         assert len(text(result)) < 2000
         page = await ask(c, "dap_stacktrace", start_frame=590, levels=5)
         assert len(page["frames"]) == 5
         assert "down" in page["frames"][0]["function"]
-        first = await ask(c, "dap_stacktrace")
-        assert len(first["frames"]) == 20
+        folded = (await ask(c, "dap_stacktrace"))["frames"]
+        assert [each.get("folded", 1) for each in folded] == [1, 600, 1]
+        unfolded = await ask(c, "dap_stacktrace", start_frame=folded[1]["start_frame"])
+        assert [each["function"] for each in unfolded["frames"]] == ["down"] * 20
         most = await call(c, "dap_stacktrace", levels=1_000_000)
         assert most.is_error or len(text(most)) < 100_000
 

@@ -15,6 +15,7 @@ from dapeer.tools import (
     raw,
     rewinding,
     sessions,
+    stack,
     terminal,
     watchpoints,
 )
@@ -27,6 +28,7 @@ TOOLS: tuple[Tool, ...] = (
     *breakpoints.TOOLS,
     *watchpoints.TOOLS,
     *inspection.TOOLS,
+    *stack.TOOLS,
     *expressions.TOOLS,
     *code.TOOLS,
     *memory.TOOLS,

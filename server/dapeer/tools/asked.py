@@ -9,11 +9,12 @@ from typing import Annotated, Final, Literal
 from pydantic import BeforeValidator
 
 from dapeer.session import Session
-from dapeer.snapshot import VALUE, Snapshot
+from dapeer.snapshot import Snapshot
 from dapeer.tools import evaluation
 from dapeer.tools.arguments import frame_of, several
 from dapeer.tools.deadline import TELLING, Left
 from dapeer.tools.tool import Unlisted
+from dapeer.variables import VALUE
 
 Evaluate = Annotated[Sequence[str], BeforeValidator(several)]
 Show = Literal["full", "brief"] | None

@@ -15,7 +15,7 @@ from dapeer.errors import ArgumentError
 from dapeer.fates import as_loaded
 from dapeer.live import Life
 from dapeer.session import Session
-from dapeer.snapshot import relative
+from dapeer.stacks import relative
 from dapeer.tools import watchpoints
 from dapeer.tools.arguments import (
     Filename,

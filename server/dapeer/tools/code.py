@@ -15,6 +15,7 @@ from dapeer.editions import RESTART
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
 from dapeer.sources import FAR, part
+from dapeer.stacks import relative
 from dapeer.tools.arguments import Line, OptionalFilename, SessionId, source_file
 from dapeer.tools.notes import noted
 from dapeer.tools.tool import Call, Reply, tool
@@ -53,7 +54,7 @@ async def dap_source(
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
-    reply = Reply(f"{views.relative(name, call.debugger.project)}\n{text}{more}")
+    reply = Reply(f"{relative(name, call.debugger.project)}\n{text}{more}")
     return noted(reply, notes)
 
 

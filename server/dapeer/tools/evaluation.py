@@ -14,9 +14,11 @@ from dapeer.dap.types import Variable
 from dapeer.errors import DapeerError, RequestTimeout
 from dapeer.fitting import fitted, is_nested, shortened
 from dapeer.session import Session
-from dapeer.snapshot import EXCEPTION, VALUE, frame_line
+from dapeer.snapshot import EXCEPTION
+from dapeer.stacks import frame_line
 from dapeer.tools.deadline import Left
 from dapeer.tools.missing import hints
+from dapeer.variables import VALUE
 
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """What stands in a value of which there is more to see than is written: something is left out, or only named."""

@@ -11,7 +11,7 @@ from dapeer.family import family, root
 from dapeer.focus import listed
 from dapeer.pushes import Push
 from dapeer.session import Session
-from dapeer.snapshot import relative
+from dapeer.stacks import relative
 from dapeer.tools.tool import Call
 
 SHOWN = 5

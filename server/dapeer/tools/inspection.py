@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
 from dapeer import relevance, render, variables
 from dapeer import snapshot as views
-from dapeer.dap.types import ExceptionDetails, Scope, StackFrame, Variable
+from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.errors import ArgumentError
 from dapeer.fitting import fitted, is_nested, shortened
 from dapeer.history import Stop
 from dapeer.places import Place
 from dapeer.session import Session
+from dapeer.stacks import frame_line, frame_path
 from dapeer.tools import tracebacks
 from dapeer.tools.arguments import (
     FrameId,
@@ -26,6 +27,7 @@ from dapeer.tools.arguments import (
 from dapeer.tools.looking import looking
 from dapeer.tools.lookup import find
 from dapeer.tools.notes import noted
+from dapeer.tools.stack import frame_place
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.type_names import type_name
 from dapeer.tools.waiting import look, silence, tasks
@@ -56,11 +58,11 @@ async def dap_current_location(
         frame = await session.inspect.top(stop)
     if frame is None:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
-    path = views.frame_path(frame)
+    path = frame_path(frame)
     around = session.inspect.source(path, frame["line"], context_lines)
     text = views.numbered(*around, frame["line"]) if around else ""
     data = {"file": path, "line": frame["line"], "function": frame["name"], "source": text}
-    reply = Reply(f"{views.frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
+    reply = Reply(f"{frame_line(frame, call.debugger.project)}\n{text}".strip(), data)
     warning = session.inspect.editions.warning(path, frame["line"]) if path else ""
     return noted(reply, [warning] if warning else [])
 
@@ -98,111 +100,7 @@ def _thread_data(session: Session, seen: Place) -> Mapping[str, Any]:
         state = "blocked"
     row: dict[str, Any] = {"thread_id": seen.thread_id, "name": seen.name, "state": state}
     frame = session.frames.foremost(seen.frames) or next(iter(seen.frames), None)
-    return row if frame is None else {**row, **_frame_place(frame)}
-
-
-@tool("Stack trace", read_only=True)
-async def dap_stacktrace(
-    call: Call,
-    thread_id: ThreadId = None,
-    start_frame: Annotated[int, Field(ge=0)] = 0,
-    levels: Annotated[int, Field(ge=1, le=100)] = 20,
-    session_id: SessionId = None,
-) -> Reply:
-    """List a thread's frames, the innermost first, with their frame_id; of a running one where the adapter can."""
-    session = call.focus.session(session_id)
-    if session.mirror.stop is None and session.where.sees_running:
-        return await _running_stacks(call, session, thread_id, start_frame, levels)
-    thread = thread_of(session, thread_id)
-    with looking(session, thread) as stop:
-        frames = await session.inspect.stack_trace(thread, start_frame, levels)
-    total = stop.total_frames.get(thread, start_frame + len(frames))
-    lines = list(_stack_lines(call, session, stop, start_frame, frames))
-    left = total - start_frame - len(frames)
-    if left > 0:
-        lines.append(f"({left} more frames: start_frame={start_frame + len(frames)})")
-    data = [_frame_data(session, stop, frame) for frame in frames]
-    return Reply(
-        "\n".join(lines) or "No frames.",
-        {"thread_id": thread, "total_frames": total, "frames": data},
-    )
-
-
-def _stack_lines(
-    call: Call, session: Session, stop: Stop, first: int, frames: Sequence[StackFrame]
-) -> Iterator[str]:
-    """Yield a line for each frame; above several that are not the user's, whose they are."""
-    for run in session.frames.runs(frames):
-        if len(run.frames) > 1 and len(run.frames) < len(frames):
-            yield f"{run.of()}:"
-        for number, frame in enumerate(run.frames, first):
-            yield _frame_text(call, stop, number, frame)
-        first += len(run.frames)
-
-
-async def _running_stacks(
-    call: Call, session: Session, thread_id: int | None, start: int, levels: int
-) -> Reply:
-    """Return the frames of a thread that runs or is blocked; of all of them, a few each, if none is named."""
-    session.mirror.require_live()
-    seen = await session.where.look()
-    chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
-    if thread_id is None:
-        levels = min(levels, views.STACK)
-    elif not chosen:
-        listed = ", ".join(str(each.thread_id) for each in seen.threads)
-        raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
-    lines = ["Not stopped: these frames have no variables."]
-    data: list[Mapping[str, Any]] = []
-    for each in chosen:
-        shown = each.frames[start : start + levels]
-        lines.append(f"{each.thread_id} {each.name}:")
-        lines += [
-            f"  #{number} {views.frame_line(frame, call.debugger.project)}"
-            for number, frame in enumerate(shown, start)
-        ]
-        left = len(each.frames) - start - len(shown)
-        if left > 0:
-            lines.append(
-                f"  ({left} more frames: thread_id={each.thread_id}, start_frame={start + len(shown)})"
-            )
-        frames = [_frame_place(frame) for frame in shown]
-        data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
-    if seen.silent:
-        lines.append(f"({silence(session)})")
-    return Reply("\n".join(lines), {"state": session.mirror.phase.value, "threads": data})
-
-
-def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
-    handle = stop.handle("frame_id", frame["id"])
-    reference = _reference(frame)
-    more = f", source_reference {reference}" if reference else ""
-    more += ", default" if number and frame is stop.top else ""
-    return f"#{number} {views.frame_line(frame, call.debugger.project)} [frame_id {handle}{more}]"
-
-
-def _reference(frame: StackFrame) -> int:
-    """Return the number by which `dap_source` shows a source that only the adapter has; 0: it is a file."""
-    return frame.get("source", {}).get("sourceReference") or 0
-
-
-def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
-    reference = _reference(frame)
-    owner = session.frames.owner(frame)
-    return {
-        "frame_id": stop.handle("frame_id", frame["id"]),
-        **_frame_place(frame),
-        **({"source_reference": reference} if reference else {}),
-        **({"of": owner} if owner else {}),
-    }
-
-
-def _frame_place(frame: StackFrame) -> Mapping[str, Any]:
-    return {
-        "function": frame["name"],
-        "file": views.frame_path(frame),
-        "line": frame["line"],
-    }
+    return row if frame is None else {**row, **frame_place(frame)}
 
 
 @tool("List scopes", read_only=True)
@@ -360,7 +258,6 @@ TOOLS = (
     dap_snapshot,
     dap_current_location,
     dap_threads,
-    dap_stacktrace,
     dap_scopes,
     dap_variables,
     dap_exception_info,

@@ -13,7 +13,7 @@ from pydantic import Field
 from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.errors import ArgumentError
 from dapeer.session import Session
-from dapeer.snapshot import frame_path, relative
+from dapeer.stacks import frame_path, relative
 from dapeer.tools.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.lookup import place_of, tidy
 from dapeer.tools.tool import Call, Reply, tool

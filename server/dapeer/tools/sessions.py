@@ -19,7 +19,8 @@ from dapeer.adapters.own_environment import surroundings
 from dapeer.family import alive, root
 from dapeer.peers import Peer
 from dapeer.session import Session
-from dapeer.snapshot import Summary, relative
+from dapeer.snapshot import Summary
+from dapeer.stacks import relative
 from dapeer.tools import starting
 from dapeer.tools.arguments import (
     Milliseconds,

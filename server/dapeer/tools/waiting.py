@@ -16,7 +16,8 @@ from dapeer.inspection import LOOK
 from dapeer.mirror import Phase
 from dapeer.places import Seen
 from dapeer.session import Session
-from dapeer.snapshot import Snapshot, frame_line
+from dapeer.snapshot import Snapshot
+from dapeer.stacks import frame_line
 from dapeer.tools.asked import NOTHING, Asked, add_values
 from dapeer.tools.deadline import Left
 from dapeer.tools.tool import Call, Reply

@@ -12,7 +12,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-PARTS = ("dapeer_breaking", "dapeer_evaluating", "dapeer_values", "dapeer_errors", "dapeer_types")
+PARTS = (
+    "dapeer_breaking",
+    "dapeer_evaluating",
+    "dapeer_values",
+    "dapeer_errors",
+    "dapeer_types",
+    "dapeer_stacks",
+)
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
 HELPERS = ("dapeer_forms", "dapeer_objects")
 """Modules that these use."""

@@ -1,0 +1,200 @@
+"""Stacks in the debuggee: no frame of the program is left out, and that of a task goes on where the task is awaited.
+
+pydevd leaves out the frames of libraries without a word where it stops in none (`justMyCode`); here they are told, as
+`subtle`. Below the frames of an asyncio task lies its event loop, which says nothing of who waits for it; so these
+follow, each with its variables, behind a frame with the hint `label`. No code of the program is run for that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+LABEL = "<dapeer label>"
+"""Stands for the file of a frame that is a label."""
+TASKS = 20
+"""Tasks that are followed from one to the next."""
+OWN = str(Path(__file__).absolute().parent.parent) + os.sep
+KINDS = {
+    types.CoroutineType: ("cr_frame", "cr_await"),
+    types.GeneratorType: ("gi_frame", "gi_yieldfrom"),
+    types.AsyncGeneratorType: ("ag_frame", "ag_await"),
+}
+"""What can be awaited: where its frame is, and what it awaits itself."""
+
+
+# -- what awaits what
+
+
+def frames_of(awaited: Any) -> list[types.FrameType]:  # noqa: ANN401 - any coroutine
+    """Return the frames of a coroutine and of what it awaits, the innermost first."""
+    frames: list[types.FrameType] = []
+    while type(awaited) in KINDS:
+        frame, inner = KINDS[type(awaited)]
+        if getattr(awaited, frame) is None:
+            break
+        frames.insert(0, getattr(awaited, frame))
+        awaited = getattr(awaited, inner)
+    return frames
+
+
+def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:  # noqa: ANN401 - asyncio's
+    """Return the task that waits for a future, through what gathers, shields or groups futures; None: none does."""
+    for callback, _ in asyncio.Future._callbacks.__get__(future) or ():  # noqa: SLF001
+        for one in behind(callback):
+            kind: type[Any] = type(one)  # pyright: ignore[reportUnknownVariableType]
+            if one is future:
+                continue
+            if issubclass(kind, asyncio.Task):
+                return one
+            if kind.__module__ == "asyncio.taskgroups":
+                return one._parent_task  # noqa: SLF001
+            if issubclass(kind, asyncio.Future) and depth < TASKS:
+                found = awaiter(one, asyncio, depth + 1)
+                if found is not None:
+                    return found
+    return None
+
+
+def behind(callback: Any) -> Iterator[Any]:  # noqa: ANN401 - any callable
+    """Yield the objects that a callback works for: what it is bound to, or has enclosed."""
+    if type(callback) is functools.partial:
+        yield from callback.args
+        callback = callback.func
+    if isinstance(callback, (types.MethodType, types.BuiltinMethodType)):
+        yield callback.__self__
+        callback = getattr(callback, "__func__", None)
+    for cell in getattr(callback, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # it is empty
+            yield cell.cell_contents
+
+
+def current_task() -> Any:  # noqa: ANN401 - asyncio's
+    """Return the task that this thread runs, None: it runs none."""
+    asyncio: Any = sys.modules.get("asyncio")
+    loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001
+    return asyncio.current_task(loop) if loop is not None else None
+
+
+def awaiting(task: Any) -> Iterator[Any]:  # noqa: ANN401 - asyncio's
+    """Yield a label, and the frames that wait for a task; then the same of the task that these belong to."""
+    asyncio: Any = sys.modules["asyncio"]
+    name, coroutine = asyncio.Task.get_name, asyncio.Task.get_coro
+    seen: list[Any] = []
+    while len(seen) < TASKS and task not in seen:
+        seen.append(task)
+        waits = awaiter(task, asyncio)
+        if waits is None or waits in seen:
+            if len(seen) == 1:
+                yield f"task {name(task)}"
+            return
+        yield f"task {name(task)}, awaited by task {name(waits)}"
+        yield from frames_of(coroutine(waits))
+        task = waits
+
+
+# -- pydevd
+
+
+def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+    """Tell stacks so.
+
+    Raises:
+        AttributeError: pydevd is not the one we know.
+    """
+    lists: Any = importlib.import_module("_pydevd_bundle.pydevd_frame_utils")
+    commands: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command")
+    answers: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command_factory_json")
+    tell_all(answers.NetCommandFactoryJson, commands.NetCommand)
+    known = (lists.FCode, lists.Frame)  # are they there?
+    if not all(map(callable, known)):
+        raise AttributeError
+    lists.create_frames_list_from_frame = followed(lists.create_frames_list_from_frame, lists)
+    lists.create_frames_list_from_traceback = followed(
+        lists.create_frames_list_from_traceback, lists
+    )
+
+
+def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # noqa: ANN401 - pydevd's
+    """Return what makes lists of frames that go on where a task is awaited, and hold none of ours."""
+
+    def create(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+        frames = stock(*arguments, **named)
+        with contextlib.suppress(Exception):
+            known: list[Any] = frames._frames  # noqa: SLF001
+            known[:] = [each for each in known if not each.f_code.co_filename.startswith(OWN)]
+            while known and is_starter(known[-1]):
+                del known[-1]
+            follow(known, lists)
+        return frames
+
+    return create
+
+
+def is_starter(frame: Any) -> bool:  # noqa: ANN401 - a frame
+    """Whether a frame, the outermost, only starts a module or a child process."""
+    path, name = frame.f_code.co_filename, frame.f_code.co_name
+    return (
+        path == "<frozen runpy>"
+        or os.path.basename(path) == "runpy.py"  # noqa: PTH119
+        or (path == "<string>" and name == "<module>" and "spawn_main" in frame.f_code.co_names)
+    )
+
+
+def follow(known: list[Any], lists: Any) -> None:  # noqa: ANN401 - pydevd's module
+    """Add the frames that wait for the task which runs now, behind the task's own."""
+    task = current_task()
+    root = getattr(task and sys.modules["asyncio"].Task.get_coro(task), "cr_frame", None)
+    place = next((n for n, each in enumerate(known) if each is root), None)
+    if place is None:
+        return
+    ids = set(map(id, known))
+    waits = [each for each in awaiting(task) if id(each) not in ids]
+    known[place + 1 : place + 1] = [
+        lists.Frame(None, 0, lists.FCode(each, LABEL), {}) if isinstance(each, str) else each
+        for each in waits
+    ]
+
+
+class Whole:
+    """pydevd's debugger, as one that leaves out no frame."""
+
+    is_files_filter_enabled = False
+
+    def __init__(self, debugger: Any) -> None:  # noqa: ANN401
+        self._debugger = debugger
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        """Return what the debugger has."""
+        return getattr(self._debugger, name)
+
+
+def tell_all(factory: Any, command: Any) -> None:  # noqa: ANN401 - pydevd's classes
+    """Have stacks told whole."""
+    stock = factory.make_get_thread_stack_message
+
+    def make(self: Any, debugger: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+        made = stock(self, Whole(debugger), *arguments, **named)
+        if made is None or LABEL.encode() not in made._as_bytes:  # noqa: SLF001
+            return made
+        told = made.as_dict
+        told["body"]["stackFrames"] = [as_label(each) for each in told["body"]["stackFrames"]]
+        return command(made.id, 0, told, is_json=True)
+
+    factory.make_get_thread_stack_message = make
+
+
+def as_label(frame: dict[str, Any]) -> dict[str, Any]:
+    """Return a frame as a label, if it stands for one."""
+    source: dict[str, Any] = frame.get("source") or {}
+    if source.get("path") != LABEL:
+        return frame
+    place = {"line": 0, "column": 0, "presentationHint": "label"}
+    return {"id": frame["id"], "name": frame["name"], **place}

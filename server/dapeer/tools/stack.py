@@ -1,0 +1,192 @@
+"""The tool that lists the frames of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dapeer.dap.types import StackFrame
+from dapeer.errors import ArgumentError
+from dapeer.frames import count, is_label
+from dapeer.history import Stop
+from dapeer.session import Session
+from dapeer.stacks import ROWS, Row, frame_line, frame_path, numbered
+from dapeer.tools.arguments import SessionId, ThreadId, thread_of
+from dapeer.tools.looking import looking
+from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.waiting import silence
+
+FOLDED = 3
+"""Frames of a library, or of a function that calls itself, from which on they are one line."""
+
+
+@tool("Stack trace", read_only=True)
+async def dap_stacktrace(
+    call: Call,
+    thread_id: ThreadId = None,
+    start_frame: Annotated[int, Field(ge=0)] = 0,
+    levels: Annotated[int, Field(ge=1, le=100)] = 20,
+    session_id: SessionId = None,
+) -> Reply:
+    """List a thread's frames, the innermost first, with their frame_id; of a running one where the adapter can."""
+    session = call.focus.session(session_id)
+    if session.mirror.stop is None and session.where.sees_running:
+        return await _running_stacks(call, session, thread_id, start_frame, levels)
+    thread = thread_of(session, thread_id)
+    with looking(session, thread) as stop:
+        await session.inspect.whole_stack(thread)
+        await session.inspect.stack_trace(thread, start_frame, levels)
+    frames = stop.frames.get(thread, [])
+    rows = _first(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
+    lines = [line for row in rows for line in _row(call, stop, row, start_frame)]
+    end = rows[-1].end if rows else start_frame
+    total = stop.total_frames.get(thread)
+    lines += _left(call, session, stop, frames, end, total)
+    return Reply(
+        "\n".join(lines) or "No frames.",
+        {
+            "thread_id": thread,
+            "total_frames": len(frames) if total is None else total,
+            "frames": [each for row in rows for each in _data(session, stop, row, start_frame)],
+        },
+    )
+
+
+def _listed(row: Row, start: int) -> int:
+    """Return how many frames of a line of the stack are told one by one: all, where there are few or the caller has asked for just them."""
+    if len(row.run.frames) < FOLDED or (row.first == start and start > 0):
+        return len(row.run.frames)
+    # Where the program is in a library is told, too.
+    return int(row.first == 0)
+
+
+def _data(session: Session, stop: Stop, row: Row, start: int) -> Iterator[Mapping[str, Any]]:
+    listed = _listed(row, start)
+    for frame in row.run.frames[:listed]:
+        if not is_label(frame):
+            yield _frame_data(session, stop, frame)
+    if folded := row.run.frames[listed:]:
+        of = row.run.of() if row.run.owners else frame_place(folded[0])
+        yield {"folded": len(folded), "of": of, "start_frame": row.first + listed}
+
+
+def _first(rows: Sequence[Row], levels: int) -> list[Row]:
+    """Return the first lines, as many as tell so many frames one by one; the last may be cut."""
+    kept: list[Row] = []
+    for row in rows:
+        if levels <= 0:
+            break
+        frames = row.run.frames[:levels] if row is rows[0] else row.run.frames
+        kept.append(row._replace(run=row.run._replace(frames=frames)))
+        levels -= len(frames) if row is rows[0] or len(frames) < FOLDED else 1
+    return kept
+
+
+def _row(call: Call, stop: Stop, row: Row, start: int) -> Iterator[str]:
+    """Yield a line for each frame; one for several that lie side by side, unless the caller has asked for just them."""
+    if row.run.is_label:
+        yield f"({row.run.frames[0]['name']})"
+        return
+    frames = list(enumerate(row.run.frames, row.first))
+    listed = frames[: _listed(row, start)]
+    if row.run.owners and len(listed) > 1:
+        yield f"{row.run.of()}:"
+    yield from (_frame_text(call, stop, number, frame) for number, frame in listed)
+    folded = frames[len(listed) :]
+    if folded:
+        what = (
+            row.run._replace(frames=[frame for _, frame in folded]).of()
+            if row.run.owners
+            else (f"{frame_line(folded[0][1], call.debugger.project)} ({len(folded)} times)")
+        )
+        yield f"#{folded[0][0]} to #{folded[-1][0]} {what}: start_frame={folded[0][0]}"
+
+
+def _left(
+    call: Call,
+    session: Session,
+    stop: Stop,
+    frames: Sequence[StackFrame],
+    end: int,
+    total: int | None,
+) -> Iterator[str]:
+    """Yield how many frames there are behind the last that is listed, and the outermost of the user's."""
+    outermost = session.frames.outermost(frames)
+    number = len(frames) - 1 - frames[::-1].index(outermost) if outermost else -1
+    beyond = number >= end
+    left = count(frames[end:]) + (total or 0) - (len(frames) if total else 0) - beyond
+    if left > 0 or total is None:
+        yield f"({left or ''} more frames: start_frame={end})".replace("( ", "(")
+    if beyond and outermost:
+        yield _frame_text(call, stop, number, outermost)
+
+
+async def _running_stacks(
+    call: Call, session: Session, thread_id: int | None, start: int, levels: int
+) -> Reply:
+    """Return the frames of a thread that runs or is blocked; of all of them, a few each, if none is named."""
+    session.mirror.require_live()
+    seen = await session.where.look()
+    chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
+    if thread_id is None:
+        levels = min(levels, ROWS)
+    elif not chosen:
+        listed = ", ".join(str(each.thread_id) for each in seen.threads)
+        raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
+    lines = ["Not stopped: these frames have no variables."]
+    data: list[Mapping[str, Any]] = []
+    for each in chosen:
+        shown = each.frames[start : start + levels]
+        lines.append(f"{each.thread_id} {each.name}:")
+        lines += [
+            f"  #{number} {frame_line(frame, call.debugger.project)}"
+            for number, frame in enumerate(shown, start)
+        ]
+        left = len(each.frames) - start - len(shown)
+        if left > 0:
+            lines.append(
+                f"  ({left} more frames: thread_id={each.thread_id}, start_frame={start + len(shown)})"
+            )
+        frames = [frame_place(frame) for frame in shown]
+        data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
+    if seen.silent:
+        lines.append(f"({silence(session)})")
+    return Reply("\n".join(lines), {"state": session.mirror.phase.value, "threads": data})
+
+
+def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
+    handle = stop.handle("frame_id", frame["id"])
+    reference = _reference(frame)
+    more = f", source_reference {reference}" if reference else ""
+    more += ", default" if number and frame is stop.top else ""
+    return f"#{number} {frame_line(frame, call.debugger.project)} [frame_id {handle}{more}]"
+
+
+def _reference(frame: StackFrame) -> int:
+    """Return the number by which `dap_source` shows a source that only the adapter has; 0: it is a file."""
+    return frame.get("source", {}).get("sourceReference") or 0
+
+
+def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
+    reference = _reference(frame)
+    owner = session.frames.owner(frame)
+    return {
+        "frame_id": stop.handle("frame_id", frame["id"]),
+        **frame_place(frame),
+        **({"source_reference": reference} if reference else {}),
+        **({"of": owner} if owner else {}),
+    }
+
+
+def frame_place(frame: StackFrame) -> Mapping[str, Any]:
+    """Return where a frame is, as data."""
+    return {
+        "function": frame["name"],
+        "file": frame_path(frame),
+        "line": frame["line"],
+    }
+
+
+TOOLS = (dap_stacktrace,)

@@ -1,0 +1,150 @@
+"""What a stack shows: who awaits, the outermost frame of the user's, how many are between, and ids."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.running import go_built
+from tests.harness import ask, client, evaluate, needs, read
+from tests.processes import LIMIT
+from tests.programs import Program, compiled
+
+TASKS = """
+import asyncio
+
+
+async def store(item):
+    await asyncio.sleep(0)
+    return item  # @store
+
+
+async def handle(item):
+    return await store(item)  # @handle
+
+
+async def both(first):
+    second = asyncio.create_task(handle(first + 1), name="second")
+    return await asyncio.gather(asyncio.create_task(handle(first), name="first"), second)  # @both
+
+
+async def main():
+    told = "by main"
+    return await asyncio.wait_for(asyncio.create_task(both(1), name="both"), 60)  # @main
+
+
+asyncio.run(main())  # @run
+"""
+
+
+def written(folder: Path, name: str, text: str) -> Program:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return Program(path, path)
+
+
+async def test_the_stack_of_a_task_goes_on_where_it_is_awaited_and_counts_the_event_loop(
+    tmp_path: Path,
+) -> None:
+    p = written(tmp_path, "tasks.py", TASKS)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(
+            c, "dap_run", program=str(p), breakpoints=[p.at("store", condition="item == 1")]
+        )
+        lines = [re.sub(r" \[\d+\]$", "", line) for line in stop["stack"]]
+        assert lines == [
+            f"store tasks.py:{p.line('store')}",
+            f"handle tasks.py:{p.line('handle')}",
+            "(task first, awaited by task both)",
+            f"both tasks.py:{p.line('both')}",
+            "(task both, awaited by task Task-1)",
+            lines[5],
+            f"main tasks.py:{p.line('main')}",
+            lines[7],
+            f"<module> tasks.py:{p.line('run')}",
+        ]
+        assert re.fullmatch(r"wait_for asyncio/tasks.py:\d+", lines[5])
+        assert re.fullmatch(r"\d+ frames of Python's library", lines[7])
+        main = int(stop["stack"][6].rpartition("[")[2].rstrip("]"))
+        assert await evaluate(c, "told", frame_id=main) == "'by main'"
+        shown = await read(c, "dap_snapshot")
+        assert "Stack [frame_id]:\n  store tasks.py" in shown
+
+
+async def test_frames_of_libraries_are_counted_in_a_stack_and_listed_when_they_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    text = "import re\n\n\ndef change(found):\n    return '!'  # @change\n\n\n"
+    text += "import contextlib\nstack = contextlib.ExitStack()\n"
+    text += "stack.callback(re.sub, 'a', change, 'a')\nstack.close()  # @close\n"
+    p = written(tmp_path, "exits.py", text)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("change")])
+        listed = (await read(c, "dap_stacktrace")).splitlines()
+        assert [line.split(" [")[0] for line in (listed[0], listed[-1])] == [
+            f"#0 change exits.py:{p.line('change')}",
+            f"#{listed[-1].split()[0][1:]} <module> exits.py:{p.line('close')}",
+        ]
+        (folded,) = listed[1:-1]
+        number = int(folded.split()[3])
+        assert folded == f"#1 to #{number} {number} frames of Python's library: start_frame=1"
+        unfolded = (await read(c, "dap_stacktrace", start_frame=1)).splitlines()
+        assert unfolded[0] == f"{number} frames of Python's library:"
+        assert unfolded[1].startswith("#1 sub ")
+        frame = int(unfolded[1].rpartition("frame_id ")[2].rstrip("]"))
+        assert await evaluate(c, "pattern", frame_id=frame) == "'a'"
+
+
+DEEP_C = """
+static int even(int n);
+static int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+static int even(int n) {
+    if (n == 0)
+        return 1; // @bottom
+    return odd(n - 1);
+}
+int main(void) {
+    return even(300); // @main
+}
+"""
+DEEP_GO = """package main
+
+func odd(n int) int {
+	return even(n - 1)
+}
+
+func even(n int) int {
+	if n == 0 {
+		return 1 // @bottom
+	}
+	return odd(n - 1)
+}
+
+func main() {
+	even(300) // @main
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "delve"])
+async def test_a_stack_that_is_cut_shows_the_outermost_frame_and_says_how_many_are_left_out(
+    tmp_path: Path, adapter: str
+) -> None:
+    needs(adapter)
+    if adapter == "delve":
+        source = written(tmp_path, "deep.go", DEEP_GO).path
+        p = Program(source, Path(go_built(source, tmp_path)))
+    else:
+        p = compiled("", tmp_path, written(tmp_path, "deep.c", DEEP_C).path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=[p.at("bottom")])
+        *inner, gap, outermost = stop["stack"]
+        assert len(inner) == 5
+        assert inner[0].endswith(f":{p.line('bottom')}")
+        assert re.search(rf"main {p.source.name}:{p.line('main')} \[\d+\]$", outermost)
+        # What runs main is left out, too.
+        left = int(gap.split()[1])
+        listed = await ask(c, "dap_stacktrace", start_frame=296, levels=100)
+        assert left == listed["total_frames"] - 6
+        assert gap.endswith(" more: dap_stacktrace start_frame=5")
