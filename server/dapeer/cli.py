@@ -333,7 +333,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         action="store_true",
-        help="results hold their facts as data (structuredContent), too; many hosts then show their model that instead of the text",
+        help="results hold their facts as data (structuredContent), too; a host may then show its model only that",
     )
     parser.add_argument(
         "--opencode",

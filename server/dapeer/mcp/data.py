@@ -1,7 +1,7 @@
 """How a client says that it reads the data of results: MCP's `structuredContent`, besides the text.
 
-Several hosts show their model the data of a result instead of its text, once there is any. So only who
-asks for data gets it: a client that names our extension among its capabilities (MCP 2026-07-28, which
+A host may show its model the data of a result instead of its text, once there is any (`docs/hosts.md`).
+So only who asks for data gets it: a client that names our extension among its capabilities (MCP 2026-07-28, which
 has them in each request; before that they come with `initialize`), or that is started with `--data`.
 
 Only the standard library: the bridge needs it.
