@@ -6,7 +6,7 @@ from typing import Final
 
 # Clients put this into the system prompt, so every character costs; a test keeps it below 1,500.
 INSTRUCTIONS: Final = """\
-dapeer debugs real programs through real debug adapters (debugpy, gdb, …).
+dapeer debugs programs through real debug adapters (debugpy, gdb, …).
 
 0. A person may be debugging already: dap_status also lists the sessions of their Neovim. Join those: \
 breakpoints and steps are shared.
@@ -17,7 +17,7 @@ again.
 waits for the next stop (timeout_ms=0: not) and tells what is new there. evaluate=[…] adds values; \
 show=brief: place and changes only, full: all.
 3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \
-dap_exception_info. Ids (frame, variables_reference) die with their stop: take new ones.
+dap_exception_info. Ids die with their stop: take new ones.
 4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time, also before dap_run.
 5. Output: dap_program_output(since=cursor), also while the program runs and after its end. \
 dap_history: earlier stops.

@@ -30,7 +30,7 @@ async def dap_source(
     count: Annotated[int, Field(ge=1, le=500)] = 50,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return numbered source lines of a file, default the current one, or of an adapter's source_reference."""
+    """Return numbered source lines of a file, default the current one."""
     if filename is None and source_reference is None:
         current = await _current_source(call, session_id)
         filename, source_reference = current.get("path"), current.get("sourceReference")

@@ -35,7 +35,7 @@ async def dap_evaluate(
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Evaluate in a frame (default the one shown). Context repl runs statements, or debugger commands in gdb."""
+    """Evaluate in a frame, default the one shown. Context repl runs statements, or debugger commands in gdb."""
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
     session = call.focus.session(session_id)
@@ -69,7 +69,7 @@ async def dap_set_variable(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Give a variable (with some adapters any assignable expression) a value."""
+    """Give a variable a value."""
     session = call.focus.session(session_id)
     assignable = session.supports("setExpression")
     if not assignable:

@@ -69,7 +69,7 @@ async def dap_current_location(
 
 @tool("List threads", read_only=True)
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
-    """List the threads (and asyncio tasks), which of them are stopped, and where each is in the user's code."""
+    """List the threads and asyncio tasks, and where each is in the user's code."""
     session = call.focus.session(session_id)
     session.mirror.require_live()
     seen = await session.where.look()
@@ -105,7 +105,7 @@ def _thread_data(session: Session, seen: Place) -> Mapping[str, Any]:
 
 @tool("List scopes", read_only=True)
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
-    """List the scopes of a frame (default the one shown) with the variables_reference of each."""
+    """List the scopes of a frame with the variables_reference of each."""
     session = call.focus.session(session_id)
     with looking(session) as stop:
         frame = await frame_of(session, frame_id)
@@ -230,7 +230,7 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
 async def dap_exception_info(
     call: Call, thread_id: ThreadId = None, session_id: SessionId = None
 ) -> Reply:
-    """Return type, message and traceback of the exception that the program stopped at."""
+    """Return type, message and traceback of the exception."""
     session = call.focus.session(session_id)
     thread = thread_of(session, thread_id)
     stop = session.mirror.stopped(thread)

@@ -41,7 +41,7 @@ async def dap_program_output(
     include_metadata: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return what the program printed: the last lines, or those after cursor `since`. Works after the end, too."""
+    """Return what the program printed: the last lines, or those after cursor `since`; after its end, too."""
     # Its processes print into one log, which is complete when all have ended.
     session = root(call.focus.look(session_id))
     log = session.mirror.output
@@ -181,7 +181,7 @@ async def dap_history(
     number: Annotated[int | None, Field(ge=1, description="show this stop in full")] = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """List the stops so far with place, reason and changed variables, or show one in full. Works after the end, too."""
+    """List the stops so far with place, reason and changed variables, or show one in full."""
     session = call.focus.look(session_id)
     history = session.mirror.history
     await session.looked_at()

@@ -221,7 +221,7 @@ async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
 async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
-    """End the session; an attached program runs on, a launched one ends, unless `terminate_debuggee` says."""
+    """End the session; an attached program runs on, a launched one ends."""
     session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."

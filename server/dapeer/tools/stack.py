@@ -30,7 +30,7 @@ async def dap_stacktrace(
     levels: Annotated[int, Field(ge=1, le=100)] = 20,
     session_id: SessionId = None,
 ) -> Reply:
-    """List a thread's frames, the innermost first, with their frame_id; of a running one where the adapter can."""
+    """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
     session = call.focus.session(session_id)
     if session.mirror.stop is None and session.where.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)

@@ -172,7 +172,7 @@ async def dap_run(
     wait_until_paused: WaitUntilPaused = True,
     timeout_ms: Milliseconds = 30_000,
 ) -> Reply:
-    """Debug a program, or attach to one, and return its first stop or its end. With breakpoints, and what to `evaluate` there, one call shows all."""
+    """Debug a program, or attach to one, and return its first stop or its end."""
     project = call.debugger.project
     inputs = {"program": program, "module": module, "code": code, "args": args, "cwd": cwd}
     inputs |= {"env": env, "python": python, "pid": pid, "host": host, "port": port, "core": core}
