@@ -93,5 +93,5 @@ def test_a_stack_names_the_folder_of_the_file_that_the_first_line_names_only_the
     )  # fmt: skip
     assert render.snapshot(view, PROJECT).splitlines() == [
         "Stopped (step) at shop/cart.py:3 in total [session 1]",
-        "Stack:", "  total cart.py:3", "  pay shop/till.py:9", "  main cart.py:20",
+        "Called by:", "  pay shop/till.py:9", "  main cart.py:20",
     ]  # fmt: skip

@@ -93,7 +93,7 @@ def test_of_600_frames_the_innermost_are_shown_and_the_others_counted() -> None:
     assert [line.split()[0] for line in lines[: stacks.ROWS]] == [f"f{n}" for n in range(5)]
     more = f"… {600 - stacks.ROWS - 1} more: dap_stacktrace start_frame=5"
     assert lines[stacks.ROWS :] == [more, "f19 a.py:29 [100005]"], "the outermost that is known"
-    assert "Stack [frame_id]:\n  f0 a.py:10\n  f1 a.py:11 [100001]\n" in text(told)
+    assert "Called by [frame_id]:\n  f1 a.py:11 [100001]\n" in text(told)
 
 
 def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
@@ -275,7 +275,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
     }
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),
-        "a.py:10", "session 1", *view.get("stack", ()), *view.get("notes", ()),
+        "a.py:10", "session 1", *view.get("stack", ())[1:], *view.get("notes", ()),
         *view.get("source", "").splitlines(),
         *(f"{name} = {value}" for name, value in view.get("locals", {}).items()),
         "x: 1 → 2", "empty:  → e", "v0: new", *view.get("output", "").splitlines(),

@@ -72,7 +72,14 @@ async def test_what_asyncio_catches_is_told() -> None:
 async def test_a_traceback_has_one_order_from_the_first_cause_on() -> None:
     p = program("raises.py")
     async with asyncio.timeout(LIMIT), client() as c:
-        await ask(c, "dap_run", program=str(p), args=["chained"])
+        stop = await ask(c, "dap_run", program=str(p), args=["chained"])
+        stack = [line.partition(" [")[0] for line in stop["stack"]]
+        place = "fixtures/programs/raises.py"
+        assert stack[-3:] == [
+            "(before it: ValueError: bad number)",
+            f"work {place}:{p.line('work')}",
+            f"chained {place}:{p.line('tried')}",
+        ]
         told = (await read(c, "dap_exception_info")).splitlines()
         assert told[0] == "KeyError: 'outer' (unhandled)"
         places = [line.split(", ")[1] for line in told if line.startswith("  File ")]

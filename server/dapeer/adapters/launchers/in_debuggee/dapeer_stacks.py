@@ -120,6 +120,9 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     lists.create_frames_list_from_traceback = followed(
         lists.create_frames_list_from_traceback, lists
     )
+    lists.create_frames_list_from_exception_cause = labelled(
+        lists.create_frames_list_from_exception_cause, lists
+    )
 
 
 def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # noqa: ANN401 - pydevd's
@@ -133,6 +136,22 @@ def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # no
             while known and is_starter(known[-1]):
                 del known[-1]
             follow(known, lists)
+        return frames
+
+    return create
+
+
+def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # noqa: ANN401 - pydevd's
+    """Return what makes lists of the frames of an exception that led to another one, behind a label that names it."""
+
+    def create(*arguments: Any) -> Any:  # noqa: ANN401
+        frames = stock(*arguments)
+        with contextlib.suppress(Exception):  # the program's own classes
+            error: Any = frames.exc_desc
+            label = f"before it: {type(error).__qualname__}: {error}"
+            frames._frames.insert(0, lists.Frame(None, 0, lists.FCode(label, LABEL), {}))  # noqa: SLF001
+            # pydevd writes it before the name of each frame.
+            frames.exc_desc = LABEL
         return frames
 
     return create
@@ -192,8 +211,9 @@ def tell_all(factory: Any, command: Any) -> None:  # noqa: ANN401 - pydevd's cla
 
 
 def as_label(frame: dict[str, Any]) -> dict[str, Any]:
-    """Return a frame as a label, if it stands for one."""
+    """Return a frame as a label, if it stands for one; without what pydevd writes before its name."""
     source: dict[str, Any] = frame.get("source") or {}
+    frame["name"] = frame["name"].replace(f"[Chained Exc: {LABEL}] ", "")
     if source.get("path") != LABEL:
         return frame
     place = {"line": 0, "column": 0, "presentationHint": "label"}
