@@ -14,10 +14,10 @@ Ten moments of debugging, each told by one answer, with real adapters. Addresses
 the same on every run. `uv run python -m tests.answers` makes this page; a test of the gallery (`tests/real`) checks it.
 
 Before is commit 3b9f2cb: the text of an answer, and its structured content, which Claude Code showed its model in place of the
-text. Now the text is all that there is. In bytes of UTF-8; the last column compares text with text.
+text. Now the text is all that there is. In bytes of UTF-8; the last two columns compare it with either.
 """
 
-HEAD = ("", "before: text", "before: structured", "now: text", "now / before")
+HEAD = ("", "before: text", "before: structured", "now", "now / text", "now / structured")
 
 
 def page(scenarios: Sequence[Scenario], before: Mapping[str, Read], now: Mapping[str, Read]) -> str:
@@ -37,8 +37,8 @@ def rows(before: Mapping[str, Read], now: Mapping[str, Read]) -> list[tuple[str,
     sizes = [(name, before[name].size, before[name].data_size, now[name].size) for name in now]
     total = ("total", *(sum(column) for column in list(zip(*sizes, strict=True))[1:]))
     return [
-        (name, f"{old:,}", f"{old_data:,}", f"{new:,}", f"{new / old:.2f}")
-        for name, old, old_data, new in [*sizes, total]
+        (name, f"{old:,}", f"{data:,}", f"{new:,}", f"{new / old:.2f}", f"{new / data:.2f}")
+        for name, old, data, new in [*sizes, total]
     ]
 
 
