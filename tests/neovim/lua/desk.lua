@@ -34,6 +34,13 @@ local function messages()
   return vim.fn.has('nvim-0.11') == 1 and told or told:gsub('\n+', '\n'):gsub('\n$', '')
 end
 
+local function autocommands()
+  -- One of Neovim's own is there for a moment after a file is shown: it marks a matching bracket.
+  return #vim.tbl_filter(function(each)
+    return not (each.once and each.event == 'SafeState')
+  end, vim.api.nvim_get_autocmds({}))
+end
+
 function M.look()
   local desk = require('person').desk()
   local more = {}
@@ -56,7 +63,7 @@ function M.look()
     -- Itself, or none: `:wincmd p` does nothing in both cases.
     previous = vim.fn.winnr('#') ~= vim.fn.winnr() and vim.fn.winnr('#') or 0,
     options = { vim.o.shortmess, vim.o.eventignore, vim.o.hidden },
-    autocommands = #vim.api.nvim_get_autocmds({}),
+    autocommands = autocommands(),
     quickfix = vim.fn.getqflist({ nr = '$', id = 0 }),
     messages = messages(),
   }
