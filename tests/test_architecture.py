@@ -39,8 +39,8 @@ LAYERS: tuple[frozenset[str], ...] = (
             "secret_files",
         }
     ),
-    frozenset({"variables"}),
-    frozenset({"stacks", "mirror", "relevance", "returns"}),
+    frozenset({"returns", "variables"}),
+    frozenset({"stacks", "mirror", "relevance"}),
     frozenset({"printed"}),
     frozenset({"history", "logged", "placed", "loaded", "failed"}),
     frozenset({"output"}),

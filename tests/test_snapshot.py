@@ -272,6 +272,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
         "tasks",
         "values",
         "failed",
+        "returned",
     }
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),

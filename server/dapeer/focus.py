@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dapeer.brief import Reader
 from dapeer.debugger import Debugger
 from dapeer.errors import NoSession
 from dapeer.family import acting, family, root, runs
@@ -21,6 +22,8 @@ class Focus:
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
         self._used: Session | None = None
+        self.reader = Reader()
+        """What the client was told of stops."""
         self._started: list[Session] = []
 
     def started(self, session: Session) -> None:

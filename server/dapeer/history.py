@@ -36,6 +36,10 @@ _PLANNED = frozenset({
 """Reasons of stops that somebody wanted just there."""
 
 
+_SHOWN = frozenset({"arguments", "locals", "returnValue"})
+"""Hints of adapters at scopes of which a person looks at all variables."""
+
+
 @dataclass(slots=True)
 class Stop:
     """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
@@ -122,7 +126,7 @@ class Stop:
     def local_scopes(self, frame_id: int) -> list[Scope]:
         """Return the scopes of a frame whose variables a person looks at first."""
         scopes = [scope for scope in self.scopes.get(frame_id, ()) if not scope.get("expensive")]
-        hinted = [s for s in scopes if s.get("presentationHint") in {"locals", "arguments"}]
+        hinted = [s for s in scopes if s.get("presentationHint") in _SHOWN]
         named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
         return hinted or named or scopes[:1]
 

@@ -22,6 +22,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         _stack(view, project),
         _section("Locals", assignments(view.get("locals", {}))),
         _section("Changed", changes(view.get("changed", {}), view.get("locals", {}))),
+        *(f"Returned from {each}" for each in [view.get("returned", "")] if each),
         _section("Values", values(view)),
         _section("Threads", view.get("threads", ())),
         _section("Tasks", view.get("tasks", ())),

@@ -5,7 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dapeer.dap.types import StackFrame
+from dapeer.fitting import fitted
 from dapeer.history import Stop
+from dapeer.relevance import chosen
+
+MOST = 4
+"""Locals of a function that has returned that are told."""
+VALUE = 50
+"""Characters of each."""
+
+
+def last_of_returned(stops: Iterable[Stop], now: Stop) -> str:
+    """Return the function that the program has left since the stop before, and its locals there; empty: none that is known."""
+    last = returned(stops, now)
+    if last is None or last.top is None or last.number != now.number - 1:
+        return ""
+    found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]
+    values = [f"{each['name']} = {fitted(one_line(each['value']), VALUE)}" for each in found[:MOST]]
+    more = ", …" if len(found) > MOST else ""
+    told = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
+    return f"{last.top['name']}{told}"
+
+
+def one_line(value: str) -> str:
+    """Return a value without the line ends that only lay it out."""
+    return " ".join(value.split()) if "\n" in value else value
 
 
 def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:

@@ -23,6 +23,7 @@ from dapeer.history import Stop
 from dapeer.logged import Message
 from dapeer.mirror import Mirror
 from dapeer.output import squeezed
+from dapeer.returns import last_of_returned
 from dapeer.stacks import frame_path, relative
 from dapeer.variables import VALUE, changes_in, locals_of, one_line
 
@@ -57,6 +58,8 @@ class Snapshot(TypedDict):
     stack: NotRequired[list[str]]
     locals: NotRequired[dict[str, str]]
     changed: NotRequired[dict[str, list[str | None]]]
+    returned: NotRequired[str]
+    """The function that the program has left since the stop before, and its locals there."""
     values: NotRequired[dict[str, str]]
     """By expression what it is at this stop, where a caller has asked for it."""
     failed: NotRequired[dict[str, str]]
@@ -123,6 +126,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         stack=stacks.shown(stop, mirror.frames, project),
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
+        returned=last_of_returned(mirror.history, stop),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],

@@ -1,10 +1,18 @@
 """What a caller who makes a program run is told of its next stop: what he asks for, and no more than that."""
 
 import asyncio
+from pathlib import Path
 
-from tests.harness import ask, call, client, data, read, text
+import pytest
+from mcp import Client
+
+from dapeer.adapters.definition import load_all, shipped
+from dapeer.debugger import Debugger
+from dapeer.mcp.server import make_server
+from dapeer.tools import TOOLS
+from tests.harness import ask, call, client, data, needs, read, text
 from tests.processes import LIMIT
-from tests.programs import program
+from tests.programs import ROOT, compiled, program
 
 SHOP = program("shop.py")
 LOOP = program("loop.py")
@@ -74,3 +82,79 @@ async def test_a_time_out_of_nothing_does_not_wait() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         started = await ask(c, "dap_run", program=str(p), timeout_ms=0)
         assert started["state"] == "running"
+
+
+async def test_what_did_not_change_in_the_frame_is_not_told_again() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        first = await read(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        assert "\n  main shop.py:" in first
+        assert "\n  self = Order(" in first
+        await ask(c, "dap_evaluate", expression="total = total - 9", context="repl")
+        told = await read(c, "dap_goto", line=SHOP.line("add") - 1)
+        assert told.splitlines() == [
+            f"Stopped (goto) at fixtures/programs/shop.py:{SHOP.line('add') - 1} in total",
+            f"→ {SHOP.line('add') - 1}         for item in self.items:",
+            "Changed:",
+            "  total: 90.0 → 81.0",
+            "(as before: stack, 2 locals)",
+        ]
+        # Who asks again, or for all, is told all.
+        for tool, more in (
+            ("dap_snapshot", {}),
+            ("dap_wait_until_paused", {}),
+            ("dap_step_over", {"show": "full"}),
+        ):
+            whole = await read(c, tool, **more)
+            assert "\n  main shop.py:" in whole
+            assert "\n  self = Order(" in whole
+            assert "as before" not in whole
+
+
+async def test_a_frame_in_which_the_program_stops_anew_is_told_whole() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("add")])
+        into = await read(c, "dap_step_into")
+        assert "\n  total shop.py:" in into
+        assert "\n  discount = 0.1" in into
+        back = await read(c, "dap_step_out")
+        assert "as before: stack, 3 locals" in back, "it was told before the call"
+
+
+async def test_another_client_is_told_all_of_a_stop() -> None:
+    definitions = load_all(shipped())
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(definitions, ROOT) as debugger,
+        Client(make_server(debugger, TOOLS)) as one,
+        Client(make_server(debugger, TOOLS)) as other,
+    ):
+        await read(one, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("add")])
+        assert "as before" in await read(one, "dap_step_over")
+        assert "\n  self = Order(" in await read(other, "dap_step_over", session_id=1)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "value", "inner"),
+    [
+        ("debugpy", "loop.py", "(return) inner = 0", "inner; its locals at line {}: value = 0"),
+        ("gdb", "loop.c", "(return) = 0", "inner; its locals at line {}: value = 0, doubled = 0"),
+        ("js-debug", "loop.js", "Return value = ", "global.inner; its locals at line {}: "),
+    ],
+)
+async def test_a_step_that_returns_tells_what_was_returned_and_the_last_locals(
+    adapter: str, name: str, value: str, inner: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = compiled(name, tmp_path) if name.endswith(".c") else program(name)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), type=adapter, breakpoints=[p.at("inner")])
+        out = await read(c, "dap_step_out", show="brief")
+        assert f"\nReturned from {inner.format(p.line('inner'))}" in out
+        assert f"\n  {value}" in out
+
+
+async def test_what_was_returned_is_told_once_and_not_when_the_program_goes_on() -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("add")])
+        assert "(return) Item.cost = 36.0" in await read(c, "dap_step_over", show="full")
+        assert "(return)" not in await read(c, "dap_continue", show="full")

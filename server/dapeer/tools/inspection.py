@@ -24,6 +24,7 @@ from dapeer.tools.arguments import (
     frame_of,
     thread_of,
 )
+from dapeer.tools.asked import Asked
 from dapeer.tools.looking import looking
 from dapeer.tools.lookup import find
 from dapeer.tools.notes import noted
@@ -43,7 +44,7 @@ RESULT = 2000
 @tool("Look at everything", read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
-    return await look(call, call.focus.look(session_id))
+    return await look(call, call.focus.look(session_id), asked=Asked(show="full"))
 
 
 @tool("Where is it", read_only=True)

@@ -157,11 +157,15 @@ async def look(
     if said:
         view["notes"] = [*view.get("notes", ()), *said]
     await add_values(view, session, asked, left)
+    told = view
     if asked.show == "brief":
-        view = brief(view)
+        told = view = brief(view)
+    else:
+        told = view if asked.show == "full" else call.focus.reader.untold(view)
+        call.focus.reader.told(view)
     only = len(call.debugger.sessions) == 1
-    told = render.snapshot(view, call.debugger.project, only=only)
-    return Reply(told, cast("dict[str, Any]", view))
+    text = render.snapshot(told, call.debugger.project, only=only)
+    return Reply(text, cast("dict[str, Any]", view))
 
 
 def _silences(session: Session, seen: Seen | None) -> Iterator[str]:

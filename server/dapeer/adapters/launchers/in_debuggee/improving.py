@@ -19,6 +19,7 @@ PARTS = (
     "dapeer_errors",
     "dapeer_types",
     "dapeer_stacks",
+    "dapeer_returned",
 )
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
 HELPERS = ("dapeer_forms", "dapeer_objects")
