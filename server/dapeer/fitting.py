@@ -22,17 +22,21 @@ ENDING = 24
 """Characters without which the last element of a list is not cut."""
 
 _TOKEN = re.compile(
-    r"""(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|[][(){},]|\n""",
+    r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
+"""A string, a bracket, a comma; and what GDB and Delve say of a container's room, whose commas part nothing."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _TOLD = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
 """How long something was before anybody cut it: `… (2000 chars)`, `…, 999] (1000 items)`."""
 _KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
 """The name of a member, or the key of an element."""
+_SIGN = re.compile(r"""['"]?[\w$@.-]+['"]?(\s*(?:=>|[:=])\s*)""")
+"""What stands between a name and its value."""
 _QUOTED = re.compile(r"""[bru]{0,2}(["'`]).*\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _LEFT_OUT = frozenset({"…", "..."})
+_CAPACITY = re.compile(r", capacity \d+(?= =)")
 _NOTHING = frozenset({"…", "(…)", "[…]", "{…}"})
 
 
@@ -80,6 +84,8 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     """
     if len(text) <= limit:
         return text
+    if len(small := _CAPACITY.sub("", text)) <= limit:
+        return small
     told = _TOLD.search(text[-80:])
     value = _read(text[:READ])
     group = _main(value, limit)
@@ -114,7 +120,8 @@ def rows(lines: Sequence[str], limit: int) -> str:
     return " | ".join([*shown, *(ending or ["…"])])
 
 
-_FOLDED = re.compile(r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\bArray\(\d+\)")
+_FOLDED = re.compile(r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)")
+_POINTER = re.compile(r"\{?0x0*[1-9a-f][0-9a-f]*\}?")
 
 
 _KEYED = re.compile(r"(?:Weak)?(?:Map|Set)\(")
@@ -134,6 +141,15 @@ def is_folded(text: str) -> bool:
     )
 
 
+def says_nothing(text: str, kind: str) -> bool:
+    """Whether a value is told by the name of its type, or by where it lies.
+
+    >>> says_nothing("Worker", "Worker"), says_nothing("0x7f10", "Node *"), says_nothing("0x7f10", "void *")
+    (True, True, False)
+    """
+    return text == kind or bool(_POINTER.fullmatch(text) and "*" in kind and "void" not in kind)
+
+
 def is_list(text: str) -> bool:
     """Whether the elements of a value have no names."""
     group = _main(_read(text[:READ]), len(text))
@@ -147,12 +163,19 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     '(1000) [{id: 1}, {id: 2}, …]'
     >>> unfolded("Cart {items: Array(1)}", [("items", "(1) ['cup']")])
     "Cart {items: (1) ['cup']}"
+    >>> unfolded("Cart", [("total", "3")]), unfolded("0x7f10", [("next", "0x0")])
+    ('Cart {total: 3}', '0x7f10 → {next: 0x0}')
     """
     group = _main(_read(text[:READ]), len(text))
-    if group is None or not elements:
+    if not elements:
         return text
-    named = group.source[group.start] != "["
-    parts = [f"{name}: {value}" if named else value for name, value in elements]
+    if group is None:
+        told = ", ".join(f"{name}: {value}" for name, value in elements)
+        return f"{text}{' →' * text.startswith('0x')} {{{told}}}"
+    named = group.source[group.start] != "[" and not elements[0][0].strip("[]").isdecimal()
+    key = _SIGN.match(group.items[0].text) if group.items else None
+    sign = key[1] if key else ": "
+    parts = [f"{name}{sign}{value}" if named else value for name, value in elements]
     size = _SIZE.match(text)
     folded = group.items[-1].text in _LEFT_OUT if group.items else False
     more = (
@@ -266,8 +289,13 @@ def _read(text: str) -> _Item:
 
 def _count(group: _Group) -> str:
     """Return how many elements something has; empty where the adapter has left some out."""
-    known = group.items and not any(item.text in _LEFT_OUT for item in group.items)
+    known = group.items and not any(_is_left_out(item) for item in group.items)
     return f"{len(group.items)} items" if known and group.source[group.end - 1] in ")]}" else ""
+
+
+def _is_left_out(item: _Item) -> bool:
+    """Whether something stands for the elements that an adapter has left out: `…`, `...+936 more`."""
+    return item.text in _LEFT_OUT or item.text.startswith("...+")
 
 
 def _name(item: _Item) -> str:
@@ -299,7 +327,7 @@ def _group(group: _Group, room: int, used: Collection[str]) -> str:
 def _ending(group: _Group, room: int, used: Collection[str]) -> str:
     """Return the last element of a list, cut to the room; empty: there is no room, or it is not the last."""
     last = group.items[-1] if len(group.items) > AT_ONCE else None
-    if last is None or _name(last) or last.text.endswith(tuple(_LEFT_OUT)):
+    if last is None or _name(last) or _is_left_out(last) or last.text.endswith("..."):
         return ""
     # A few characters of the last element say less than one more of the first.
     text = last.text if len(last.text) <= room or room < ENDING else _item(last, room, used)
@@ -309,7 +337,7 @@ def _ending(group: _Group, room: int, used: Collection[str]) -> str:
 def _items(items: Sequence[_Item], room: int, used: Collection[str]) -> Iterator[str]:
     """Yield the first elements, each cut to its share of the room."""
     for number, item in enumerate(items):
-        if item.text in _LEFT_OUT:
+        if _is_left_out(item):
             return
         left = len(items) - number
         share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, LEAST))

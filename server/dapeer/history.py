@@ -94,6 +94,8 @@ class Stop:
     """What to know where the file has changed since the program loaded it, as one line."""
     left_by: str = ""
     """Who has asked for the program to run on; empty: nobody that we know of."""
+    folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    """Of the locals that were opened to show them: how many containers were, and what the adapter had said, by name."""
     settled: bool = False
     """Whether the program has moved on, and the locals are what is kept of them."""
     _handles: dict[Target, int] = field(default_factory=dict[Target, int])
@@ -170,15 +172,23 @@ class Stop:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif asked.get("start") == 0:
-            # js-debug has internal properties of its own among them.
-            self.first[reference] = [v for v in variables if not v["name"].startswith("[[")]
+            self.first[reference] = [v for v in variables if not _is_aside(v)]
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
         first = self.first.get(variable["variablesReference"])
         if not first:
             return variable["value"]
-        return unfolded(variable["value"], [(v["name"], v["value"]) for v in first])
+        return unfolded(variable["value"], [(v["name"], self.shown(v)) for v in first])
+
+    def inside(self, variable: Variable) -> list[Variable]:
+        """Return what was fetched of a variable that the adapter shows folded."""
+        return self.first.get(variable["variablesReference"], [])
+
+    def opened(self, variable: Variable) -> int:
+        """Return how many containers were opened to show a variable."""
+        first = self.first.get(variable["variablesReference"])
+        return 1 + sum(map(self.opened, first)) if first else 0
 
     def arguments(self) -> set[str]:
         """Return the names of the innermost frame's arguments, as far as the adapter tells them apart."""
@@ -234,6 +244,7 @@ class Stop:
 
     def settle(self) -> None:
         """Keep only what is worth remembering once the program has moved on."""
+        self.folded = {v["name"]: self.said(v) for v in self.locals() if self.opened(v)}
         self.settled = True
         self.frames = {
             t: frames[: max(KEPT_FRAMES, (self.front or 0) + 1)]
@@ -252,12 +263,25 @@ class Stop:
         self._handles.clear()
         self._targets.clear()
 
+    def said(self, variable: Variable) -> tuple[int, str]:
+        """Return how far a local is opened, and what the adapter says of it."""
+        if self.settled:
+            return self.folded.get(variable["name"], (0, variable["value"]))
+        return self.opened(variable), fitted(variable["value"], KEPT_VALUE)
+
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return what is worth remembering of variables."""
         return [
             Variable(name=v["name"], value=fitted(self.shown(v), KEPT_VALUE), variablesReference=0)
             for v in variables[:KEPT_VARIABLES]
         ]
+
+
+def _is_aside(variable: Variable) -> bool:
+    """Whether a member is none that holds data: js-debug has internal properties of its own among them, getters, and methods."""
+    name, value = variable["name"], variable["value"]
+    computed = variable.get("presentationHint", {}).get("lazy")
+    return bool(computed) or name.startswith("[[") or value.startswith(("ƒ ", "async ƒ ", "class "))
 
 
 class History:
@@ -305,16 +329,28 @@ class History:
         before = _values(earlier)
         now = _values(stop)
         return {
-            name: (before.get(name), value)
-            for name, value in now.items()
-            if before.get(name) != value
+            name: (before[name][0] if name in before else None, value)
+            for name, (value, said) in now.items()
+            if name not in before or _differs(before[name], (value, said))
         }
 
 
-def _values(stop: Stop) -> dict[str, str]:
+Told = tuple[str, tuple[int, str]]
+"""A local as it is shown, and how far it is opened for that and what the adapter says of it."""
+
+
+def _values(stop: Stop) -> dict[str, Told]:
     # Of the earlier stop only a part is kept, so that part is compared on both sides.
-    variables = stop.locals() if stop.settled else stop.kept(stop.locals())
-    return {v["name"]: v["value"] for v in variables}
+    variables = stop.locals()
+    shown = variables if stop.settled else stop.kept(variables)
+    pairs = zip(shown, variables[: len(shown)], strict=True)
+    return {v["name"]: (v["value"], stop.said(each)) for v, each in pairs}
+
+
+def _differs(before: Told, now: Told) -> bool:
+    """Whether a local has changed: what is opened further at one stop than at the other is compared unopened."""
+    (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
+    return was != shown if depth_before == depth else said_before != said
 
 
 def _same_place(one: Stop, other: Stop) -> bool:

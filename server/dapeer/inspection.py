@@ -17,7 +17,7 @@ from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.editions import Editions
 from dapeer.errors import DapeerError, RequestFailed
-from dapeer.fitting import is_folded, is_list
+from dapeer.fitting import is_folded, is_list, says_nothing
 from dapeer.history import Stop
 from dapeer.mirror import UNKNOWN, Mirror
 from dapeer.secret_files import HIDDEN, SecretFiles
@@ -38,6 +38,12 @@ UNFOLDED = 50
 """Locals whose elements are fetched where the adapter leaves them out."""
 FIRST = 5
 """Elements that are fetched of each."""
+MEMBERS = 40
+"""Members that are fetched of an object."""
+DEPTH = 2
+"""Levels that are opened below the first."""
+OPENING = 2.0
+"""Seconds that this may take."""
 QUIET = 0.015
 """Seconds without output after which a stop's output counts as complete."""
 LOOK = 6.0
@@ -186,7 +192,19 @@ class Inspection:
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
         rest = self.whole_stack(stop.thread_id)
         await _together(rest, *map(self.variables, references))
-        await _together(*map(self.unfold, relevance.by_use(stop)[:UNFOLDED]))
+        await self._open(stop)
+
+    async def _open(self, stop: Stop) -> None:
+        """Fetch what is in the values that the adapter leaves out, of those that matter some levels deep."""
+        needed = relevance.needed(stop)
+        ranked = relevance.by_use(stop)[:UNFOLDED]
+        await _together(*(self.unfold(each, whole=each in needed) for each in ranked))
+        level = needed[:FIRST]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(OPENING):
+                for _ in range(DEPTH):
+                    level = [inner for each in level for inner in stop.inside(each)][:UNFOLDED]
+                    await _together(*map(self.unfold, level))
 
     async def _explain(self, stop: Stop) -> None:
         """Have the program itself tell why it has stopped, where its adapter does not."""
@@ -302,12 +320,15 @@ class Inspection:
         }
         return (await self._request("variables", arguments)).get("variables") or []
 
-    async def unfold(self, variable: Variable) -> None:
-        """Fetch the first elements of what the adapter shows without them."""
+    async def unfold(self, variable: Variable, *, whole: bool = True) -> None:
+        """Fetch the first elements of what the adapter shows without them, and if `whole` the members of what it tells by its class."""
         reference, text = variable["variablesReference"], variable["value"]
-        if reference and is_folded(text):
-            kind = "indexed" if is_list(text) else "named"
-            await _quietly(self.page(reference, kind, 0, FIRST))
+        lists = is_list(text)
+        named = variable.get("type", "")
+        hides = is_folded(text) or ((whole or text != named) and says_nothing(text, named))
+        if reference and hides and not variable.get("presentationHint", {}).get("lazy"):
+            kind, most = ("indexed", FIRST) if lists else ("named", MEMBERS)
+            await _quietly(self.page(reference, kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
         """Return the body of `exceptionInfo` for a stopped thread."""

@@ -70,6 +70,11 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
     return groups
 
 
+def needed(stop: Stop) -> list[Variable]:
+    """Return the locals that the lines of source use, those of the line first, and the arguments."""
+    return [variable for group in _groups(stop, ())[: UNUSED - 1] for variable in group]
+
+
 AROUND, UNUSED, DEFINED = 2, 5, 6
 """Groups of locals: what the lines around name, what nothing speaks for, and what of that are definitions."""
 MOST = 20

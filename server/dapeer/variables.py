@@ -69,10 +69,12 @@ def one_line(value: str, used: Collection[str] = ()) -> str:
     'Cart(total=3)'
     """
     if "\n" not in value:
-        return fitted(_ADDRESS.sub(")", value), VALUE, used)
+        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE, used)
     lines = [" ".join(line.split()) for line in value.split("\n")]
     return rows(lines, VALUE) if value.startswith("(") else fitted(" ".join(lines), VALUE)
 
 
 _ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")
 """Where an object lies in memory, behind what it holds."""
+_ZEROS = re.compile(r"\b0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])")
+"""The beginning of an address that is written in full."""

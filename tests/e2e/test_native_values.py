@@ -43,6 +43,8 @@ SHOWN = {
 }
 SHOWN["codelldb"] = SHOWN["lldb-dap"]
 SHOWN["cdt-gdb"] = {
+    "list": " → {value: 49, next: 0x",
+    "first": ' → {id: 1, name: "bolt"}',
     "inv": "{id: 3, items: std::vector of length 2, capacity 2 = {",
     "numbers": "{1, 2, 3}",
     "ages": '{["Ada"] = 36}',

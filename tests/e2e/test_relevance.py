@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.harness import ask, client, needs
+from tests.programs import Program, compiled
 
 MANY = "\n".join(f"    a{number:03} = [{number}] * 50" for number in range(300))
 """Locals that come first in the alphabet, and that nobody asks for."""
@@ -41,7 +44,7 @@ async def test_of_hundreds_of_locals_those_are_shown_that_matter_at_the_stop(
         assert first["notes"] == ["299 more locals: dap_variables"]
         again = await ask(c, "dap_continue")
         assert again["changed"] == {
-            "a250": ["[250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, …] (50 items)", "1"],
+            "a250": ["[250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, 250, …, 250] (50 items)", "1"],
             "item": ["1", "2"],
             "total": ["0", "1"],
         }  # fmt: skip
@@ -75,3 +78,64 @@ async def test_javascripts_folded_values_are_opened_where_they_are_used(tmp_path
         stop = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "// stop")])
         assert stop["locals"]["zone"] == "(1) [{id: 1}]"
         assert "a050" not in stop["locals"]
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return compiled("members.cpp", tmp_path_factory.mktemp("members"), options=("-std=c++17",))
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "cdt-gdb"])
+async def test_what_this_points_to_shows_first_the_members_that_the_code_uses(
+    members: Program, adapter: str
+) -> None:
+    needs(adapter)
+    place = members.at("work")
+    async with client() as c:
+        stop = await ask(c, "dap_run", program=str(members), type=adapter, breakpoints=[place])
+        this = stop["locals"]["this"]
+        # They are declared last.
+        assert 0 < this.index("queue") < this.index("title") < this.index("first")
+        assert '"a title"' in this
+        step = await ask(c, "dap_step_over")
+        assert step["changed"].keys() == {"total"}
+
+
+async def test_what_javascripts_this_holds_is_shown_and_small_values_whole(tmp_path: Path) -> None:
+    needs("js-debug")
+    path = tmp_path / "members.js"
+    path.write_text(MEMBERS)
+    async with client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "// stop")])
+        assert stop["locals"]["nested"] == "{a: (2) [(2) [1, 2], (2) [3, 4]]}"
+        this = stop["locals"]["this"]
+        assert this.startswith("Worker {queue: (2) [1, 2], title: 'a title', first: '111")
+        end = await ask(c, "dap_continue")
+        assert "was computed" not in end.get("output", "")
+
+
+MEMBERS = """
+class Worker {
+  constructor() { this.first = '1'.repeat(90); this.second = '2'.repeat(90); this.queue = [1, 2]; this.title = 'a title'; }
+  get total() { console.log('total was computed'); return 1; }
+
+  work() {
+    const nested = {a: [[1, 2], [3, 4]]};
+    return this.queue.length + this.title + nested; // stop
+  }
+}
+
+
+new Worker().work();
+"""
+
+
+async def test_small_values_of_perl_are_shown_whole(tmp_path: Path) -> None:
+    needs("perl")
+    path = tmp_path / "nested.pl"
+    path.write_text(
+        "sub look {\n  my $nested = {a => [[1, 2], [3, 4]]};\n  return $nested; # stop\n}\nlook();\n"
+    )
+    async with client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "# stop")])
+        assert stop["locals"]["$nested"] == "{a=>[[1,2], [3,4]]}"

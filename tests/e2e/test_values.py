@@ -84,6 +84,7 @@ async def test_the_elements_of_javascripts_arrays_and_maps_are_shown_and_no_gett
         assert stop["locals"]["items"].startswith(first)
         assert stop["locals"]["map"] == "Map(1) {size: 1, here => {id: 1}}"
         assert stop["locals"]["order"].startswith("Order {items: (2) [{…}, {…}]")
+        assert stop["locals"]["this"] == "global", "nothing names it"
         assert stop["locals"]["big"].endswith("… (at least 99998 chars)")
         chosen = await evaluate(c, "items.filter(each => each.id > 997)")
         assert chosen == "(2) [{id: 998, name: 'cup'}, {id: 999, name: 'cup'}]"
