@@ -96,6 +96,25 @@ async def test_frames_of_libraries_are_counted_in_a_stack_and_listed_when_they_a
         assert await evaluate(c, "pattern", frame_id=frame) == "'a'"
 
 
+async def test_source_without_a_line_shows_the_place_while_the_program_is_stopped_in_that_file(
+    tmp_path: Path,
+) -> None:
+    text = "\n" * 200 + "def inner():\n    return 1  # @inner\n" + "\n" * 200
+    text += "inner()  # @call\n"
+    p = written(tmp_path, "long.py", text)
+    other = written(tmp_path, "other.py", "first = 1\n" * 90)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "   1 first" in await read(c, "dap_source", filename=str(other))
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        for asked in ({}, {"filename": "long.py"}, {"line": p.line("inner") - 3}):
+            shown = await read(c, "dap_source", count=9, **asked)
+            assert f"→ {p.line('inner')}     return 1" in shown
+        assert "→" not in await read(c, "dap_source", filename=str(other))
+        # While it runs, a file is shown from its beginning.
+        await read(c, "dap_continue")
+        assert "\n  1" in await read(c, "dap_source", filename=str(p), count=3)
+
+
 DEEP_C = """
 static int even(int n);
 static int odd(int n) { return n == 0 ? 0 : even(n - 1); }

@@ -12,7 +12,7 @@ from dapeer import snapshot as views
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 from dapeer.editions import RESTART
-from dapeer.errors import ArgumentError
+from dapeer.errors import ArgumentError, NoSession
 from dapeer.session import Session
 from dapeer.sources import FAR, part
 from dapeer.stacks import relative
@@ -26,23 +26,27 @@ async def dap_source(
     call: Call,
     filename: OptionalFilename = None,
     source_reference: int | None = None,
-    line: Line = 1,
+    line: Line | None = None,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return numbered source lines of a file, default the current one."""
+    """Return numbered source lines of a file, default around the stop."""
     if filename is None and source_reference is None:
         current = await _current_source(call, session_id)
         filename, source_reference = current.get("path"), current.get("sourceReference")
     # > If the value is > 0, the contents of the source must be retrieved through the request.
     if source_reference:
         name = f"source {source_reference}"
+        place = _place(call, session_id, source_reference)
+        line = line or _around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
         lines = await _told(call.focus.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
         notes: list[str] = []
     else:
         name = _readable(call, filename or "")
+        place = _place(call, session_id, name)
+        line = line or _around(place, count)
         shown, total = await _of_file(name, line, count)
         notes = _outdated(call, name)
     if not shown:
@@ -50,12 +54,32 @@ async def dap_source(
             f"{total} lines" if total is not None else f"no such line in its first {FAR >> 20} MiB"
         )
         raise ArgumentError(f"`line`: {name} has only {has}.", "Give a smaller line.")
-    text = views.numbered(line, shown)
+    text = views.numbered(line, shown, place)
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
     reply = Reply(f"{relative(name, call.debugger.project)}\n{text}{more}")
     return noted(reply, notes)
+
+
+def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
+    """Return the line at which the program is stopped in a file, or in a source that only its adapter has; None: it is in no frame there.
+
+    Where it has come from there, the innermost frame tells.
+    """
+    try:
+        stop = call.focus.session(session_id).mirror.stop
+    except NoSession:
+        return None
+    frames = stop.frames.get(stop.thread_id, []) if stop else []
+    key = "path" if isinstance(source, str) else "sourceReference"
+    seen = (each for each in frames[(stop.front or 0) if stop else 0 :] if each["line"] > 0)
+    return next((each["line"] for each in seen if each.get("source", {}).get(key) == source), None)
+
+
+def _around(place: int | None, count: int) -> int:
+    """Return the first of `count` lines among which a place is in the middle; without one, the first of all."""
+    return max(1, (place or 1) - count // 2)
 
 
 def _outdated(call: Call, path: str) -> list[str]:
