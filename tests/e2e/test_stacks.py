@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.running import go_built
 from tests.harness import ask, client, evaluate, needs, read
 from tests.processes import LIMIT
-from tests.programs import Program, compiled
+from tests.programs import Program, compiled, program
 
 TASKS = """
 import asyncio
@@ -113,6 +113,26 @@ async def test_source_without_a_line_shows_the_place_while_the_program_is_stoppe
         # While it runs, a file is shown from its beginning.
         await read(c, "dap_continue")
         assert "\n  1" in await read(c, "dap_source", filename=str(p), count=3)
+
+
+@pytest.mark.parametrize("how", ["script", "spawn"])
+async def test_child_processes_tell_whole_stacks_and_nothing_of_what_has_started_them(
+    how: str,
+) -> None:
+    p = program("children.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        stop = await ask(c, "dap_run", program=str(p), args=[how], breakpoints=[p.at("child")])
+        own, *others = stop["stack"]
+        assert own == f"child fixtures/programs/children.py:{p.line('child')}"
+        if how == "spawn":
+            (library,) = others
+            assert re.fullmatch(r"\d+ frames of Python's library", library)
+        else:
+            assert [line.split()[0] for line in others] == ["main", "<module>"]
+        assert "'in_debuggee.dapeer_stacks'" in await evaluate(
+            c, "[m for m in __import__('sys').modules if m.startswith('in_debuggee')]"
+        )
+        await read(c, "dap_terminate")
 
 
 DEEP_C = """

@@ -24,5 +24,9 @@ def main() -> None:
     in_debuggee.improve(prints=False)
 
 
+program = sys.modules["__main__"]
+if "pydevd" not in sys.modules and hasattr(program, "PyDB"):
+    # It starts the child's program; a little later it gives itself this name.
+    sys.modules["pydevd"] = program
 if "pydevd" in sys.modules:
     main()

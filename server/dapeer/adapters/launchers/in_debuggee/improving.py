@@ -58,3 +58,23 @@ def improve_children() -> None:
     folder = Path(__file__).absolute().parent.parent
     child = f"{os.path.basename(os.path.dirname(__file__))}.child"  # noqa: PTH119, PTH120
     defaults.PydevdCustomization.PREIMPORT = f"{folder};{child}"
+    improve_code_strings(importlib.import_module("_pydev_bundle.pydev_monkey"), defaults)
+
+
+def improve_code_strings(monkey: Any, defaults: Any) -> None:  # noqa: ANN401 - pydevd's modules
+    """Have `python -c`, as `multiprocessing` starts its children, do the same: pydevd forgets it there.
+
+    Raises:
+        AttributeError: pydevd is not the one we know.
+    """
+    stock = monkey._get_python_c_args  # noqa: SLF001
+
+    def arguments(*given: Any, **named: Any) -> Any:  # noqa: ANN401
+        made = stock(*given, **named)
+        custom = defaults.PydevdCustomization
+        known = f"pydevd.config({monkey.pydevd_constants.get_protocol()!r}, {custom.DEBUG_MODE!r}"
+        if not isinstance(made, str):
+            return made
+        return made.replace(f"{known});", f"{known}, {custom.PREIMPORT!r});", 1)
+
+    monkey._get_python_c_args = arguments  # noqa: SLF001
