@@ -158,8 +158,8 @@ async def test_output_that_still_flows_when_the_caller_waits_no_longer_is_said_t
     line = {"event": ["output", {"category": "stdout", "output": "so many lines\n"}]}
     stop = {"event": ["stopped", {"reason": "breakpoint", "threadId": 1}]}
     mark = {"event": ["output", {"category": "console", "output": "stopped\n"}]}
-    few, many = {"times": [2_000, line]}, {"times": [97_999, line]}
-    adapter = {"continue": ["ok", few, stop, mark, many]}
+    few, endless = {"times": [2_000, line]}, {"times": [10**9, line]}
+    adapter = {"continue": ["ok", few, stop, mark, endless]}
     fake(settings, adapter, timeouts="control = 60\nrequest = 60")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
