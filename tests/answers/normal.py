@@ -6,7 +6,7 @@ from collections.abc import Callable
 PROJECT = "/home/ada/project"
 ADDRESS = re.compile(r"0x[0-9a-f]{8,}")
 CUT_ADDRESS = re.compile(r"0x[0-9a-f]*(?=…)")
-OUTSIDE = re.compile(r"(/usr/\S*?python3[^\s:]*|\w+\.py|<frozen [\w.]+>):\d+")
+IN_A_FOLDER = re.compile(r"(\w+/\S+\.py):\d+")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
@@ -33,9 +33,9 @@ def _numbered() -> Callable[[re.Match[str]], str]:
 
 
 def blurred(text: str) -> str:
-    """Return a text without what depends on the machine: versions, and lines of files that are not the project's.
+    """Return a text without what depends on the machine: versions, and lines of files in folders, as libraries are.
 
-    >>> blurred("Python 3.11.7, pytest-9.0.2")
-    'Python N, pytest-N'
+    >>> blurred("Python 3.11.7, main fetch.py:43, run asyncio/runners.py:118")
+    'Python N, main fetch.py:43, run asyncio/runners.py:N'
     """
-    return VERSION.sub("N", text)
+    return IN_A_FOLDER.sub(r"\1:N", VERSION.sub("N", text))
