@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client, needs
-from tests.programs import Program, compiled
+from tests.harness import ask, client, needs, read
+from tests.programs import Program, compiled, program
 
 MANY = "\n".join(f"    a{number:03} = [{number}] * 50" for number in range(300))
 """Locals that come first in the alphabet, and that nobody asks for."""
@@ -139,3 +139,13 @@ async def test_small_values_of_perl_are_shown_whole(tmp_path: Path) -> None:
     async with client(tmp_path) as c:
         stop = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "# stop")])
         assert stop["locals"]["$nested"] == "{a=>[[1,2], [3,4]]}"
+
+
+async def test_a_small_stop_is_told_in_700_bytes_and_a_step_in_500() -> None:
+    p = program("loop.py")
+    async with client() as c:
+        stop = await read(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        assert len(stop.encode()) < 700
+        step = await read(c, "dap_step_over")
+        assert len(step.encode()) < 500
+        assert "doubled = 0" in step

@@ -13,7 +13,7 @@ import re
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 
@@ -30,8 +30,10 @@ MOMENTS = (dt.datetime, dt.date, dt.time, dt.timedelta)
 PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 PARAMETER = re.compile(r"(?<!:):([A-Za-z_]\w*)")
 
-Show = Callable[[Any, int], str]
-"""Shows a value in as many characters."""
+if TYPE_CHECKING:
+    # Python 3.8 cannot make this type.
+    Show = Callable[[Any, int], str]
+    """Shows a value in as many characters."""
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401

@@ -17,7 +17,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 forms: Any = importlib.import_module("in_debuggee.dapeer_forms")
 objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
@@ -142,8 +142,10 @@ def container(value: Any, known: Any, around: tuple[str, str], room: int, inside
     return f"{opening}{', '.join([*parts, *left_out, *ending])}{closing}{count}"
 
 
-Part = tuple[Any, ...]
-"""An element, or a key and its value, and what is around it."""
+if TYPE_CHECKING:
+    # Python 3.8 cannot make this type.
+    Part = tuple[Any, ...]
+    """An element, or a key and its value, and what is around it."""
 
 
 def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:  # noqa: ANN401
