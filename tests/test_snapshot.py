@@ -223,6 +223,7 @@ def test_an_exception_is_told_as_far_as_the_adapter_does(
     [
         ({"reason": "breakpoint", "description": "Paused on breakpoint"}, None),
         ({"reason": "pause", "description": "Paused on debugger statement"}, "debugger statement"),
+        ({"reason": "step", "description": "Paused"}, None),
         ({"reason": "step", "description": "Step"}, None),
         ({"reason": "signal", "description": "Segmentation fault"}, "Segmentation fault"),
     ],

@@ -286,7 +286,8 @@ def _description(stop: Stop) -> str:
     if stop.signal or stop.raised:
         return stop.signal
     # js-debug's "Paused on debugger statement" comes with the reason "pause", which nobody has asked for.
-    description = str(stop.body.get("description") or "").removeprefix("Paused on ")
+    description = str(stop.body.get("description") or "")
+    description = description.removeprefix("Paused").removeprefix(" on ")
     told = f"{stop.reason} {exception_text(stop)}".lower()
     known = description.lower() in told or stop.reason.lower() in description.lower()
     return "" if known else description
