@@ -1,5 +1,6 @@
 """All that is public of a session's state, for comparing two of them."""
 
+from dapeer.activations import compared
 from dapeer.history import History, Stop
 from dapeer.logged import Logged
 from dapeer.mirror import Mirror
@@ -15,7 +16,10 @@ def public(value: object) -> object:
         case OutputLog():
             return {**_attributes(value), "pieces": list(value.pieces())}
         case History():
-            return [(public(stop), value.changes(stop), value.output_end(stop)) for stop in value]
+            return [
+                (public(stop), compared(value, stop).changes, value.output_end(stop))
+                for stop in value
+            ]
         case _:
             return value
 

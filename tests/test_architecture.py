@@ -40,7 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         }
     ),
     frozenset({"returns", "variables"}),
-    frozenset({"stacks", "mirror", "relevance"}),
+    frozenset({"activations", "stacks", "mirror", "relevance"}),
     frozenset({"printed"}),
     frozenset({"history", "logged", "placed", "loaded", "failed"}),
     frozenset({"output"}),

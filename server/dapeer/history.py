@@ -96,6 +96,8 @@ class Stop:
     """Who has asked for the program to run on; empty: nobody that we know of."""
     folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     """Of the locals that were opened to show them: how many containers were, and what the adapter had said, by name."""
+    left_with: str = ""
+    """The request by which its thread was resumed; `continue` where that was another thread's, empty: none that we know of."""
     settled: bool = False
     """Whether the program has moved on, and the locals are what is kept of them."""
     _handles: dict[Target, int] = field(default_factory=dict[Target, int])
@@ -313,56 +315,3 @@ class History:
         """Return the cursor at which the output of a stop ends; None while it is the latest."""
         later = self.find(stop.number + 1)
         return later.output_start if later else None
-
-    def changes(self, stop: Stop) -> dict[str, tuple[str | None, str]]:
-        """Return the locals that differ from the last time the program stopped in the same function.
-
-        Each name maps to its value before, None when it is new, and its value now. The comparison
-        is by the adapter's rendering; empty when there is no earlier stop in this function.
-        """
-        earlier = next(
-            (s for s in reversed(self._stops) if s.number < stop.number and _same_place(s, stop)),
-            None,
-        )
-        if earlier is None:
-            return {}
-        before = _values(earlier)
-        now = _values(stop)
-        return {
-            name: (before[name][0] if name in before else None, value)
-            for name, (value, said) in now.items()
-            if name not in before or _differs(before[name], (value, said))
-        }
-
-
-Told = tuple[str, tuple[int, str]]
-"""A local as it is shown, and how far it is opened for that and what the adapter says of it."""
-
-
-def _values(stop: Stop) -> dict[str, Told]:
-    # Of the earlier stop only a part is kept, so that part is compared on both sides.
-    variables = stop.locals()
-    shown = variables if stop.settled else stop.kept(variables)
-    pairs = zip(shown, variables[: len(shown)], strict=True)
-    return {v["name"]: (v["value"], stop.said(each)) for v, each in pairs}
-
-
-def _differs(before: Told, now: Told) -> bool:
-    """Whether a local has changed: what is opened further at one stop than at the other is compared unopened."""
-    (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
-    return was != shown if depth_before == depth else said_before != said
-
-
-def _same_place(one: Stop, other: Stop) -> bool:
-    return (
-        one.thread_id == other.thread_id
-        and _function(one) == _function(other)
-        and one.top is not None
-    )
-
-
-def _function(stop: Stop) -> tuple[object, ...]:
-    top = stop.top
-    depth = stop.total_frames.get(stop.thread_id, len(stop.frames.get(stop.thread_id, ())))
-    depth -= stop.front or 0
-    return (top["name"], top.get("source", {}).get("path"), depth) if top else ()

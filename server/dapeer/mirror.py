@@ -203,6 +203,7 @@ class Mirror:
                     self.pausing = command == "pause" and not self._stops
                 if command in RESUMES:
                     self._resuming[seq] = dict(self._stops)
+                    self._leave(command, arguments.get("threadId"))
                     self._resumed()
             case Response():
                 self._response(message)
@@ -246,6 +247,10 @@ class Mirror:
             self._resumed()
         else:
             self._stops.pop(body.get("threadId", -1), None)
+
+    def _leave(self, command: str, thread_id: object) -> None:
+        for stop in self._stops.values():
+            stop.left_with = command if thread_id == stop.thread_id else "continue"
 
     def _resumed(self) -> None:
         stop = self.stop

@@ -21,7 +21,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         view.get("source", ""),
         _stack(view, project),
         _section("Locals", assignments(view.get("locals", {}))),
-        _section("Changed", changes(view.get("changed", {}), view.get("locals", {}))),
+        _section(_changed(view), changes(view.get("changed", {}), view.get("locals", {}))),
         *(f"Returned from {each}" for each in [view.get("returned", "")] if each),
         _section("Values", values(view)),
         _section("Threads", view.get("threads", ())),
@@ -45,6 +45,10 @@ def _stack(view: Snapshot, project: Path) -> str:
     lines = [line.replace(f" {path}:", f" {Path(path).name}:") for line in lines[called:]]
     ids = any(line.endswith("]") for line in lines)
     return _section(f"{'Called by' if called else 'Stack'}{' [frame_id]' if ids else ''}", lines)
+
+
+def _changed(view: Snapshot) -> str:
+    return f"Changed since {view['changed_since']}" if "changed_since" in view else "Changed"
 
 
 def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:

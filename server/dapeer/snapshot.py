@@ -16,6 +16,7 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict
 
 from dapeer import stacks
+from dapeer.activations import compared
 from dapeer.dap.types import ExceptionDetails, StackFrame
 from dapeer.failed import Failure
 from dapeer.fitting import shortened
@@ -60,6 +61,8 @@ class Snapshot(TypedDict):
     changed: NotRequired[dict[str, list[str | None]]]
     returned: NotRequired[str]
     """The function that the program has left since the stop before, and its locals there."""
+    changed_since: NotRequired[str]
+    """Where that may have been in another call of the function."""
     values: NotRequired[dict[str, str]]
     """By expression what it is at this stop, where a caller has asked for it."""
     failed: NotRequired[dict[str, str]]
@@ -111,7 +114,8 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
     notes: list[str] = [stop.outdated_source] if stop.outdated_source else []
     if stop.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
-    changed = mirror.history.changes(stop)
+    comparison = compared(mirror.history, stop)
+    changed, notes = comparison.changes, [*notes, *comparison.notes]
     until = mirror.history.output_end(stop)
     optional = Snapshot(
         session_id=session_id,
@@ -127,6 +131,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
+        changed_since=comparison.since,
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from dapeer import render
 from dapeer import snapshot as views
+from dapeer.activations import compared
 from dapeer.errors import ArgumentError
 from dapeer.family import alive, family, root
 from dapeer.history import Stop
@@ -27,6 +28,8 @@ A_MOMENT = 0.05
 """Seconds to wait for the rest of a line."""
 FLOWING = 0.3
 """Seconds to wait for more of a flood, beyond those that a caller has given."""
+FEW = 3
+"""Variables that are told of a call which is not compared with the one before."""
 LONGEST = 16_000
 """Characters of output in one result."""
 
@@ -202,9 +205,12 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
     view = cast(
         "Mapping[str, Any]", views.stopped(session.id, session.mirror, stop, session.project)
     )
-    kept = ("stop", "reason", "thread_id", "exception", "changed")
+    kept = ("stop", "reason", "thread_id", "exception", "changed", "changed_since")
     place = view.get("stack", [])[:1]
-    return {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
+    row = {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
+    if compared(session.mirror.history, stop).same is False:
+        row["another_call"] = dict(list(view.get("locals", {}).items())[:FEW])
+    return row
 
 
 def _row_text(row: dict[str, Any]) -> str:
@@ -212,6 +218,10 @@ def _row_text(row: dict[str, Any]) -> str:
         f"{name} = {new} (new)" if old is None else f"{name}: {old} → {new}"
         for name, (old, new) in row.get("changed", {}).items()
     )
+    if "changed_since" in row:
+        changed = f"perhaps another call: {changed}"
+    if "another_call" in row:
+        changed = f"another call: {'; '.join(render.assignments(row['another_call']))}"
     thread = f" thread {row['thread_id']}" if row["thread_id"] != 1 else ""
     exception = f" {row['exception'].splitlines()[0]}" if row.get("exception") else ""
     return f"{row['stop']} {row['at']} ({row['reason']}){thread}{exception}" + (

@@ -14,6 +14,7 @@ from typing import Any
 
 PARTS = (
     "dapeer_breaking",
+    "dapeer_activations",
     "dapeer_evaluating",
     "dapeer_values",
     "dapeer_errors",
