@@ -14,6 +14,7 @@ from dapeer.fitting import shortened
 from dapeer.mirror import Mirror
 from dapeer.render import breakpoint_state
 from dapeer.session import Session
+from dapeer.snapshot import KILLED
 from dapeer.stacks import relative
 
 State = Literal["rejected", "moved", "pending", "never bound", "not hit"]
@@ -43,13 +44,17 @@ def told(session: Session, wanted: Breakpoints, *, mute: bool) -> dict[str, list
     """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
 
     Those of the program that are meant: that were set for it, or in files that it has loaded. At its
-    end all are told that it never had, or never came to. An adapter that is `mute` takes a condition
+    end all are told that it never had, or never came to; the latter also where an exception is about to
+    end it. An adapter that is `mute` takes a condition
     that it cannot evaluate for one that does not hold.
     """
     first = root(session)
     sessions = [each for each in family(session) if not (each.delegates and each.children)]
     ended = not runs(session)
-    fates = list(_fates(first, sessions, wanted, ended=ended, mute=mute))
+    # Of a program that somebody has ended or let go of, nobody knows where it would have come to.
+    own = first.cause is None or KILLED in first.cause
+    final = own and (ended or any(map(_ends_it, sessions)))
+    fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
     new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
@@ -70,7 +75,13 @@ def as_loaded(session: Session, path: str, wanted: SourceBreakpoint) -> SourceBr
 
 
 def _fates(
-    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, ended: bool, mute: bool
+    first: Session,
+    sessions: Sequence[Session],
+    wanted: Breakpoints,
+    *,
+    ended: bool,
+    final: bool,
+    mute: bool,
 ) -> Iterator[Fate]:
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
@@ -82,26 +93,34 @@ def _fates(
             if place in first.awaited.places or path in loaded:
                 told = (as_loaded(session, path, each) for session in sessions)
                 asked = next((one for one in told if one is not each), each)
-                for found in _fate(first, mirrors, path, asked, ended=ended):
+                for found in _fate(first, mirrors, path, asked, ended=ended, final=final):
                     fate = replace(found, line=each["line"])
                     doubt = mute and fate.state == "not hit" and "condition" in each
                     yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
 
 
 def _fate(
-    first: Session, mirrors: Sequence[Mirror], path: str, wanted: SourceBreakpoint, *, ended: bool
+    first: Session,
+    mirrors: Sequence[Mirror],
+    path: str,
+    wanted: SourceBreakpoint,
+    *,
+    ended: bool,
+    final: bool,
 ) -> Iterator[Fate]:
     """Yield what there is to tell of one: nothing, when the program has come to it."""
     line = wanted["line"]
+    # Those that an editor has sent print where nobody can tell them from the program.
+    unheard = first.feed is not None
     made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
     states = {breakpoint_state(each) for each in made}
-    reached = any((path, line) in mirror.placed.reached for mirror in mirrors)
+    reached = any(_reached(mirror, path, line) for mirror in mirrors)
     if reached or "verified" in states:
         at = next((each.get("line", line) for each in made if each.get("verified")), line)
         moved = f" → {at}" if at != line else ""
         if moved and not (ended and reached):
             yield Fate("not hit" if ended else "moved", path, line, moved)
-        elif ended and not reached and first.cause is None and "logMessage" not in wanted:
+        elif final and not reached and not (unheard and "logMessage" in wanted):
             yield Fate("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
@@ -114,6 +133,20 @@ def _fate(
         yield Fate(
             "never bound" if ended else "pending" if pending else "rejected", path, line, reason
         )
+
+
+def _ends_it(session: Session) -> bool:
+    """Whether the first thread of a process has stopped at an exception that nobody catches."""
+    stop = session.mirror.stop
+    first = next(iter(session.mirror.threads), None)
+    if stop is None or stop.exception is None or stop.thread_id != first:
+        return False
+    return stop.exception.get("breakMode") == "unhandled"
+
+
+def _reached(mirror: Mirror, path: str, line: int) -> bool:
+    """Whether a program was seen at a breakpoint, or its log message."""
+    return (path, line) in mirror.placed.reached or (path, line) in mirror.printed.logged.points
 
 
 def _reason(messages: Iterable[str]) -> str:

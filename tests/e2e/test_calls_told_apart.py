@@ -41,4 +41,4 @@ async def test_where_an_adapter_tells_calls_apart_by_nothing_it_is_said_that_it_
         again = await read(c, "dap_continue")
         assert "Changed since stop 1, perhaps in another call:\n" in again
         assert "  value: 0 → 1" in again
-        assert "\nChanged:\n  doubled: " in await read(c, "dap_step_over")
+        assert "\nChanged:\n  doubled" in await read(c, "dap_step_over")

@@ -15,13 +15,33 @@ async def test_the_end_names_the_breakpoints_that_were_not_hit() -> None:
     p, other = program("loop.py"), program("shop.py")
     wanted = [p.at("inner", condition="value == 3"), p.at("inner_return", condition="value == 99")]
     wanted += [other.at("order_ready"), p.at("call", log_message="round")]
+    wanted += [p.at("middle", condition="value == 99", log_message="never")]
     async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=wanted)
         assert (stop["line"], "breakpoints" in stop) == (p.line("inner"), False)
         end = await ask(c, "dap_continue")
-        missed = [f"loop.py:{p.line('inner_return')}", f"shop.py:{other.line('order_ready')}"]
+        missed = [f"loop.py:{p.line(name)}" for name in ("inner_return", "middle")]
+        missed += [f"shop.py:{other.line('order_ready')}"]
         assert end["breakpoints"] == {"not hit": missed}
         assert f"\nNot hit: {', '.join(missed)}" in await read(c, "dap_snapshot")
+
+
+async def test_an_error_that_ends_the_program_names_them_before_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "fails.py"
+    path.write_text("def later():\n    return 1\n\n1 / 0\nlater()\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        wanted = [{"filename": str(path), "line": 2}]
+        stop = await ask(c, "dap_run", program=str(path), breakpoints=wanted)
+        assert (stop["reason"], stop["breakpoints"]) == ("exception", {"not hit": ["fails.py:2"]})
+        # An error of another thread, or of a test, ends no program.
+        path.write_text(
+            "import threading\n\ndef fail():\n    1 / 0\n\nthread = threading.Thread(target=fail)\n"
+            "thread.start()\nthread.join()\nprint('later')\n"
+        )
+        wanted = [{"filename": str(path), "line": 9}]
+        stop = await ask(c, "dap_run", program=str(path), breakpoints=wanted, fresh=True)
+        assert (stop["reason"], "breakpoints" in stop) == ("exception", False)
+        assert (await ask(c, "dap_continue"))["line"] == 9
 
 
 async def test_one_in_a_file_that_the_adapter_does_not_debug_is_rejected_at_once() -> None:

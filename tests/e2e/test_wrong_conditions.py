@@ -1,6 +1,7 @@
 """A condition that cannot be evaluated is told, whatever the adapter makes of it; or the program stops there."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,24 @@ def told(language: Language, end: dict[str, object]) -> bool:
     return ("condition" in notes and " failed" in notes) or (
         "never bound" in breakpoints and "(" in breakpoints
     )
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb", "js-debug", "delve"])
+async def test_a_part_of_a_log_message_that_cannot_be_evaluated_is_told_and_leaves_the_others(
+    adapter: str, build: Path
+) -> None:
+    ready(named(adapter))
+    p = program_of(named(adapter), build)
+    logged = p.at("inner", log_message="v={value} {nope} {value+1}")
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(c, "dap_run", type=adapter, program=str(p), breakpoints=[logged])
+        first, *more = end["logged"]
+        assert re.search(r"#1 .*v=0 \{[^{}\n]*nope[^{}\n]*\} 1$", first), first
+        assert len(more) == 4
+        (note,) = [each for each in end["notes"] if each.startswith("log message")]
+        assert re.search(rf"failed 5 times at \S+:{p.line('inner')}: .*nope", note), note
+        # It has said something, so it was hit.
+        assert "breakpoints" not in end
 
 
 @pytest.mark.parametrize("adapter", ["js-debug", "cdt-gdb"])

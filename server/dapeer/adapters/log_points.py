@@ -16,10 +16,11 @@ from typing import Any, cast
 
 import anyio
 
-from dapeer.adapters.misfires import category_of
+from dapeer.adapters.misfires import category_of, is_legible
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
 from dapeer.errors import ProtocolError
+from dapeer.failed import EVENT
 from dapeer.placed import LOG_POINT
 
 HELD = 65_536
@@ -31,8 +32,10 @@ DIGITS = 8
 class LogPoints:
     """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
 
-    def __init__(self) -> None:
+    def __init__(self, failed: str = "") -> None:
+        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known."""
         self.mark = f"@{secrets.token_hex(2)}"
+        self._failed = re.compile(failed, re.MULTILINE) if failed else None
         self._places: list[tuple[str, int]] = []
 
     @property
@@ -62,6 +65,24 @@ class LogPoints:
             return {}
         path, line = self._places[number]
         return {"source": {"path": path}, "line": line, LOG_POINT: True}
+
+    def told(self, body: Body) -> Iterator[Event]:
+        """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
+        events: list[Event] = []
+
+        def told(found: re.Match[str]) -> str:
+            groups = found.groupdict()
+            error = " ".join(str(groups.get("error") or groups.get("reason") or "").split())
+            named = {"kind": "log message", "expression": groups.get("expression") or ""}
+            place = {"path": body["source"]["path"], "line": body["line"]}
+            events.append(Event(EVENT, {**named, **place, "error": error}))
+            return f"{{{error}}}"
+
+        text = str(body.get("output") or "")
+        if self._failed is not None and body.get(LOG_POINT) and is_legible(text):
+            body = {**body, "output": self._failed.sub(told, text)}
+        yield Event("output", body)
+        yield from events
 
 
 class Reader:
@@ -164,14 +185,14 @@ class LogPointTransport:
             try:
                 message = await self._inner.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
-                self._ready.extend(Event("output", each) for each in self._reader.last())
+                for each in self._reader.last():
+                    self._ready.extend(self._points.told(each))
                 if not self._ready:
                     raise
                 break
             if isinstance(message, Event) and message.event == "output":
-                self._ready.extend(
-                    Event("output", each) for each in self._reader.read(message.body)
-                )
+                for each in self._reader.read(message.body):
+                    self._ready.extend(self._points.told(each))
             else:
                 return message
         return self._ready.popleft()

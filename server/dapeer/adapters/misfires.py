@@ -17,6 +17,8 @@ KINDS = {
 }
 """By key of a definition: the option of a breakpoint that fails."""
 
+OUTPUT = ("condition", "hit_condition")
+"""Of these the whole output tells; a failure in a log message leaves the rest of that: see `log_points`."""
 
 BEGINS = "begins"
 """A pattern: output from there on is held back, as far as `HELD`, until all of what is told is there."""
@@ -57,7 +59,7 @@ class Misfires:
     """
 
     def __init__(self, patterns: Mapping[str, str]) -> None:
-        self._patterns = {kind: patterns[kind] for kind in KINDS if kind in patterns}
+        self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
         self._begins = patterns.get(BEGINS, "")
         self._held: dict[str, str] = {}
         self._sent: dict[str, list[Mapping[str, Any]]] = {}

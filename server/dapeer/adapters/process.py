@@ -147,8 +147,7 @@ async def open_adapter(
             spawned, stream = None, await _connect(address, definition.timeouts.start)
             again, own, terminal = None, {}, None
         else:
-            address = None
-            own = _address(table, folder)
+            address, own = None, _address(table, folder)
             terminal = _terminal(definition, request, inputs, stack)
             own |= {} if terminal is None else {"tty": terminal.path}
             values = {**await _values(definition, inputs), **own}
@@ -162,7 +161,8 @@ async def open_adapter(
             stream = await _wire(spawned, again, definition.timeouts.start)
         transport = _transport(definition, stream, spawned, inputs, own)
         stack.push_async_callback(transport.aclose)
-        adapter = Adapter(transport, spawned, processes, again, terminal, address)
+        points = LogPoints(definition.quirks.failed.get("log_message", ""))
+        adapter = Adapter(transport, spawned, processes, again, terminal, address, points)
         stack.callback(adapter.close)
         try:
             yield adapter
