@@ -75,7 +75,8 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
         return []
     rows = list(_rows(stop, frames, whose))
     total = stop.total_frames.get(stop.thread_id)
-    real = [number for number, row in enumerate(rows) if not row.run.is_label]
+    # What lies between the user's frames is told, but takes no room from them.
+    real = [n for n, row in enumerate(rows) if not row.run.is_label and not row.run.owners]
     if total == len(frames) and len(real) <= ROWS + 2:
         # What would be counted is one line at most.
         return [_line(stop, row, whose, project) for row in rows]
