@@ -15,6 +15,8 @@ from dapeer.history import Stop
 ROWS = 5
 """Lines of a stack in a snapshot that are not its outermost frame or a label."""
 
+FOLDED = 3
+"""Frames of a library, or of a function that calls itself, from which on they are one line."""
 NAME = 120
 """Characters of the name of a function."""
 
@@ -65,7 +67,12 @@ def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[R
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
     yield from (Row(number, Run((), [frame])) for number, frame in enumerate(frames[:seen]))
-    yield from numbered(frames[seen:], whose, seen)
+    for row in numbered(frames[seen:], whose, seen):
+        if row.run.owners or len(row.run.frames) >= FOLDED:
+            yield row
+        else:
+            numbers = range(row.first, row.end)
+            yield from (Row(number, Run((), [frames[number]])) for number in numbers)
 
 
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
@@ -96,7 +103,7 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
 def _line(stop: Stop, row: Row, whose: Frames, project: Path) -> str:
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
-        return f"({frame['name']})"
+        return f"({shortened(frame['name'], NAME)})"
     path = frame_path(frame) if whose.is_users(frame) else whose.short(frame_path(frame))
     line = frame_line(frame, project, path)
     if row.run.owners and number > 1:

@@ -9,17 +9,15 @@ from pydantic import Field
 
 from dapeer.dap.types import StackFrame
 from dapeer.errors import ArgumentError
+from dapeer.fitting import shortened
 from dapeer.frames import count, is_label
 from dapeer.history import Stop
 from dapeer.session import Session
-from dapeer.stacks import ROWS, Row, frame_line, frame_path, numbered
+from dapeer.stacks import FOLDED, NAME, ROWS, Row, frame_line, frame_path, numbered
 from dapeer.tools.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.looking import looking
 from dapeer.tools.tool import Call, Reply, tool
 from dapeer.tools.waiting import silence
-
-FOLDED = 3
-"""Frames of a library, or of a function that calls itself, from which on they are one line."""
 
 
 @tool("Stack trace", read_only=True)
@@ -87,7 +85,7 @@ def _first(rows: Sequence[Row], levels: int) -> list[Row]:
 def _row(call: Call, stop: Stop, row: Row, start: int) -> Iterator[str]:
     """Yield a line for each frame; one for several that lie side by side, unless the caller has asked for just them."""
     if row.run.is_label:
-        yield f"({row.run.frames[0]['name']})"
+        yield f"({shortened(row.run.frames[0]['name'], NAME)})"
         return
     frames = list(enumerate(row.run.frames, row.first))
     listed = frames[: _listed(row, start)]
