@@ -95,3 +95,15 @@ async def test_names_that_are_near_are_told_whatever_the_adapter_calls_the_error
         assert told[1].startswith("valu: ")
         assert "(near: value" in told[1]
         assert "inner fixtures/programs/loop" in told[2]
+
+
+async def test_javascripts_values_are_cut_by_the_room_and_not_by_their_depth() -> None:
+    needs("js-debug")
+    p = program("values.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
+        nested = "({a: [[1, [2, [3]]], {b: {c: {d: [4]}}}]})"
+        told = (await read(c, "dap_evaluate", expression=nested)).splitlines()[0]
+        assert told == "{a: (2) [(2) [1, (2) [2, (1) [3]]], {b: {c: {d: (1) [4]}}}]}"
+        around = "(() => { const o = {n: 1}; o.self = o; return o })()"
+        assert (await read(c, "dap_evaluate", expression=around)).startswith("{n: 1, self: ")

@@ -97,8 +97,10 @@ async def test_what_the_assistant_changes_is_changed_for_both(tmp_path: Path, se
         assert await evaluate(c, "value") == "20"
         await person.does("step_over")
         assert await person.evaluates("doubled") == "40"
-        stop = await ask(c, "dap_wait_until_paused")
+        stop = await ask(c, "dap_wait_until_paused", evaluate=["doubled + 1", "doubld"])
         assert stop["locals"] == {"value": "20", "doubled": "40"}
+        assert stop["values"] == {"doubled + 1": "41"}
+        assert "near: doubled" in stop["failed"]["doubld"]
 
 
 async def test_a_wait_of_the_assistant_ends_when_the_person_steps(

@@ -88,9 +88,10 @@ async def works_meanwhile(c: Client, turn: int, why: str) -> None:
     told = {tool: await read(c, tool, **arguments) for tool, arguments in EVERY_LOOK.items()}
     assert why in told["dap_configurations"]
     assert await evaluate(c, "value + 41") == str(turn + 41), why
-    step = await ask(c, "dap_step_over")
+    step = await ask(c, "dap_step_over", evaluate=["doubled + 1"])
     doubled = (loop.line("inner_return"), str(2 * turn))
     assert (step["line"], step["locals"]["doubled"]) == doubled, why
+    assert step["values"] == {"doubled + 1": str(2 * turn + 1)}, why
     assert why in await refusal(c, "dap_run", program=quick, type="python", where="nvim")
     # A breakpoint goes past Neovim, to where the program is.
     where = loop.at("middle_return")

@@ -12,7 +12,8 @@ from typing import Any
 
 from dapeer.dap.types import Variable
 from dapeer.errors import DapeerError, RequestTimeout
-from dapeer.fitting import fitted, is_nested, shortened
+from dapeer.fitting import fitted, is_folded, is_nested, shortened
+from dapeer.history import Stop
 from dapeer.session import Session
 from dapeer.snapshot import EXCEPTION
 from dapeer.stacks import frame_line
@@ -20,6 +21,8 @@ from dapeer.tools.deadline import Left
 from dapeer.tools.missing import hints
 from dapeer.variables import VALUE
 
+OPENED = 30
+"""Values within one that are opened, where the adapter shows them folded."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """What stands in a value of which there is more to see than is written: something is left out, or only named."""
 
@@ -94,10 +97,20 @@ async def evaluated(
         told = Variable(name=expression, value=value, variablesReference=reference)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(left.to_tell):
-                await session.inspect.unfold(told)
+                await _open(session, stop, told)
         value = stop.shown(told)
         reference = stop.handle("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
+
+
+async def _open(session: Session, stop: Stop, variable: Variable) -> None:
+    """Fetch what the adapter leaves out of a value, level by level."""
+    folded, opened = [variable], 0
+    while folded and opened < OPENED:
+        await session.inspect.unfold(folded[0])
+        inside = stop.inside(folded.pop(0))
+        folded += [one for one in inside if one["variablesReference"] and is_folded(one["value"])]
+        opened += 1
 
 
 async def each(
