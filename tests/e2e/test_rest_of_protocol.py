@@ -209,7 +209,7 @@ async def test_the_current_source_is_the_adapters_where_there_is_no_file(setting
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         assert "source_reference 7" in await read(c, "dap_stacktrace")
-        assert await read(c, "dap_source") == "source 7\n  1 one\n  2 two"
+        assert await read(c, "dap_source") == "source 7\n  1 one\n→ 2 two"
 
 
 async def test_a_request_that_was_forced_and_has_no_answer_says_what_that_may_mean(

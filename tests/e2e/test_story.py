@@ -63,7 +63,7 @@ async def test_the_whole_story_is_told_under_every_adapter(story: Story, tmp_pat
     async with asyncio.timeout(LIMIT), client() as c:
         await one_call_leads_from_nothing_to_a_stop_with_all_that_matters(c, story, p)
         await an_expression_is_evaluated_where_the_program_is(c, story)
-        await the_next_stop_shows_what_changed(c, story)
+        await the_next_stop_shows_what_is_another_now(c, story)
         await a_step_shows_the_new_place(c, story, p)
         await the_end_is_a_result_with_its_exit_code(c, story)
         await output_and_history_are_there_after_the_end(c, story, p)
@@ -96,11 +96,14 @@ async def an_expression_is_evaluated_where_the_program_is(c: Client, story: Stor
     assert story.result in await read(c, "dap_evaluate", expression=story.expression)
 
 
-async def the_next_stop_shows_what_changed(c: Client, story: Story) -> None:
+async def the_next_stop_shows_what_is_another_now(c: Client, story: Story) -> None:
     result = await call(c, "dap_continue")
-    old, new = data(result)["changed"][story.variable]
-    assert (old.strip('"'), new.strip('"')) == story.values
+    stop = data(result)
+    assert stop["locals"][story.variable].strip('"') == story.values[1]
     assert story.values[1] in text(result)
+    # It is another call of the function; where the adapter tells so, nothing is compared.
+    compared = [value.strip('"') for value in stop.get("changed", {}).get(story.variable, ())]
+    assert compared == list(story.values) or "not compared" in text(result)
 
 
 async def a_step_shows_the_new_place(c: Client, story: Story, p: Program) -> None:

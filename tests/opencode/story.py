@@ -14,7 +14,9 @@ def story(shop: Program, program: str) -> Sequence[Step]:
         assert f"shop.py:{shop.line('total')} in total" in stepped
         assert "exit code 0" in ended
         assert "to pay 81.00" in output
-        return Say(f"{taken_off} is taken off of a sum that line {shop.line('item_cost')} reduced.")
+        return Say(
+            f"{taken_off.splitlines()[0]} is taken off of a sum that line {shop.line('item_cost')} reduced."
+        )
 
     last_item = shop.at("add", hit_condition="4")
     return (

@@ -34,8 +34,6 @@ class StoppedEventBody(TypedDict):
     text: NotRequired[str]
     allThreadsStopped: NotRequired[bool]
     hitBreakpointIds: NotRequired[list[int]]
-    dapeerActivation: NotRequired[int]
-    """Of our launchers: see `activations`."""
 
 
 class ContinuedEventBody(TypedDict):

@@ -44,11 +44,11 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # no
             return PACKAGES[package](value, kind, room, show)
         if kind in MOMENTS:
             return moment(value)
-        if isinstance(value, enum.Enum):
+        if issubclass(kind, enum.Enum):
             return member(value, kind, room, show)
         if kind in PATHS:
             return f"Path({str(value)!r})"
-        if kind in (types.FunctionType, types.ModuleType) or isinstance(value, type):
+        if kind in (types.FunctionType, types.ModuleType) or issubclass(kind, type):
             return named(value)
     except Exception:  # noqa: BLE001 - a library's own code
         return None

@@ -104,7 +104,7 @@ def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  
         return f"defaultdict({factory}, {contained(dict(value), dict, room, inside)})"
     shows_itself = objects.found(kind, "__repr__")
     for known, opening, closing in BRACKETS:
-        if shows_itself is known.__repr__ and isinstance(value, known):
+        if shows_itself is known.__repr__ and issubclass(kind, known):
             if id(value) in inside.ids:
                 return f"{opening}...{closing}"
             return container(value, known, (opening, closing), room, inside.of(value))
@@ -217,17 +217,17 @@ def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:  # noqa: A
     """Return the names and values that an object is shown by; none: as it shows itself."""
     shows_itself = objects.found(kind, "__repr__")
     if shows_itself is object.__repr__:
-        return {} if isinstance(value, type) else objects.own(value)
+        return {} if issubclass(kind, type) else objects.own(value)
     fields: Any = objects.found(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows_itself, "/dataclasses.py", "/reprlib.py"):
         held = objects.own(value)
         return {name: held[name] for name in fields if fields[name].repr and name in held}
     names: Any = objects.found(kind, "_fields")
-    if isinstance(value, tuple) and objects.written_in(shows_itself, "/collections/__init__.py"):
+    if issubclass(kind, tuple) and objects.written_in(shows_itself, "/collections/__init__.py"):
         return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]  # noqa: B905 - Python 3.8
     if (
         inside.objects
-        and isinstance(value, BaseException)
+        and issubclass(kind, BaseException)
         and shows_itself is BaseException.__repr__
     ):
         return {"args": value.args}
