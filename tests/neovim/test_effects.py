@@ -14,7 +14,12 @@ pytestmark = needs_nvim_dap
 
 SOURCE = "total = 1\nother = 2\npass\n"
 
+# nvim-dap's view does not fill in what comes after it was opened.
 SIDEBAR = """
+vim.wait(60000, function()
+  local frame = require('dap').session().current_frame
+  return frame and frame.scopes and frame.scopes[1].variables ~= nil
+end)
 local widgets = require('dap.ui.widgets')
 local view = widgets.sidebar(widgets.scopes)
 view.open()
