@@ -13,7 +13,7 @@ VERSION = re.compile(r"\d+\.\d+\.\d+")
 def normal(text: str, project: str) -> str:
     """Return the text as it is on every run: the project's folder and addresses have fixed names of their length.
 
-    >>> normal("at 0x7fc84a6256d0, at 0x7fc84a625610, at 0x7fc84a6256d0, at 0x7fc… in /tmp/x", "/tmp/x")
+    >>> normal("at 0x7fc84a6256d0, at 0x7fc84a625610, at 0x7fc84a6256d0, at 0x7fc… in /srv/x", "/srv/x")
     'at 0x700000000010, at 0x700000000020, at 0x700000000010, at 0x700… in /home/ada/project'
     """
     text = ADDRESS.sub(_numbered(), text.replace(project, PROJECT))

@@ -29,10 +29,11 @@ ROOM: Final = 2 * VALUE
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which expressions are evaluated at the next stop, and how much of the stop is told."""
+    """Which expressions are evaluated at the next stop, how much of the stop is told, and whether it is waited for."""
 
     evaluate: Sequence[str] = ()
     show: Show = None
+    wait: bool = True
 
 
 NOTHING: Final = Asked()

@@ -52,14 +52,8 @@ async def dap_continue(
     """Run on to the next stop or the end."""
     session, arguments = stepping(call, session_id, thread_id)
     sent = session.resume("continue", arguments)
-    return await resume(
-        call,
-        session,
-        sent,
-        wait=wait_until_paused,
-        timeout_ms=timeout_ms,
-        asked=Asked(evaluate, show),
-    )
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
 
 
 @tool("Step over")
@@ -76,14 +70,8 @@ async def dap_step_over(
     """Run the current line; what it calls is run, too."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
     sent = session.resume("next", arguments)
-    return await resume(
-        call,
-        session,
-        sent,
-        wait=wait_until_paused,
-        timeout_ms=timeout_ms,
-        asked=Asked(evaluate, show),
-    )
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
 
 
 @tool("Step into")
@@ -103,14 +91,8 @@ async def dap_step_into(
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
     sent = session.resume("stepIn", arguments)
-    return await resume(
-        call,
-        session,
-        sent,
-        wait=wait_until_paused,
-        timeout_ms=timeout_ms,
-        asked=Asked(evaluate, show),
-    )
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
 
 
 async def _target(session: Session, thread: int, wanted: str) -> int:
@@ -147,14 +129,8 @@ async def dap_step_out(
     """Run until the current function has returned."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
     sent = session.resume("stepOut", arguments)
-    return await resume(
-        call,
-        session,
-        sent,
-        wait=wait_until_paused,
-        timeout_ms=timeout_ms,
-        asked=Asked(evaluate, show),
-    )
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
 
 
 def stepping(
@@ -187,14 +163,8 @@ async def dap_run_to(
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    return await resume(
-        call,
-        session,
-        sent,
-        wait=wait_until_paused,
-        timeout_ms=timeout_ms,
-        asked=Asked(evaluate, show),
-    )
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
 
 
 @tool("Jump to a line")
@@ -221,9 +191,7 @@ async def dap_goto(
             "Choose a line with code in the same function.",
         )
     sent = session.resume("goto", {"threadId": thread, "targetId": targets[0]["id"]})
-    return await resume(
-        call, session, sent, wait=True, timeout_ms=10_000, asked=Asked(evaluate, show)
-    )
+    return await resume(call, session, sent, 10_000, Asked(evaluate, show))
 
 
 @tool("Pause", idempotent=True)

@@ -28,14 +28,8 @@ async def dap_step_back(
         call, session_id, thread_id, None if to_breakpoint else granularity
     )
     sent = session.resume(command, arguments)
-    return await resume(
-        call,
-        session,
-        sent,
-        wait=wait_until_paused,
-        timeout_ms=timeout_ms,
-        asked=Asked(evaluate, show),
-    )
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
 
 
 @tool("Restart a frame", needs=["restartFrame"])
@@ -54,9 +48,7 @@ async def dap_restart_frame(
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
     sent = session.resume("restartFrame", {"frameId": frame})
-    return await resume(
-        call, session, sent, wait=True, timeout_ms=timeout_ms, asked=Asked(evaluate, show)
-    )
+    return await resume(call, session, sent, timeout_ms, Asked(evaluate, show))
 
 
 TOOLS = (dap_step_back, dap_restart_frame)

@@ -182,8 +182,8 @@ async def dap_restart(
     """End the program and start it again as it was, as a new session."""
     session = await call.debugger.restart(call.focus.whole(session_id, also_ended=True))
     call.focus.started(session)
-    asked = Asked(evaluate, show)
-    reply = await next_stop(call, session, 0, timeout_ms, wait=wait_until_paused, asked=asked)
+    asked = Asked(evaluate, show, wait_until_paused)
+    reply = await next_stop(call, session, 0, timeout_ms, asked=asked)
     return noted(reply, located(call, session))
 
 

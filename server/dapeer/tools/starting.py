@@ -188,8 +188,8 @@ async def dap_run(
     session, push = await _started(call, start, wanted)
     can_stop = start.launched or stop_on_entry or core or call.debugger.breakpoints.by_path
     limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
-    asked = Asked(evaluate, show)
-    reply = await next_stop(call, session, 0, limit, wait=wait_until_paused, asked=asked)
+    asked = Asked(evaluate, show, wait_until_paused)
+    reply = await next_stop(call, session, 0, limit, asked=asked)
     return noted(reply, [*located(call, session), *await inherited.told(session, push)])
 
 

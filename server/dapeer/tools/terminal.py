@@ -44,7 +44,8 @@ async def dap_send_input(
     await session.inspect.output_settled(QUIET)
     # Who types has seen what was printed before.
     log.shown = max(log.shown, begin)
-    return await next_stop(call, session, epoch, left.ms, wait=False, asked=Asked(evaluate, show))
+    asked = Asked(evaluate, show, wait=False)
+    return await next_stop(call, session, epoch, left.ms, asked=asked)
 
 
 TOOLS = (dap_send_input,)

@@ -44,7 +44,6 @@ async def next_stop(
     timeout_ms: float,
     old: AbstractSet[tuple[int, int]] = frozenset(),
     *,
-    wait: bool = True,
     asked: Asked = NOTHING,
 ) -> Reply:
     """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
@@ -52,11 +51,11 @@ async def next_stop(
     `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
     waits is not missed, and an old one is not taken for a new one. The stop may be one of another
     process of the program, to which the focus goes then. Of those that were there before, the `old`
-    ones, the caller is told only when the session itself does not stop soon. Who does not `wait`
+    ones, the caller is told only when the session itself does not stop soon. Who asks not to wait
     has the time for a look all the same.
     """
     left = Left(timeout_ms)
-    limit = timeout_ms if wait else 0
+    limit = timeout_ms if asked.wait else 0
     patience = min(limit, PATIENCE) if old else 0
     await until(call, session, lambda: news(session, epoch, old) is not None, patience)
     looks = session.where.sees_running and limit >= LOOKING
@@ -182,16 +181,14 @@ async def resume(
     call: Call,
     session: Session,
     send: Awaitable[None],
-    *,
-    wait: bool,
     timeout_ms: int,
-    asked: Asked = NOTHING,
+    asked: Asked,
 ) -> Reply:
-    """Make the program run and, unless `wait` is false, wait for what it does next."""
+    """Make the program run and, where that is `asked`, wait for what it does next."""
     epoch, old = session.mirror.epoch, untold(session)
     left = Left(timeout_ms)
     # The program may run on into code that keeps the adapter from answering: who waits is told so.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(min(ACCEPTED, left.to_ask)):
             await send
-    return await next_stop(call, session, epoch, left.ms, old, wait=wait, asked=asked)
+    return await next_stop(call, session, epoch, left.ms, old, asked=asked)
