@@ -21,7 +21,8 @@ from dapeer.adapters.definition import load_all, shipped
 from dapeer.adapters.process import open_adapter
 from dapeer.adapters.reaper import Reaper
 from dapeer.breakpoints import Breakpoints
-from dapeer.dap.messages import Event, Message, Request, Response, encode, from_json
+from dapeer.dap.decoding import from_json
+from dapeer.dap.messages import Event, Message, Request, Response, encode
 from dapeer.history import Stop
 from dapeer.live import Live
 from dapeer.plan import Plan

@@ -74,7 +74,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "brief.py", "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "kinds.py", "places.py", "relevance.py", "variables.py", "render.py", "returns.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py",
+    "brief.py", "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "kinds.py", "places.py", "relevance.py", "variables.py", "render.py", "returns.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/decoding.py",
     "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
     "bounded.py", "fitting.py", "redaction.py", "tcp_table.py",
 )  # fmt: skip

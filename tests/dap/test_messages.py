@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from dapeer.dap.messages import Event, Message, Request, Response, decode, describe, encode
+from dapeer.dap.decoding import decode
+from dapeer.dap.messages import Event, Message, Request, Response, describe, encode
 
 
 def decoded(**fields: object) -> Message | None:

@@ -14,7 +14,8 @@ import pytest
 from anyio.abc import SocketStream
 from anyio.streams.stapled import StapledByteStream
 
-from dapeer.dap.messages import Event, Message, Request, Response, decode
+from dapeer.dap.decoding import decode
+from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
 from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.roads import road

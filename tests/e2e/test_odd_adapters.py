@@ -295,6 +295,7 @@ ATTACKS: dict[str, object] = {
     "stop": {"event": ["stopped", {"reason": {}, "threadId": {}, "text": []}]},
     "unasked": {"raw": f"Content-Length: {len(UNASKED)}\r\n\r\n{UNASKED}"},
     "condition": {"event": ["breakpointFailed", {"line": [], "count": "many"}]},
+    "category": {"event": ["output", {"category": ["stdout"], "output": "x"}]},
     "orders": {"times": [3000, {"request": ["makeCoffee", {}]}]},
 }
 
@@ -313,6 +314,7 @@ async def test_an_odd_message_ends_at_most_its_own_session(settings: Path, attac
         status = await read(c, "dap_status")
         assert "Internal error" not in status
         assert "could not take in" not in status
+        assert "could not read" not in status
 
 
 async def test_what_is_left_out_of_an_endless_list_is_told_with_the_session(settings: Path) -> None:

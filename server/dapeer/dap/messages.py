@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 Body: TypeAlias = Mapping[str, Any]
-
-DEEPEST = 100
-"""Levels of objects and lists in each other; the protocol's own are less than ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,108 +104,3 @@ def encode(message: Message) -> bytes:
         case Event():
             value = {"type": "event", "event": message.event, "body": message.body}
     return json.dumps({"seq": message.seq, **value}, separators=(",", ":")).encode()
-
-
-def decode(data: bytes) -> Message | None:
-    """Return the message in one JSON body, or None when it is not one of the three.
-
-    Adapters send more than the specification allows: bodies that are lists or strings, a null
-    `message`, bytes that are not UTF-8, and lone surrogates for a program's raw bytes. All of it is
-    made harmless here, so that no other module has to think of it. What is nested deeper than `DEEPEST`
-    is no message, either: who walks through a body may do so by recursion.
-    """
-    try:
-        value = json.loads(data.decode("utf-8", "replace"))
-        if data.count(b"[") + data.count(b"{") > DEEPEST and _is_deep(value):
-            return None
-        if b"\\u" in data:
-            value = without_surrogates(value)
-    except (ValueError, RecursionError):
-        return None
-    return from_json(value)
-
-
-def _is_deep(value: object) -> bool:
-    """Whether a value is nested deeper than `DEEPEST`."""
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [each for outer in level for each in _inner(outer)]
-        if not level:
-            return False
-    return True
-
-
-def _inner(value: object) -> list[object]:
-    """Return the objects and lists in an object or a list."""
-    match value:
-        case dict():
-            values: Iterable[object] = cast("dict[str, object]", value).values()
-        case list():
-            values = cast("list[object]", value)
-        case _:
-            return []
-    return [each for each in values if isinstance(each, dict | list)]
-
-
-def from_json(value: object) -> Message | None:
-    """Return the message that a decoded JSON value stands for, or None when it stands for none."""
-    if not isinstance(value, dict):
-        return None
-    fields = cast("dict[str, Any]", value)
-    seq = _integer(fields.get("seq"))
-    match fields.get("type"):
-        case "event":
-            return Event(str(fields.get("event")), _mapping(fields.get("body")), seq)
-        case "response":
-            return Response(
-                request_seq=_integer(fields.get("request_seq")),
-                command=str(fields.get("command") or ""),
-                success=bool(fields.get("success")),
-                body=_mapping(fields.get("body")),
-                message=_text(fields.get("message")),
-                seq=seq,
-            )
-        case "request":
-            return Request(seq, str(fields.get("command")), _mapping(fields.get("arguments")))
-        case _:
-            return None
-
-
-def _integer(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _mapping(value: object) -> Body:
-    return cast("Body", value) if isinstance(value, dict) else {}
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    r"""Replace lone surrogates, which no UTF-8 encoder accepts, by readable escapes.
-
-    U+DC80 to U+DCFF are how Python programs carry raw bytes ("surrogateescape").
-
-    >>> without_surrogates("a\udcffb")
-    'a\\xffb'
-    """
-    match value:
-        case str():
-            return _SURROGATE.sub(_escape, value)
-        case list():
-            return [without_surrogates(item) for item in cast("list[Any]", value)]
-        case dict():
-            fields = cast("dict[str, Any]", value)
-            return {without_surrogates(k): without_surrogates(v) for k, v in fields.items()}
-        case _:
-            return value
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

@@ -10,7 +10,8 @@ from typing import Protocol
 import anyio
 from anyio.abc import ByteStream, ObjectReceiveStream, ObjectSendStream
 
-from dapeer.dap.messages import Message, decode, encode
+from dapeer.dap.decoding import decode
+from dapeer.dap.messages import Message, encode
 from dapeer.errors import ProtocolError
 
 CHUNK = 1 << 16

@@ -16,7 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import anyio
 
-from dapeer.dap.messages import Body, Message, decode, from_json, without_surrogates
+from dapeer.dap.decoding import decode, from_json, without_surrogates
+from dapeer.dap.messages import Body, Message
 from dapeer.errors import NeovimBusy, NeovimGone
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 
