@@ -70,13 +70,24 @@ def test_a_number_that_is_no_handle_is_refused(handle: int) -> None:
         stop.resolve("frame_id", handle)
 
 
-def test_a_handle_of_an_earlier_stop_is_stale_and_both_stops_are_named() -> None:
+def test_a_handle_of_an_earlier_stop_is_stale_also_where_the_adapter_s_id_is_the_same() -> None:
     told = Told()
     old = told.stopped().handle("frame_id", 1)
     now = told.stopped()
-    now.handle("frame_id", 1)
-    with pytest.raises(StaleReference, match=r"belongs to stop 1, .* now at stop 2"):
+    assert now.resolve("frame_id", now.handle("frame_id", 1)) == 1
+    with pytest.raises(StaleReference, match=rf"frame_id {old} is of an earlier stop"):
         now.resolve("frame_id", old)
+
+
+def test_a_handle_that_a_stop_of_another_thread_gives_later_is_no_one_s_else() -> None:
+    told = Told()
+    told.threads(1, 2)
+    one, two = told.stopped(1), told.stopped(2)
+    assert two.handle("frame_id", 7) == 1
+    late = one.handle("frame_id", 8)
+    assert two.handle("frame_id", 9) == 3
+    with pytest.raises(ArgumentError, match=f"no frame_id {late} at this stop"):
+        two.resolve("frame_id", late)
 
 
 def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:

@@ -67,7 +67,7 @@ def test_a_stop_tells_reason_place_stack_and_locals() -> None:
         "file": "/project/a.py",
         "line": 10,
         "function": "f0",
-        "stack": ["f0 a.py:10", "f1 a.py:11 [100001]"],
+        "stack": ["f0 a.py:10", "f1 a.py:11 [1]"],
         "locals": {"x": "1"},
     }
 
@@ -92,8 +92,8 @@ def test_of_600_frames_the_innermost_are_shown_and_the_others_counted() -> None:
     lines = shown(told).get("stack", ())
     assert [line.split()[0] for line in lines[: stacks.ROWS]] == [f"f{n}" for n in range(5)]
     more = f"… {600 - stacks.ROWS - 1} more: dap_stacktrace start_frame=5"
-    assert lines[stacks.ROWS :] == [more, "f19 a.py:29 [100005]"], "the outermost that is known"
-    assert "Called by [frame_id]:\n  f1 a.py:11 [100001]\n" in text(told)
+    assert lines[stacks.ROWS :] == [more, "f19 a.py:29 [5]"], "the outermost that is known"
+    assert "Called by [id]:\n  f1 :11 [1]\n" in text(told)
 
 
 def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
@@ -277,7 +277,8 @@ def test_text_and_data_tell_the_same_facts() -> None:
     }
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),
-        "a.py:10", "session 1", *view.get("stack", ())[1:], *view.get("notes", ()),
+        "a.py:10", "session 1", *view.get("notes", ()),
+        *(line.replace(" a.py:", " :") for line in view.get("stack", ())[1:]),
         *view.get("source", "").splitlines(),
         *(f"{name} = {value}" for name, value in view.get("locals", {}).items()),
         "x: 1 → 2", "empty:  → e", "v0: new", *view.get("output", "").splitlines(),
@@ -437,7 +438,7 @@ def test_at_a_crash_the_users_frame_comes_first_and_others_are_counted() -> None
     assert view.get("stack") == [
         "3 frames of code without source: _kill …",
         "check a.c:13",
-        "main a.c:14 [100001]",
+        "main a.c:14 [1]",
         "2 frames of code without source",
     ]
     assert "notes" not in view
@@ -451,10 +452,10 @@ def test_where_somebody_wanted_to_stop_the_innermost_frame_comes_first() -> None
     assert view.get("function") == "_kill"
     assert view.get("stack") == [
         "_kill",
-        "_raise [100001]",
-        "_abort [100002]",
-        "check a.c:13 [100003]",
-        "main a.c:14 [100004]",
+        "_raise [1]",
+        "_abort [2]",
+        "check a.c:13 [3]",
+        "main a.c:14 [4]",
         "2 frames of code without source",
     ]
 
@@ -466,9 +467,9 @@ def test_frames_that_are_counted_together_are_not_counted_again() -> None:
         "2 frames of code without source: _wait …",
         "a a.c:12",
         "2 frames of code without source",
-        "d a.c:15 [100001]",
+        "d a.c:15 [1]",
         "2 frames of code without source",
-        "g a.c:18 [100002]",
+        "g a.c:18 [2]",
         "2 frames of code without source",
     ]
 
@@ -478,4 +479,4 @@ def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
     crashed(told, "signal", "_kill", "_raise", "_start")
     view = shown(told)
     assert view.get("function") == "_kill"
-    assert view.get("stack") == ["_kill", "_raise [100001]", "_start [100002]"]
+    assert view.get("stack") == ["_kill", "_raise [1]", "_start [2]"]

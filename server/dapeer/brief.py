@@ -14,6 +14,7 @@ _OF_THEM = re.compile(r"(?:\d+ more (?:frame|local)s?|also .*): dap_\w+")
 """A note that tells where there is more of what is left out."""
 _MARK = "→"
 _LINE = re.compile(r"^\W+(\d+)\b", re.MULTILINE)
+_INDENT = re.compile(r"^(\W+\d+ )\s+")
 _FRAME_ID = re.compile(r" \[(?:frame_id )?\d+\]$")
 _RETURNED = re.compile(r"\W*return", re.IGNORECASE)
 PLACES = 20
@@ -106,9 +107,10 @@ def brief(view: Snapshot) -> Snapshot:
 
 
 def marked(source: str) -> str:
-    r"""Return the line of numbered source at which the program is.
+    r"""Return the line of numbered source at which the program is, without its indentation.
 
-    >>> marked("  9 a\n→ 10 b")
-    '→ 10 b'
+    >>> marked("  9 while a:\n→ 10     b()")
+    '→ 10 b()'
     """
-    return "\n".join(line for line in source.splitlines() if line.startswith(_MARK))
+    lines = (line for line in source.splitlines() if line.startswith(_MARK))
+    return "\n".join(_INDENT.sub(r"\1", line) for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 BEFORE = 2
@@ -26,6 +27,15 @@ def within(first: int, lines: list[str], line: int, function: str) -> tuple[int,
     below = _end(lines, at, 0 if head is None else _indent(lines[head]))
     kept = [number for number in range(above, below) if lines[number].strip() or number == at]
     return first + kept[0], lines[kept[0] : kept[-1] + 1]
+
+
+def dedented(lines: Sequence[str]) -> list[str]:
+    """Return lines without the white space that all of them begin with; blank ones count for nothing.
+
+    >>> dedented(["        if ready:", "", "            go()"])
+    ['if ready:', '', '    go()']
+    """
+    return textwrap.dedent("\n".join(lines)).split("\n")
 
 
 def _head(lines: Sequence[str], at: int, function: str) -> int | None:

@@ -19,6 +19,7 @@ KEPT_VALUE = 400
 """Characters of a value that outlive their stop."""
 
 HANDLES_PER_STOP = 100_000
+"""Ids that callers may be given at one stop."""
 
 Kind = Literal["frame_id", "variables_reference"]
 Target = tuple[Kind, int, int | None]
@@ -41,12 +42,25 @@ _SHOWN = frozenset({"arguments", "locals", "returnValue"})
 
 
 @dataclass(slots=True)
+class Numbers:
+    """Gives the numbers of a session's handles, none twice."""
+
+    given: int = 0
+    """The last number that was given."""
+
+    def another(self) -> int:
+        """Return a number that was not given before."""
+        self.given += 1
+        return self.given
+
+
+@dataclass(slots=True)
 class Stop:
     """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
 
     Adapters number frames and variables anew at each stop, some from 1 again. So that an id of an
-    earlier stop can never be mistaken for one of this stop, callers get *handles*, which carry the
-    stop's number; `handle` makes them and `History.resolve` takes them back.
+    earlier stop can never be mistaken for one of this stop, callers get *handles*, which are counted
+    over all stops of a session; `handle` makes them and `resolve` takes them back.
     """
 
     number: int
@@ -100,6 +114,10 @@ class Stop:
     """The request by which its thread was resumed; `continue` where that was another thread's, empty: none that we know of."""
     settled: bool = False
     """Whether the program has moved on, and the locals are what is kept of them."""
+    numbers: Numbers = field(default_factory=Numbers)
+    """Of the session's handles."""
+    given_before: int = 0
+    """The last handle that was given at the stops before."""
     _handles: dict[Target, int] = field(default_factory=dict[Target, int])
     _targets: dict[int, Target] = field(default_factory=dict[int, Target])
 
@@ -213,8 +231,7 @@ class Stop:
         if key not in self._handles:
             if len(self._handles) + 1 >= HANDLES_PER_STOP:
                 raise ArgumentError("Too many ids at one stop.", "Go on to the next stop.")
-            handle = self.number * HANDLES_PER_STOP + len(self._handles) + 1
-            self._handles[key] = handle
+            self._handles[key] = handle = self.numbers.another()
             self._targets[handle] = key
         return self._handles[key]
 
@@ -225,10 +242,9 @@ class Stop:
             StaleReference: The handle belongs to another stop.
             ArgumentError: It is no handle of this kind.
         """
-        number = handle // HANDLES_PER_STOP
-        if number != self.number and 0 < number < self.number:
+        if 0 < handle <= self.given_before:
             raise StaleReference(
-                f"{kind} {handle} belongs to stop {number}, but the program is now at stop {self.number}.",
+                f"{kind} {handle} is of an earlier stop, and the program has moved on since.",
                 "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
             )
         found = self._targets.get(handle)
@@ -291,6 +307,7 @@ class History:
 
     def __init__(self, limit: int = KEPT_STOPS) -> None:
         self._stops: deque[Stop] = deque(maxlen=limit)
+        self._numbers = Numbers()
 
     def __iter__(self) -> Iterator[Stop]:
         """Yield the stops, the oldest first."""
@@ -300,6 +317,7 @@ class History:
         """Begin a new stop; the one before it is reduced to what is worth remembering."""
         if self._stops:
             self._stops[-1].settle()
+        stop.numbers, stop.given_before = self._numbers, self._numbers.given
         self._stops.append(stop)
 
     @property

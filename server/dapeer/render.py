@@ -37,14 +37,14 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
 def _stack(view: Snapshot, project: Path) -> str:
     """Return the stack; in brackets are ids of frames.
 
-    The file that the first line of the snapshot names goes by its last part, and the frame that it names is not told again.
+    The file and the frame that the first line of the snapshot names are not told again: `main :36` is in that file.
     """
     path = relative(view.get("file", ""), project)
     lines = list(view.get("stack", ()))
     called = lines[:1] == [f"{view.get('function')} {path}:{view.get('line')}"]
-    lines = [line.replace(f" {path}:", f" {Path(path).name}:") for line in lines[called:]]
+    lines = [line.replace(f" {path}:", " :") for line in lines[called:]]
     ids = any(line.endswith("]") for line in lines)
-    return _section(f"{'Called by' if called else 'Stack'}{' [frame_id]' if ids else ''}", lines)
+    return _section(f"{'Called by' if called else 'Stack'}{' [id]' if ids else ''}", lines)
 
 
 def _changed(view: Snapshot) -> str:

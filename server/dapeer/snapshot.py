@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from dapeer import stacks
 from dapeer.activations import compared
 from dapeer.dap.types import ExceptionDetails, StackFrame
+from dapeer.excerpt import dedented
 from dapeer.failed import Failure
 from dapeer.fitting import shortened
 from dapeer.history import Stop
@@ -164,7 +165,10 @@ def _place(frame: StackFrame | None) -> Place:
 
 def _source(stop: Stop) -> str:
     mark = stop.top["line"] if stop.top else None
-    return numbered(*stop.source, mark=mark) if stop.source else ""
+    if stop.source is None:
+        return ""
+    first, lines = stop.source
+    return numbered(first, dedented(lines), mark=mark)
 
 
 def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
