@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"debugger", "doctor"}),
     frozenset({"joined", "lives", "pushes"}),
     frozenset({"live"}),
-    frozenset({"fates", "orders", "vigil"}),
+    frozenset({"fates", "life", "orders", "vigil"}),
     frozenset({"breakpoints", "family", "files", "plan"}),
     frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
     frozenset({"launch_json", "whereabouts", "stops_at"}),

@@ -21,10 +21,10 @@ from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession, Overdue
-from dapeer.family import child_runs, family, root, runs
+from dapeer.family import child_runs, descendants, family, root, runs
 from dapeer.files import Files
 from dapeer.folders import sweep
-from dapeer.live import Life
+from dapeer.life import Life
 from dapeer.lives import Lives
 from dapeer.plan import Plan
 from dapeer.pushes import Push, Tell, set_lines
@@ -247,10 +247,19 @@ class Debugger:
 
     async def _end(self, session: Session, end: Callable[[Life], Awaitable[object]]) -> None:
         """End a session, its children before it: they need their parent's adapter for it."""
+        await self._cut_off(session, "dap_terminate")
         await self._end_children(session, end)
         live = self._live.get(session.id)
         if live is not None:
             await end(live)
+
+    async def _cut_off(self, session: Session, tool: str) -> None:
+        """Kill what must not run on, before any process is asked to end: who ends one may wake another."""
+        ending = [session, *descendants(session)]
+        if any(each.mirror.stop is not None for each in ending):
+            for each in ending:
+                if each.id in self._live:
+                    await self._live[each.id].cut_off(tool)
 
     async def _end_children(
         self, session: Session, end: Callable[[Life], Awaitable[object]]
@@ -275,6 +284,8 @@ class Debugger:
         """
         live = self._alive(session)
         live.check_leave(terminate=terminate)
+        if terminate is not False:
+            await self._cut_off(session, "dap_disconnect")
         await self._end_children(session, lambda each: each.disconnect(terminate=terminate))
         return await live.disconnect(terminate=terminate)
 

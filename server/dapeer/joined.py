@@ -13,7 +13,8 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ChannelError, NeovimBusy
 from dapeer.family import root
 from dapeer.frames import Frames
-from dapeer.live import LAST_OUTPUT, POLITE, Life
+from dapeer.life import Life
+from dapeer.live import LAST_OUTPUT, POLITE
 from dapeer.neovim.feeds import Feed, Hello
 from dapeer.neovim.transport import NvimTransport
 from dapeer.places import Sight
@@ -140,6 +141,9 @@ class Joined:
     async def farewell(self, seconds: float) -> None:  # noqa: ARG002
         """Leave the person's session alone."""
         await self._transport.aclose()
+
+    async def cut_off(self, tool: str) -> None:
+        """Leave the program to nvim-dap."""
 
     async def terminate(self) -> None:
         """End the debuggee and the session, as nvim-dap does: politely first."""

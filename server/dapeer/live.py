@@ -7,7 +7,7 @@ import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dapeer.adapters.log_points import Reader
 from dapeer.adapters.process import Adapter, no_adapter
@@ -27,6 +27,7 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.life import Life
 from dapeer.orders import Orders
 from dapeer.plan import Plan
 from dapeer.session import Session
@@ -44,46 +45,6 @@ GREETING = 5.0
 """Seconds in which an adapter that runs already answers a first request."""
 QUOTED = 800
 """Characters of an adapter's own words in an error."""
-
-
-class Life(Protocol):
-    """A session that has not ended, whoever holds its adapter: we do, or somebody's editor."""
-
-    session: Session
-    run_to: str | None
-    """File of a breakpoint that lasts until the next stop."""
-
-    def accepts(self, path: str, /) -> bool:
-        """Whether breakpoints of a source file may be sent to its adapter."""
-        ...
-
-    def observe(self, message: Message) -> None:
-        """Take note of a message of the session, both directions."""
-        ...
-
-    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file."""
-        ...
-
-    def check_leave(self, *, terminate: bool | None) -> None:
-        """Raise `Unsupported` when the session cannot end so."""
-        ...
-
-    async def farewell(self, seconds: float) -> None:
-        """Part, because the server ends: what is ours ends with it."""
-        ...
-
-    async def terminate(self) -> None:
-        """End the debuggee and the session."""
-        ...
-
-    async def force(self) -> None:
-        """End what would not end when it was asked to, if it is ours."""
-        ...
-
-    async def disconnect(self, *, terminate: bool | None) -> bool:
-        """End the session; return whether the debuggee was ended, too."""
-        ...
 
 
 class Live:
@@ -180,7 +141,10 @@ class Live:
     @property
     def _pid(self) -> int:
         """The debuggee's process, 0 when it is not known."""
-        return self._vigil.pid or int(self.session.mirror.process.get("systemProcessId") or 0)
+        told = int(self.session.mirror.process.get("systemProcessId") or 0)
+        children = self.plan.definition.children
+        offered = children.pid_of(self.plan.config) if children and self.session.parent else 0
+        return self._vigil.pid or told or offered
 
     def unwatch(self) -> None:
         """Expect no more to notice the program's end."""
@@ -357,6 +321,17 @@ class Live:
         """Kill the adapter and what it owns, the debuggee with it."""
         await self.adapter.kill()
         self.session.finish()
+
+    async def cut_off(self, tool: str) -> None:
+        """Kill the program, where its adapter would let it run on from a stop when it is asked to end it."""
+        first = self.plan.definition.quirks.killed_first
+        if not first or not self.launched:
+            return
+        self.session.part(ending=True, tool=tool)
+        if first == "adapter":
+            await self.force()
+        else:
+            self.adapter.kill_program(self._pid)
 
     async def terminate(self) -> None:
         """End the debuggee and the session; politely first, then by force."""

@@ -19,7 +19,8 @@ from dapeer.breakpoints import Breakpoints
 from dapeer.dap.messages import Body, Message
 from dapeer.errors import DapeerError, Unsupported
 from dapeer.family import alive
-from dapeer.live import Life, Live
+from dapeer.life import Life
+from dapeer.live import Live
 from dapeer.plan import Plan
 from dapeer.session import Session
 

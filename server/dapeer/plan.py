@@ -89,8 +89,8 @@ class Plan:
     def child_name(self, config: Mapping[str, object]) -> str:
         """Name the session of a process that the program has started, after its command line where that is known."""
         children = self.definition.children
-        pid = config.get(children.pid) if children is not None else None
-        if children is not None and isinstance(pid, int):
+        pid = children.pid_of(config) if children is not None else 0
+        if children is not None and pid and children.command:
             command = command_line(pid, children.command)
             if command:
                 return command.replace(f"{self.inputs.get('project')}/", "")[:LONGEST_NAME]

@@ -15,7 +15,7 @@ from dapeer.errors import DapeerError, SourceChanged
 from dapeer.family import root
 from dapeer.fates import as_loaded
 from dapeer.fitting import shortened
-from dapeer.live import Life
+from dapeer.life import Life
 from dapeer.session import Session
 
 log = logging.getLogger(__name__)

@@ -84,6 +84,12 @@ class Processes:
         self._released = True
         self.discard(pid)
 
+    def kill_all_but(self, pid: int | None) -> None:
+        """Kill all but one, and wait for nothing."""
+        for process in self._owned.values():
+            if process.pid != pid:
+                process.kill()
+
     async def kill(self) -> None:
         """Kill them, and wait for their end, for some seconds at most.
 

@@ -20,6 +20,7 @@ from dapeer.adapters.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.detection import detect
 from dapeer.adapters.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.owned import Processes
+from dapeer.adapters.process_table import descendants
 from dapeer.adapters.reaper import Reaper
 from dapeer.adapters.spawn import Spawned, spawn
 from dapeer.adapters.tail import LAG
@@ -113,6 +114,13 @@ class Adapter:
     def release(self, pid: int) -> None:
         """Let a debuggee that was detached live on."""
         self.processes.release(pid)
+
+    def kill_program(self, pid: int) -> None:
+        """Kill the program, all that it has started, and a process of it that another adapter has told; not the adapter."""
+        below = descendants(self.pid) if self.pid else ()
+        for each in (*below, pid):
+            self.processes.claim(each)
+        self.processes.kill_all_but(self.pid)
 
     async def kill(self) -> None:
         """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""

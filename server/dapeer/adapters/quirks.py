@@ -27,6 +27,9 @@ class Quirks:
     """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
     detach_launched: bool = True
     """False: a launched program cannot be let go; `disconnect` would not be answered."""
+    killed_first: Literal["", "program", "adapter"] = ""
+    """What is killed when a program that is stopped is to end, for the adapter would let it run on: the
+    program, or the adapter, in whose process it runs."""
     launch_request: Literal["launch", "attach"] = "launch"
     """What is sent to launch: `attach` where the adapter's command has started the program."""
     skip_first_stop: str = ""
@@ -88,6 +91,10 @@ class Quirks:
             exit_code_in_output=table.pattern("exit_code_in_output"),
             repl_is_command=table.get("repl_is_command", bool, default=False),
             detach_launched=table.get("detach_launched", bool, default=True),
+            killed_first=cast(
+                "Literal['', 'program', 'adapter']",
+                table.one_of("killed_first", ("", "program", "adapter"), ""),
+            ),
             launch_request=cast(
                 "Literal['launch', 'attach']",
                 table.one_of("launch_request", ("launch", "attach"), "launch"),

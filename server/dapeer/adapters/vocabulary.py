@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -248,6 +249,8 @@ class Children:
     """An event that offers a child, of adapters that do not ask; empty: none."""
     pid: str
     """The key of the configuration that has the child's process id."""
+    pid_in: str
+    """A regular expression: its first group, found in that key's text, is the process id."""
     command: str
     """A regular expression, found in the command line of that process: its first group is the program's own."""
 
@@ -263,10 +266,19 @@ class Children:
             table.get("refuse", bool, default=False),
             table.get("event", str, ""),
             table.get("pid", str, ""),
+            table.pattern("pid_in"),
             table.pattern("command"),
         )
         table.done()
         return children
+
+    def pid_of(self, configuration: Mapping[str, object]) -> int:
+        """Return the process id of an offered child; 0: the adapter does not tell it."""
+        told = configuration.get(self.pid)
+        if isinstance(told, int):
+            return told
+        found = re.search(self.pid_in, str(told)) if self.pid_in else None
+        return int(found[1]) if found else 0
 
 
 def sight(table: Table) -> Sight:

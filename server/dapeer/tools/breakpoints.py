@@ -13,7 +13,7 @@ from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
 from dapeer.fates import as_loaded
-from dapeer.live import Life
+from dapeer.life import Life
 from dapeer.session import Session
 from dapeer.stacks import relative
 from dapeer.tools import watchpoints

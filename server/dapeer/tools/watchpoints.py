@@ -19,7 +19,7 @@ from dapeer.dap.types import (
 )
 from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
-from dapeer.live import Life
+from dapeer.life import Life
 from dapeer.pushes import Push
 from dapeer.session import Session
 from dapeer.tools.arguments import FrameId, SessionId, frame_of
