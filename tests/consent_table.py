@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dapeer.kinds import TABLE
 from dapeer.tools import OF_OPENCODE, TOOLS
+from tests.pages import OFF, lua_tools
 from tests.programs import ROOT
-from tests.readme import OFF, lua_tools
 
 HELP = ROOT / "doc" / "dapeer.txt"
 BEGIN, END = "    Tool, and what makes it more ~\n", "\nAll other tools only look."

@@ -1,6 +1,6 @@
-"""docs/languages.md, made from what tests have shown.
+"""The table of what works in which language, in docs/languages.md, made from what tests have shown.
 
-`uv run python -m tests.languages_page FILE …` writes the page from the files of runs with `--shown=FILE`; with `--check`
+`uv run python -m tests.languages_page FILE …` writes it from the files of runs with `--shown=FILE`; with `--check`
 it fails where the page says something else.
 """
 
@@ -9,26 +9,20 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.pages import with_part
+from tests.programs import ROOT
 from tests.shown import COLUMNS, ROWS
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "languages.md"
 REASONS = Path(__file__).with_name("not_shown.toml")
 
-INTRODUCTION = """# Languages
 
-What works in which language, as the tests have shown it with the real adapters and with real software (`tests/real`). A
-number is a reason why something does not, below. This page is generated: `docs/architecture.md` says how.
-
-"""
-
-
-def page(
+def table(
     shown: set[tuple[str, str]],
     reasons: Mapping[str, Mapping[str, str]],
     limits: Mapping[str, str],
 ) -> str:
-    """Return the page; `limits` are what adapters do not do besides, by adapter.
+    """Return the table and its reasons; `limits` are what adapters do not do besides, by adapter.
 
     Raises:
         ValueError: A cell is neither shown nor has a reason, or both.
@@ -55,8 +49,9 @@ def page(
         raise ValueError("; ".join(problems))
     told = [f"{number}. {reason}" for number, reason in enumerate(notes, 1)]
     said = [f"- **{of}**: {limit}" for of, limit in limits.items()]
-    page = [*lines, "", "Why not:", "", *told, "", "What else an adapter does not do:", "", *said]
-    return INTRODUCTION + "\n".join(page) + "\n"
+    return "\n".join(
+        [*lines, "", "Why not:", "", *told, "", "What else an adapter does not do:", "", *said]
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,13 +61,14 @@ def main(arguments: Sequence[str]) -> int:
     shown = {(row, column) for row, _, column in (line.partition(": ") for line in lines)}
     try:
         reasons = tomllib.loads(REASONS.read_text("utf-8"))
-        text = page(shown, reasons, reasons.pop("limits"))
+        page = PAGE.read_text("utf-8")
+        text = with_part(page, "shown", table(shown, reasons, reasons.pop("limits")))
     except ValueError as error:
         sys.stderr.write(f"tests/not_shown.toml: {error}\n")
         return 1
     if "--check" not in arguments:
         PAGE.write_text(text, "utf-8")
-    elif PAGE.read_text("utf-8") != text:
+    elif page != text:
         sys.stderr.write("docs/languages.md says something else: make it anew, without --check\n")
         return 1
     return 0

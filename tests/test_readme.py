@@ -1,26 +1,134 @@
-"""The README says what is true."""
+"""The README and the pages say what is true: links, tables, tools, options and configurations."""
 
+import io
 import json
 import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
 
 import pytest
 
+from dapeer import cli
 from dapeer.mcp.prompts import PROMPTS
-from tests.readme import README, made
+from dapeer.tools import OF_OPENCODE, TOOLS
+from tests.pages import PARTS, lua_tools, made
+from tests.programs import ROOT
 
-TEXT = README.read_text(encoding="utf-8")
+FOLDERS = (".", "docs", ".github", ".github/ISSUE_TEMPLATE")
+PAGES = sorted(
+    str(path.relative_to(ROOT)) for each in FOLDERS for path in (ROOT / each).glob("*.md")
+)
+LONGEST_README = 200
+"""Lines."""
+HISTORY = "CHANGELOG.md"
+"""Names what there was, too."""
+
+OF_NEOVIM = {"nvim_get_mode"}
+"""Functions of Neovim's own that are named."""
+
+FENCE = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
+CALL = re.compile(r"\b((?:dap|nvim|opencode)_\w+)\(([^()]*)\)")
+TOOL = re.compile(r"`((?:dap|nvim|opencode)_\w+)[`(]")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+COMMANDS = "stdio|serve|demo|doctor|adapters|rtp|opencode (?:register|install|remove)"
+COMMAND = re.compile(rf"(?<![\w/.@-])dapeer ({COMMANDS})\b([^`\n#&|)]*)")
 
 
-def test_the_tables_of_tools_are_those_that_are_served() -> None:
-    assert made(TEXT) == TEXT, "run: uv run python -m tests.readme"
+@cache
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("block", re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
-def test_every_configuration_is_valid_json(block: str) -> None:
-    assert isinstance(json.loads(block), dict)
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    plain = (
+        re.sub(r"[^\w\- ]", "", title.lower()) for title in HEADING.findall(FENCE.sub("", text))
+    )
+    return {title.replace(" ", "-") for title in plain}
+
+
+def broken(page: str) -> Iterator[str]:
+    """Yield the links of a page to files or headings that do not exist."""
+    for link in LINK.findall(FENCE.sub("", text_of(page))):
+        if re.match(r"\w+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / file if file else ROOT / page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text("utf-8"))):
+            yield link
+
+
+@cache
+def arguments_of_tools() -> dict[str, set[str]]:
+    """Return the arguments of every tool, by its name."""
+    ours = {one.name: one.schema_for(one.all_needs) for one in (*TOOLS, *OF_OPENCODE)}
+    of_lua = {f"nvim_{one.name}": one.input_schema for one in lua_tools()}
+    return {name: set(schema["properties"]) for name, schema in (ours | of_lua).items()}
+
+
+@cache
+def options(command: str) -> set[str]:
+    """Return the options that the help of a command names."""
+    told = io.StringIO()
+    with redirect_stdout(told), pytest.raises(SystemExit):
+        cli.main([*command.split(), "--help"])
+    return set(OPTION.findall(told.getvalue()))
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text_of("README.md").splitlines()) <= LONGEST_README
+
+
+@pytest.mark.parametrize("page", PARTS)
+def test_the_tables_are_those_that_the_code_makes(page: str) -> None:
+    assert made(page) == text_of(page), "run: uv run python -m tests.pages"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_and_headings_that_exist(page: str) -> None:
+    assert not [*broken(page)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_configuration_is_valid_json(page: str) -> None:
+    for block in re.findall(r"```json\n(.*?)```", text_of(page), re.DOTALL):
+        assert isinstance(json.loads(block), dict)
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one != HISTORY])
+def test_the_tools_that_are_named_are_served_and_take_the_arguments(page: str) -> None:
+    known = arguments_of_tools()
+    assert not set(TOOL.findall(text_of(page))) - known.keys() - OF_NEOVIM
+    for name, given in CALL.findall(text_of(page)):
+        named = set(re.findall(r"(?:^|, )(\w+)=", given))
+        assert not named - known[name], name
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one != HISTORY])
+def test_the_options_that_are_named_are_taken_by_the_command(page: str) -> None:
+    for command, rest in COMMAND.findall(text_of(page)):
+        assert not set(OPTION.findall(rest)) - options(command), command
 
 
 def test_the_prompts_that_are_named_are_served() -> None:
-    named = re.search(r"\*\*Prompts\*\*: (.*)\.", TEXT)
+    named = re.search(r"\*\*Prompts\*\*: (.*)\.", text_of("docs/tools.md"))
     assert named
     assert sorted(re.findall(r"`(\w+)`", named[1])) == sorted(PROMPTS)
+
+
+def test_every_page_of_the_folder_is_found_from_the_readme() -> None:
+    seen: set[Path] = set()
+    new = {ROOT / "README.md"}
+    while new:
+        seen |= new
+        links = {
+            (page.parent / link.partition("#")[0]).resolve()
+            for page in new
+            for link in LINK.findall(page.read_text("utf-8"))
+        }
+        new = {link for link in links if link.suffix == ".md" and link.is_file()} - seen
+    assert not {*(ROOT / "docs").glob("*.md")} - seen

@@ -23,7 +23,7 @@ A session of nvim-dap, and a server that is attached to its Neovim. Mirrored: by
 nvim-dap's own; waits for a key: by the tap, after `f`. Main thread: for how long Neovim's ran, all in all; alone:
 nvim-dap without dapeer, the person doing the same. A key's effect: from the key to its mapping's function; alone: in
 another Neovim at the same time, on the same busy machine."""
-WITHOUT_NVIM_DAP = "The rows of Neovim are left out: they need nvim-dap (see README, or name it in $DAPEER_NVIM_DAP)."
+WITHOUT_NVIM_DAP = "The rows of Neovim are left out: they need nvim-dap (see docs/neovim.md, or name it in $DAPEER_NVIM_DAP)."
 
 ANSWERS_LEGEND = """\
 What a model reads, in bytes, word for word in docs/answers.md. Before: commit 3b9f2cb, whose structured content
@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark. It judges, but never fails: times depend on the machine."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few rounds, to see that it works")
-    parser.add_argument("--markdown", action="store_true", help="print the table for the README")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the tables for docs/speed.md"
+    )
     options = parser.parse_args(arguments)
     size = QUICK if options.quick else FULL
     found = asyncio.run(run(size))

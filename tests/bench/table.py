@@ -1,4 +1,4 @@
-"""The table, for a terminal or for the README. Pure."""
+"""The table, for a terminal or for docs/speed.md. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +18,7 @@ def plain(rows: Iterable[Row]) -> str:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    """Return the table for the README."""
+    """Return the table in Markdown."""
     head, *lines = _lines(rows)
     rule = ["---" if _is_text(column, head) else "---:" for column in range(len(head))]
     lines = [head, rule, *lines]

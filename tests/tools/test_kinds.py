@@ -9,7 +9,7 @@ from dapeer.kinds import TABLE, kinds_of
 from dapeer.peers import read_tools
 from dapeer.tools import OF_OPENCODE, TOOLS, Tool
 from tests.consent_table import BEGIN, END, HELP, lines
-from tests.readme import lua_tools
+from tests.pages import lua_tools
 
 EVERY = {tool.name: tool for tool in (*TOOLS, *OF_OPENCODE)}
 ALL = {"run", "evaluate", "write"}

@@ -8,7 +8,7 @@ import pytest
 from dapeer.peers import LuaTool
 from dapeer.schemas import flaw_of
 from dapeer.tools.lua import GROUPS, NeovimTool
-from tests.readme import OFF, lua_tools
+from tests.pages import OFF, lua_tools
 
 BUILT_IN = lua_tools()
 

@@ -13,8 +13,8 @@ from dapeer.files import Files
 from dapeer.secret_files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.sources import LARGEST
 from tests.harness import ask, call, client, read, refusal, text
+from tests.pages import NVIM
 from tests.programs import ROOT
-from tests.readme import NVIM
 
 SECRETS = [
     ".env", ".ENV", ".env.local", "prod.env", ".envrc", "a.PEM", "id_rsa", "id_rsa.pub", ".netrc", "credentials", "Secrets.yml",

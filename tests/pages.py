@@ -1,11 +1,11 @@
-"""The parts of the README that are made from the code: `uv run python -m tests.readme` writes them."""
+"""The tables in the documents that are made from the code: `uv run python -m tests.pages` writes them."""
 
 import functools
 import itertools
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from dapeer.tools import (
     watchpoints,
 )
 from dapeer.tools.tool import Tool
+from tests.programs import ROOT
 from tests.required import REQUIRED
 
 NVIM = Path(sys.executable).parent / "nvim"
@@ -45,7 +46,6 @@ GROUPS_OF_LUA = [name for name in lua.GROUPS if name not in OFF]
 WHERE_POSSIBLE = "°"
 """Marks what is listed only while the adapter of a session can do it."""
 
-README = Path(__file__).parents[1] / "README.md"
 GROUPS = (
     ("Start and end", sessions.TOOLS),
     ("Run", (*execution.TOOLS, *rewinding.TOOLS)),
@@ -81,7 +81,7 @@ def lua_tool_table() -> str:
 @functools.cache
 def lua_tools() -> list[LuaTool]:
     """Return what the plugin tells a core of its own tools, all groups switched on."""
-    command = [NVIM, "--clean", "--headless", "-l", "/dev/stdin", README.parent]
+    command = [NVIM, "--clean", "--headless", "-l", "/dev/stdin", ROOT]
     done = subprocess.run(command, input=SPECS, capture_output=True, text=True, check=True)
     order = [*GROUPS_OF_LUA, *OFF]
     return sorted(read_tools(done.stdout), key=lambda one: (order.index(one.group), one.name))
@@ -153,20 +153,28 @@ def _line(
     return f"| `{name}`{mark} | {arguments} | {description.splitlines()[0]} |"
 
 
+PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
+    "docs/languages.md": {"adapters": adapter_table},
+}
+"""By page, what stands between the markers of each part."""
+
+
 def with_part(text: str, name: str, part: str) -> str:
-    """Return the README with what stands between the markers of one part replaced."""
+    """Return a page with what stands between the markers of one part replaced."""
     pattern = re.compile(rf"(<!-- {name}\b.*?-->\n).*?(<!-- /{name} -->)", re.DOTALL)
     assert pattern.search(text), name
     return pattern.sub(lambda match: f"{match[1]}{part}\n{match[2]}", text)
 
 
-def made(text: str) -> str:
-    """Return a README with its generated parts as they should be."""
-    parts = {"tools": tool_table, "lua-tools": lua_tool_table, "adapters": adapter_table}
-    for name, table in parts.items():
+def made(page: str) -> str:
+    """Return the text of a page with its generated parts as they should be."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name, table in PARTS[page].items():
         text = with_part(text, name, table())
     return text
 
 
 if __name__ == "__main__":
-    README.write_text(made(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PARTS:
+        (ROOT / page).write_text(made(page), encoding="utf-8")

@@ -1,0 +1,26 @@
+# The commands of CONTRIBUTING.md, by name. `just` lists them.
+_list:
+  @just --list
+
+# Make the environment, with Neovim and some debug adapters in it.
+sync:
+  uv sync
+
+# Run the quick suite, or some of it: `just test tests/test_cli.py -n 2`.
+test *arguments:
+  uv run pytest {{arguments}}
+
+# Check format, lint and types.
+check:
+  uv run ruff format --check
+  uv run ruff check
+  uv run pyright
+
+# Write the generated tables of the pages and of the help anew.
+pages:
+  uv run python -m tests.pages
+  uv run python -m tests.consent_table
+
+# Do all that CI does.
+ci:
+  .ci/run
