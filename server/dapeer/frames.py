@@ -141,14 +141,16 @@ class Frames:
                 yield Run((), side_by_side)
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
-        """Yield the frames, each with the place of the user's that it is at: None, another's; labels with a place of their own."""
-        others = False
+        """Yield the frames, each with the place of the user's that it is at: None, another's; labels beside the user's with a place of their own."""
         for number, frame in enumerate(frames):
             if is_label(frame):
-                behind = next((each for each in frames[number:] if not is_label(each)), None)
-                between = others and (behind is None or not self.is_users(behind))
-                yield (None if between else number), frame
+                yield (number if self._parts_users(frames, number) else None), frame
             else:
-                others = not self.is_users(frame)
                 place = frame["name"], str(frame.get("source")), frame["line"]
-                yield (None if others else place), frame
+                yield (place if self.is_users(frame) else None), frame
+
+    def _parts_users(self, frames: Sequence[StackFrame], label: int) -> bool:
+        """Whether there are frames of the user's before a label or behind it, up to the next label."""
+        before = [*itertools.takewhile(lambda each: not is_label(each), frames[:label][::-1])]
+        behind = itertools.takewhile(lambda each: not is_label(each), frames[label + 1 :])
+        return not before or any(map(self.is_users, itertools.chain(before, behind)))

@@ -34,6 +34,8 @@ class Place:
     stopped: bool = False
     frames: Sequence[StackFrame] = ()
     """The innermost first; empty: nobody can tell."""
+    awaited_by: str = ""
+    """The task that waits for this one; empty: none that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Seen:
 
 
 def told(text: str) -> Mapping[str, Sequence[Place]]:
-    """Read what a program has told of itself: `threads` and `tasks`, each with `name` and `frames`.
+    """Read what a program has told of itself: `threads` and `tasks`, each with `name` and `frames`, a task perhaps with `awaited_by`.
 
     A frame is a list of function, file and line. What is told in another form is left out.
     """
@@ -67,8 +69,9 @@ def _places(known: Any, kind: str) -> Iterator[Place]:  # noqa: ANN401 - any JSO
     listed: object = cast("dict[str, Any]", known).get(kind) if isinstance(known, dict) else None
     for each in cast("list[Any]", listed) if isinstance(listed, list) else ():
         match each:
-            case {"name": str(name), "frames": [*frames]}:
-                yield Place(name, frames=[*map(_frame, filter(_is_frame, frames[:FRAMES]))])
+            case {"name": str(name), "frames": [*frames], **more}:
+                known = [*map(_frame, filter(_is_frame, frames[:FRAMES]))]
+                yield Place(name, frames=known, awaited_by=str(more.get("awaited_by") or ""))
             case _:
                 pass
 

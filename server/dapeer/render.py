@@ -112,6 +112,7 @@ def place(each: Place, frames: Frames, project: Path) -> str:
     top = each.frames[0]
     frame = frames.foremost(each.frames) or top
     path = str(frame.get("source", {}).get("path") or "")
+    path = path if frames.is_users(frame) else frames.short(path)
     inside = f", inside {shortened(top['name'], NAME)}" if top is not frame else ""
     return location(path, frame["line"], shortened(frame["name"], NAME), project) + inside
 

@@ -66,7 +66,7 @@ async def test_an_idle_event_loop_tells_what_its_tasks_wait_for() -> None:
         assert "inside select" in thread
         assert paused["tasks"] == [
             f"Task-1 serve() at {at(P, 'asyncio', 'serve')}",
-            f"printer worker() at {at(P, 'worker', 'worker')}, inside get",
+            f"printer worker() at {at(P, 'worker', 'worker')}, inside get; awaited by Task-1",
         ]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,71 @@ async def test_the_stack_of_a_task_goes_on_where_it_is_awaited_and_counts_the_ev
         assert await evaluate(c, "told", frame_id=main) == "'by main'"
         shown = await read(c, "dap_snapshot")
         assert "Called by [id]:\n  handle :" in shown
+
+
+GROUPS = """
+import anyio
+
+
+async def load(item):
+    await anyio.sleep(0)
+    return item  # @load
+
+
+async def pages(first):
+    for item in (first, first + 1):
+        yield await load(item)
+
+
+async def feed():
+    async for item in pages(1):
+        await anyio.sleep(0)
+
+
+async def opened():
+    async with anyio.create_task_group() as group:  # @group
+        group.start_soon(feed, name="feeding")
+        yield group
+
+
+async def main():
+    async for group in opened():
+        group.start_soon(anyio.sleep_forever, name="idle")
+
+
+class Main:
+    def __await__(self):
+        return main().__await__()
+
+
+async def start():
+    await Main()
+
+
+anyio.run(start)
+"""
+
+
+async def test_a_task_of_anyio_goes_on_where_its_group_was_opened_and_through_async_generators(
+    tmp_path: Path,
+) -> None:
+    p = written(tmp_path, "groups.py", GROUPS)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(
+            c, "dap_run", program=str(p), python=sys.executable,
+            breakpoints=[p.at("load", condition="item == 2")],
+        )  # fmt: skip
+        listed = (await ask(c, "dap_stacktrace", levels=100))["frames"]
+        # At the second page its parent waits already, at the end of the group's block.
+        functions = [each["function"] for each in listed if each.get("file") == str(p)]
+        assert functions == ["load", "pages", "feed", "opened", "main", "start", "<module>"]
+        assert "(task feeding, awaited by task __main__.start)" in stop["stack"]
+        rows = {row.split()[0]: row for row in (await ask(c, "dap_threads"))["tasks"]}
+        assert f" at groups.py:{p.line('load')} in load;" in rows["feeding"]
+        for task in ("feeding", "idle"):
+            assert rows[task].endswith("; awaited by __main__.start")
+        assert f" at groups.py:{p.line('group')} in opened, inside " in rows["__main__.start"]
+        assert "awaited" not in rows["__main__.start"]
 
 
 async def test_frames_of_libraries_are_counted_in_a_stack_and_listed_when_they_are_asked_for(

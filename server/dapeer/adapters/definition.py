@@ -16,7 +16,7 @@ from dapeer.adapters.own_environment import surroundings
 from dapeer.adapters.program import PARTS, fits, inside, parts, shebang
 from dapeer.adapters.quirks import Quirks
 from dapeer.adapters.stopping import Stopping
-from dapeer.adapters.table import Table, parsed
+from dapeer.adapters.table import LAUNCHERS, Table, parsed
 from dapeer.adapters.template import UNSET, either, fill, placeholders
 from dapeer.adapters.vocabulary import (
     Attach,
@@ -273,7 +273,7 @@ def own_values() -> dict[str, object]:
     """Return the placeholders that depend on nothing but this installation."""
     return {
         "dapeer_python": sys.executable,
-        "launchers": str(Path(__file__).parent / "launchers"),
+        "launchers": str(LAUNCHERS),
     }
 
 

@@ -13,6 +13,10 @@ from dapeer.errors import DefinitionError
 
 T = TypeVar("T")
 
+LAUNCHERS = Path(__file__).parent / "launchers"
+"""The folder of our launchers."""
+_TEXTS = re.compile(r"\$\{texts:([^{}]+)\}")
+
 _KINDS: Mapping[Any, str] = {
     str: "a text",
     bool: "true or false",
@@ -49,6 +53,23 @@ class Table:
         if key not in self._values:
             raise self.wrong(f"key `{self.at(key)}` is missing")
         return self.get(key, str, "")
+
+    def expression(self, key: str) -> str:
+        """Return an expression, empty when the key is absent.
+
+        In it `${texts:PATTERN}` is a JSON object: by name the texts of those of our launchers' files that fit.
+
+        Raises:
+            DefinitionError: It is no text, or no file fits.
+        """
+
+        def texts(found: re.Match[str]) -> str:
+            files = sorted(LAUNCHERS.glob(found[1]))
+            if not files:
+                raise self.wrong(f"`{self.at(key)}`: no file of our launchers fits {found[1]}")
+            return json.dumps({each.name: each.read_text(encoding="utf-8") for each in files})
+
+        return _TEXTS.sub(texts, self.get(key, str, ""))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of texts, empty when the key is absent; one text stands for a list of it."""

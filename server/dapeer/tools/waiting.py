@@ -87,7 +87,9 @@ def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
 def tasks(session: Session, seen: Seen) -> list[str]:
     """Return the tasks of a program, a line each."""
     return [
-        f"{each.name}{render.place(each, session.frames, session.project)}" for each in seen.tasks
+        f"{each.name}{render.place(each, session.frames, session.project)}"
+        + (f"; awaited by {each.awaited_by}" if each.awaited_by else "")
+        for each in seen.tasks
     ]
 
 

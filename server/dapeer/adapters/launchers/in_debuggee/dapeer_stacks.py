@@ -8,72 +8,18 @@ follow, each with its variables, behind a frame with the hint `label`. No code o
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import os
 import sys
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+awaits: Any = importlib.import_module("in_debuggee.dapeer_awaiting")
+
 LABEL = "<dapeer label>"
 """Stands for the file of a frame that is a label."""
-TASKS = 20
-"""Tasks that are followed from one to the next."""
 OWN = str(Path(__file__).absolute().parent.parent) + os.sep
-KINDS = {
-    types.CoroutineType: ("cr_frame", "cr_await"),
-    types.GeneratorType: ("gi_frame", "gi_yieldfrom"),
-    types.AsyncGeneratorType: ("ag_frame", "ag_await"),
-}
-"""What can be awaited: where its frame is, and what it awaits itself."""
-
-
-# -- what awaits what
-
-
-def frames_of(awaited: Any) -> list[types.FrameType]:  # noqa: ANN401 - any coroutine
-    """Return the frames of a coroutine and of what it awaits, the innermost first."""
-    frames: list[types.FrameType] = []
-    while type(awaited) in KINDS:
-        frame, inner = KINDS[type(awaited)]
-        if getattr(awaited, frame) is None:
-            break
-        frames.insert(0, getattr(awaited, frame))
-        awaited = getattr(awaited, inner)
-    return frames
-
-
-def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:  # noqa: ANN401 - asyncio's
-    """Return the task that waits for a future, through what gathers, shields or groups futures; None: none does."""
-    for callback, _ in asyncio.Future._callbacks.__get__(future) or ():  # noqa: SLF001
-        for one in behind(callback):
-            kind: type[Any] = type(one)  # pyright: ignore[reportUnknownVariableType]
-            if one is future:
-                continue
-            if issubclass(kind, asyncio.Task):
-                return one
-            if kind.__module__ == "asyncio.taskgroups":
-                return one._parent_task  # noqa: SLF001
-            if issubclass(kind, asyncio.Future) and depth < TASKS:
-                found = awaiter(one, asyncio, depth + 1)
-                if found is not None:
-                    return found
-    return None
-
-
-def behind(callback: Any) -> Iterator[Any]:  # noqa: ANN401 - any callable
-    """Yield the objects that a callback works for: what it is bound to, or has enclosed."""
-    if type(callback) is functools.partial:
-        yield from callback.args
-        callback = callback.func
-    if isinstance(callback, (types.MethodType, types.BuiltinMethodType)):
-        yield callback.__self__
-        callback = getattr(callback, "__func__", None)
-    for cell in getattr(callback, "__closure__", None) or ():
-        with contextlib.suppress(ValueError):  # it is empty
-            yield cell.cell_contents
 
 
 def current_task() -> Any:  # noqa: ANN401 - asyncio's
@@ -81,23 +27,6 @@ def current_task() -> Any:  # noqa: ANN401 - asyncio's
     asyncio: Any = sys.modules.get("asyncio")
     loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001
     return asyncio.current_task(loop) if loop is not None else None
-
-
-def awaiting(task: Any) -> Iterator[Any]:  # noqa: ANN401 - asyncio's
-    """Yield a label, and the frames that wait for a task; then the same of the task that these belong to."""
-    asyncio: Any = sys.modules["asyncio"]
-    name, coroutine = asyncio.Task.get_name, asyncio.Task.get_coro
-    seen: list[Any] = []
-    while len(seen) < TASKS and task not in seen:
-        seen.append(task)
-        waits = awaiter(task, asyncio)
-        if waits is None or waits in seen:
-            if len(seen) == 1:
-                yield f"task {name(task)}"
-            return
-        yield f"task {name(task)}, awaited by task {name(waits)}"
-        yield from frames_of(coroutine(waits))
-        task = waits
 
 
 # -- pydevd
@@ -175,7 +104,7 @@ def follow(known: list[Any], lists: Any) -> None:  # noqa: ANN401 - pydevd's mod
     if place is None:
         return
     ids = set(map(id, known))
-    waits = [each for each in awaiting(task) if id(each) not in ids]
+    waits = [each for each in awaits.awaiting(task) if id(each) not in ids]
     known[place + 1 : place + 1] = [
         lists.Frame(None, 0, lists.FCode(each, LABEL), {}) if isinstance(each, str) else each
         for each in waits

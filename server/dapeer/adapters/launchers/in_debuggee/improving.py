@@ -23,7 +23,7 @@ PARTS = (
     "dapeer_returned",
 )
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
-HELPERS = ("dapeer_forms", "dapeer_objects")
+HELPERS = ("dapeer_awaiting", "dapeer_forms", "dapeer_objects")
 """Modules that these use."""
 
 

@@ -1,0 +1,185 @@
+"""What awaits what in the debuggee, and where its threads and tasks are; no code of the program is run to tell it.
+
+Of a program that we have not started this text is evaluated there (`places()`), in whatever Python it runs in: 3.6 reads it, too.
+"""
+
+import contextlib
+import functools
+import gc
+import json
+import operator
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any
+
+TASKS = 20
+"""Tasks that are followed from one to the next."""
+FRAMES = 60
+"""Frames of a thread that are told."""
+KINDS = {
+    types.CoroutineType: ("cr_frame", "cr_await"),
+    types.GeneratorType: ("gi_frame", "gi_yieldfrom"),
+    types.AsyncGeneratorType: ("ag_frame", "ag_await"),
+}
+"""What can be awaited: where its frame is, and what it awaits itself."""
+STEPS = ("async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper")
+"""Built-in types that stand for one step of what is awaited, and have no name for that."""
+
+
+def frames_of(awaited: Any) -> "list[types.FrameType]":  # noqa: ANN401 - any coroutine
+    """Return the frames of a coroutine and of what it awaits, the innermost first."""
+    frames: list[types.FrameType] = []
+    while type(awaited) in KINDS:
+        frame, inner = KINDS[type(awaited)]
+        if getattr(awaited, frame) is None:
+            break
+        frames.insert(0, getattr(awaited, frame))
+        awaited = stepping(getattr(awaited, inner))
+    return frames
+
+
+def stepping(awaited: Any) -> Any:  # noqa: ANN401 - anything that is awaited
+    """Return the generator or coroutine of which one step is awaited; what is awaited, where that is no step."""
+    while type(awaited).__module__ == "builtins" and type(awaited).__name__ in STEPS:
+        held = gc.get_referents(awaited)
+        awaited = next((each for each in held if type(each) in KINDS), next(iter(held), None))
+    return awaited
+
+
+def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:  # noqa: ANN401 - asyncio's
+    """Return the task that waits for a future, through what gathers, shields or groups futures; None: none does."""
+    callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []  # noqa: SLF001
+    for each in callbacks:
+        # Python 3.6 has no contexts.
+        callback: Any = each[0] if isinstance(each, tuple) else each  # pyright: ignore[reportUnknownVariableType]
+        for one in behind(callback):
+            if one is future:
+                continue
+            found = parent(one, asyncio)
+            if found is None and isinstance(one, asyncio.Future) and depth < TASKS:
+                found = awaiter(one, asyncio, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def parent(one: Any, asyncio: Any) -> Any:  # noqa: ANN401 - any object
+    """Return a task, or that which has opened a group of tasks; None: it is neither."""
+    kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
+    if issubclass(kind, asyncio.Task):
+        return one
+    if kind.__module__ == "asyncio.taskgroups":
+        return one._parent_task  # noqa: SLF001
+    if (kind.__module__, kind.__name__) == ("anyio._backends._asyncio", "TaskGroup"):
+        return one.cancel_scope._host_task  # noqa: SLF001
+    return None
+
+
+def behind(callback: Any) -> "Iterator[Any]":  # noqa: ANN401 - any callable
+    """Yield the objects that a callback works for: what it is bound to, or has enclosed."""
+    if type(callback) is functools.partial:
+        yield from callback.args
+        callback = callback.func
+    if isinstance(callback, (types.MethodType, types.BuiltinMethodType)):
+        yield callback.__self__
+        callback = getattr(callback, "__func__", None)
+    for cell in getattr(callback, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # it is empty
+            yield cell.cell_contents
+
+
+def name_of(task: Any) -> str:  # noqa: ANN401 - asyncio's
+    """Return the name of a task; before Python 3.8 they have none."""
+    get_name = getattr(sys.modules["asyncio"].Task, "get_name", None)
+    return get_name(task) if get_name else "Task"
+
+
+def coroutine_of(task: Any) -> Any:  # noqa: ANN401 - asyncio's
+    """Return what a task runs."""
+    get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
+    return get_coro(task) if get_coro else task._coro  # noqa: SLF001
+
+
+def awaiting(task: Any) -> "Iterator[Any]":  # noqa: ANN401 - asyncio's
+    """Yield a label, and the frames that wait for a task; then the same of the task that these belong to."""
+    asyncio: Any = sys.modules["asyncio"]
+    seen: list[Any] = []
+    while len(seen) < TASKS and task not in seen:
+        seen.append(task)
+        waits = awaiter(task, asyncio)
+        if waits is None or waits in seen:
+            if len(seen) == 1:
+                yield f"task {name_of(task)}"
+            return
+        yield f"task {name_of(task)}, awaited by task {name_of(waits)}"
+        yield from frames_of(coroutine_of(waits))
+        task = waits
+
+
+# -- where all threads and tasks are
+
+
+def places() -> str:
+    """Return, as JSON, where each thread and each task is that is not done, the innermost frame first."""
+    of_python: Any = sys
+    now: dict[int, types.FrameType] = of_python._current_frames()  # noqa: SLF001
+    known: Any = threading
+    threads: list[dict[str, Any]] = [
+        {"name": each.name, "frames": stack(now.get(ident))[:FRAMES]}
+        for ident, each in list(known._active.items())  # noqa: SLF001
+    ]
+    tasks: list[dict[str, Any]] = []
+    for task in pending():
+        # A class of the program's own may be anything.
+        with contextlib.suppress(Exception):
+            tasks.append(place_of(task, now.values()))
+    tasks.sort(key=operator.itemgetter("name"))
+    return json.dumps({"threads": threads, "tasks": tasks})
+
+
+def pending() -> "Iterator[Any]":
+    """Yield the tasks of all event loops that are not done."""
+    asyncio: Any = sys.modules.get("asyncio.tasks")
+    for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
+        yield from (each for each in list(getattr(asyncio, kind, ())) if not each.done())
+
+
+def place_of(task: Any, running: Any) -> "dict[str, Any]":  # noqa: ANN401 - asyncio's; frames
+    """Return where a task is, and which one awaits it; one that runs is where its thread is."""
+    coroutine = coroutine_of(task)
+    frames = frames_of(coroutine)
+    for innermost in running if frames else ():
+        known = up(innermost)
+        if frames[-1] in known:
+            frames = known[: known.index(frames[-1]) + 1]
+    waits = awaiter(task, sys.modules["asyncio"])
+    told = {
+        "name": f"{name_of(task)} {getattr(coroutine, '__qualname__', '')}()",
+        "frames": [*map(place, frames)][:FRAMES],
+    }
+    return told if waits is None else {**told, "awaited_by": name_of(waits)}
+
+
+def up(frame: Any) -> "list[types.FrameType]":  # noqa: ANN401 - a frame or None
+    """Return a frame and those that have called it, without the debugger's own and what these have called."""
+    frames: list[types.FrameType] = []
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "do_wait_suspend":
+            frames.clear()
+        elif not any(each in code.co_filename for each in ("debugpy", "in_debuggee")):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def stack(frame: Any) -> "list[list[Any]]":  # noqa: ANN401 - a frame or None
+    """Return the places of a frame and of those that have called it."""
+    return [*map(place, up(frame))]
+
+
+def place(frame: Any) -> "list[Any]":  # noqa: ANN401 - a frame
+    """Return function, file and line."""
+    return [frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno]
