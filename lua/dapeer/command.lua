@@ -26,7 +26,7 @@ local function show(name, lines)
 end
 
 local function tell(sentence)
-  require('dapeer.attention').mention(sentence)
+  require('dapeer.person.attention').mention(sentence)
 end
 
 -- One line when all is well; else all that helps to find out why.
@@ -43,7 +43,7 @@ local function status()
 end
 
 local function log()
-  local lines = require('dapeer.actions').lines()
+  local lines = require('dapeer.person.approvals').lines()
   show('dapeer://log', #lines > 0 and lines or { 'The assistant has done nothing yet.' })
 end
 

@@ -213,7 +213,7 @@ function M.merge(given)
   if #fresh > 0 then
     table.sort(fresh)
     vim.list_extend(M.problems, fresh)
-    require('dapeer.attention').warn('setup: ' .. table.concat(fresh, '; '))
+    require('dapeer.person.attention').warn('setup: ' .. table.concat(fresh, '; '))
   end
 end
 

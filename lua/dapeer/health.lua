@@ -23,7 +23,7 @@ end
 local function version_of(command)
   local started, process = pcall(vim.system, vim.list_extend(vim.list_slice(command), { '--version' }))
   if not started then
-    return nil, require('dapeer.process').why(process, command[1])
+    return nil, require('dapeer.core.process').why(process, command[1])
   end
   local result = process:wait(VERSION_PATIENCE)
   if result.code == 0 then
@@ -33,7 +33,7 @@ local function version_of(command)
 end
 
 local function check_core()
-  local command, problem = require('dapeer.executable').find()
+  local command, problem = require('dapeer.core.executable').find()
   if not command then
     return health.error(problem)
   end
@@ -70,7 +70,7 @@ end
 
 -- Sessions that began before setup(), or with `tap = false`.
 local function check_sessions()
-  local sessions, has = require('dap').sessions(), require('dapeer.tap').has
+  local sessions, has = require('dap').sessions(), require('dapeer.nvim_dap.tap').has
   local number = 0
   for id in pairs(sessions) do
     number = number + (has(id) and 0 or 1)
@@ -89,7 +89,7 @@ local function check_dap()
     )
   end
   local ok, possible, why = pcall(function()
-    return require('dapeer.tap').possible()
+    return require('dapeer.nvim_dap.tap').possible()
   end)
   check_sessions()
   if ok and possible then

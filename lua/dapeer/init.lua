@@ -8,7 +8,7 @@ local M = setmetatable({}, {
   __index = function(M, name)
     -- Helpers for results of tools.
     if name == 'MCP' then
-      M.MCP = require('dapeer.mcp')
+      M.MCP = require('dapeer.results')
       return M.MCP
     end
   end,
@@ -21,13 +21,13 @@ function M.setup(options)
   config.merge(options)
   options = type(options) == 'table' and options or {}
   local ok, problem = pcall(function()
-    require('dapeer.hook').install()
+    require('dapeer.nvim_dap.hook').install()
   end)
   if not ok then
-    require('dapeer.attention').warn('cannot watch nvim-dap: ' .. problem)
+    require('dapeer.person.attention').warn('cannot watch nvim-dap: ' .. problem)
   end
-  if package.loaded['dapeer.actions'] and options.approve then
-    require('dapeer.actions').reconsider()
+  if package.loaded['dapeer.person.approvals'] and options.approve then
+    require('dapeer.person.approvals').reconsider()
   end
   if package.loaded['dapeer.rpc'] and options.secrets then
     require('dapeer.rpc').notify('secrets', config.get().secrets)
@@ -38,7 +38,7 @@ function M.setup(options)
     M._when_up('dapeer_start', M.start)
   end
   M._when_up('dapeer_knock', function()
-    require('dapeer.knock').knock()
+    require('dapeer.core.knock').knock()
   end)
 end
 
@@ -84,17 +84,17 @@ end
 ---Start the core; nothing happens when it runs or is starting.
 ---@param options? dapeer.StartOptions
 function M.start(options)
-  require('dapeer.bridge').start(options)
+  require('dapeer.core.supervisor').start(options)
 end
 
 ---Stop the core; it ends its debug sessions first.
 function M.stop()
-  require('dapeer.bridge').stop()
+  require('dapeer.core.supervisor').stop()
 end
 
 ---Stop the core, and start one as before when it is gone.
 function M.restart()
-  require('dapeer.bridge').restart()
+  require('dapeer.core.supervisor').restart()
 end
 
 ---Whether the core runs or is on its way; `get_port()` tells whether it listens.
@@ -105,7 +105,7 @@ end
 
 ---@return dapeer.Status
 function M.status()
-  return require('dapeer.bridge').status()
+  return require('dapeer.core.supervisor').status()
 end
 
 ---Where the core listens; nil until it does.
@@ -125,12 +125,12 @@ end
 ---on the machine could read it there.
 ---@return string?  nil when no core runs
 function M.get_token()
-  return require('dapeer.bridge').token()
+  return require('dapeer.core.supervisor').token()
 end
 
 ---Go to where the assistant's program has stopped: what `:Dapeer follow` does, for a mapping.
 function M.follow()
-  require('dapeer.follow').follow()
+  require('dapeer.nvim_dap.follow').follow()
 end
 
 ---Add a tool written in Lua; one of the same name is replaced.

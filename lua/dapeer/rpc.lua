@@ -50,7 +50,7 @@ end
 ---@param opts { tap?: string, secret?: string }
 ---@return table facts
 function M.attach(channel, opts)
-  require('dapeer.hook').install()
+  require('dapeer.nvim_dap.hook').install()
   require('dapeer.editor').watch()
   require('dapeer.editor.disk').watch()
   -- A core on another machine has its socket there.
@@ -65,14 +65,14 @@ function M.attach(channel, opts)
   end
   local dap = package.loaded['dap']
   return {
-    sessions = dap and require('dapeer.sessions').tell(core) or {},
+    sessions = dap and require('dapeer.nvim_dap.sessions').tell(core) or {},
     protocol = M.VERSION,
     pid = vim.uv.os_getpid(),
     clock = M.now(),
     cwd = vim.fn.getcwd(),
     version = tostring(vim.version()),
-    breakpoints = dap and require('dapeer.breakpoints').snapshot() or vim.empty_dict(),
-    approve = require('dapeer.actions').wants(),
+    breakpoints = dap and require('dapeer.nvim_dap.breakpoints').snapshot() or vim.empty_dict(),
+    approve = require('dapeer.person.approvals').wants(),
     secrets = require('dapeer.config').get().secrets,
     tools = require('dapeer.registry').specs(),
   }
@@ -111,7 +111,7 @@ function M.detach(channel)
   if core and core.line and not core.line:is_closing() then
     core.line:close()
   end
-  require('dapeer.calls').abandon(channel)
+  require('dapeer.registry.calls').abandon(channel)
 end
 
 ---@return dapeer.Core[]

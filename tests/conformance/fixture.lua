@@ -1,6 +1,6 @@
 -- The tools that the MCP conformance suite calls, registered as anybody registers a tool.
 local dapeer = require('dapeer')
-local MCP = require('dapeer.mcp')
+local MCP = require('dapeer').MCP
 
 -- One red pixel, and a sound of no length.
 local PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='

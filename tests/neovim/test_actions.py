@@ -61,7 +61,7 @@ async def attach(editor: Editor) -> Any:  # noqa: ANN401 - what Lua returns
 
 async def note(editor: Editor, **action: object) -> None:
     whole = {"tool": "dap_evaluate", "kind": "evaluate", "arguments": "{}", "at": 0, **action}
-    await editor.lua("require('dapeer.actions').note(...)", whole)
+    await editor.lua("require('dapeer.person.approvals').note(...)", whole)
 
 
 async def ask(
@@ -70,7 +70,7 @@ async def ask(
     kinds = kinds or ("evaluate",)
     action = {"tool": tool or f"dap_{kinds[0]}", "kind": kinds[0], "kinds": kinds}
     action["arguments"] = arguments
-    await editor.lua("require('dapeer.actions').ask(...)", number, action)
+    await editor.lua("require('dapeer.person.approvals').ask(...)", number, action)
 
 
 async def told(editor: Editor) -> Sequence[Any]:
@@ -134,7 +134,8 @@ async def test_notifications_take_one_line_and_never_wait_for_a_key(tmp_path: Pa
         assert len(text) < 80
         await editor.lua("""
           for number = 1, 5 do
-            require('dapeer.actions').note({ tool = 'dap_next', kind = 'run', arguments = '{}', ok = number < 5 })
+            local action = { tool = 'dap_next', kind = 'run', arguments = '{}', ok = number < 5 }
+            require('dapeer.person.approvals').note(action)
           end
         """)
         assert await editor.notified("said") == ["dapeer: failed: dap_next (and 4 more)"]
@@ -257,7 +258,7 @@ async def test_a_late_choice_counts_for_nothing_and_questions_come_one_by_one(
         for number in (1, 2, 3):
             await ask(editor, number, arguments=str(number))
         assert await asked(editor) == "The assistant wants dap_evaluate 1 (evaluate): "
-        await editor.lua("for id = 1, 2 do require('dapeer.actions').forget(id) end")
+        await editor.lua("for id = 1, 2 do require('dapeer.person.approvals').forget(id) end")
         # The second one is never asked.
         assert await asked(editor) == "The assistant wants dap_evaluate 3 (evaluate): "
         await editor.keys("<C-w>p1<CR>")

@@ -56,10 +56,10 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
     after_setup = [
         "dapeer",
         "dapeer.config",
-        "dapeer.hook",
+        "dapeer.core.knock",
         "dapeer.kept",
-        "dapeer.knock",
         "dapeer.needs",
+        "dapeer.nvim_dap.hook",
     ]
     async with neovim(tmp_path, dap=False) as editor:
         assert await editor.lua("return vim.fn.exists(':Dapeer')") == 2

@@ -57,7 +57,7 @@ async def test_what_waits_is_a_line_for_who_types_only_whatever_else_is_shown(
 ) -> None:
     async with neovim(tmp_path, dap=False, setup=SETUP, ui=True) as editor:
         await editor.lua("""
-          local waiting = require('dapeer.waiting')
+          local waiting = require('dapeer.person.waiting')
           waiting.add('a decision')
           waiting.show('a stop')
         """)
@@ -70,7 +70,7 @@ async def test_a_question_goes_when_nobody_waits_for_the_answer(tmp_path: Path) 
         await attach(editor)
         await ask(editor, 1, "write")
         await on_screen(editor, "The assistant wants dap_write (write):")
-        await editor.lua("require('dapeer.actions').forget(1)")
+        await editor.lua("require('dapeer.person.approvals').forget(1)")
         await on_screen(editor, "The assistant wants", there=False)
 
 
@@ -82,7 +82,7 @@ rpc.company = function(...)
   vim.rpcnotify(vim.g.test_channel, 'company', require('dapeer').status().assistants)
 end
 """
-LOG = "return table.concat(require('dapeer.actions').lines(), '\\n')"
+LOG = "return table.concat(require('dapeer.person.approvals').lines(), '\\n')"
 
 
 def named(name: str, url: str) -> Client:

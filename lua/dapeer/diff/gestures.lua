@@ -40,7 +40,7 @@ end
 ---@param state dapeer.Gestures
 ---@param decide fun(what: 'accept'|'reject', reason?: string)
 local function watch_writes(diff, state, decide, on)
-  local right, say = diff.view.right, require('dapeer.attention').say
+  local right, say = diff.view.right, require('dapeer.person.attention').say
   on('BufEnter', right, function()
     state.there = true
   end)

@@ -28,11 +28,11 @@ end
 ---@param diff dapeer.Diff
 ---@param sides dapeer.Sides
 local function show(diff, sides)
-  local attention = require('dapeer.attention')
+  local attention = require('dapeer.person.attention')
   if attention.typing() then
     attention.say('a diff is to be reviewed when you have stopped typing: ' .. diff.name)
   end
-  diff.done = require('dapeer.waiting').add('a diff waits for you: ' .. diff.name)
+  diff.done = require('dapeer.person.waiting').add('a diff waits for you: ' .. diff.name)
   diff.wait = attention.when_free(function()
     life().show(diff, sides)
   end)

@@ -105,7 +105,7 @@ local function close(diff, more)
   local ok, problem = pcall(view.close, diff.view, next_tab(diff.id))
   if not ok then
     local sentence = ('closing a diff failed: %s'):format(problem)
-    require('dapeer.attention').say(sentence, vim.log.levels.WARN)
+    require('dapeer.person.attention').say(sentence, vim.log.levels.WARN)
   end
   if next(state.shown) == nil then
     view.restore()
@@ -118,7 +118,7 @@ end
 
 -- Insert mode would go on in the window that comes next, and take keys that were meant for the proposal.
 local function when_closable(diff, by_person, callback)
-  local attention = require('dapeer.attention')
+  local attention = require('dapeer.person.attention')
   if not diff.view or not require('dapeer.diff.view').has_person(diff.view) then
     return callback()
   elseif by_person and vim.api.nvim_get_mode().mode:match('^[iR]') then
@@ -144,7 +144,7 @@ function M.decide(diff, outcome, more)
   diff.outcome = outcome
   decided(diff)
   state.pending[diff.id] = nil
-  local text = outcome == 'accepted' and require('dapeer.diff.text').bytes(diff.view.right) or nil
+  local text = outcome == 'accepted' and require('dapeer.editor.bytes').bytes(diff.view.right) or nil
   local answer = result(diff, text, more.reason)
   if diff.view and vim.api.nvim_buf_is_valid(diff.view.right) then
     vim.bo[diff.view.right].modified = false
@@ -209,7 +209,7 @@ function M.show(diff, sides)
   if busy then
     view.origin, view.terminal = busy.view.origin, busy.view.terminal
     vim.api.nvim_set_current_win(before)
-    require('dapeer.attention').say('another diff is to be reviewed: ' .. diff.name)
+    require('dapeer.person.attention').say('another diff is to be reviewed: ' .. diff.name)
   end
   announce('DapeerDiffOpened', diff, { tabpage = view.tab, buffer = view.right })
 end

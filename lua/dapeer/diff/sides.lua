@@ -61,7 +61,7 @@ end
 ---@param path string
 ---@param done fun(text?: dapeer.Text, note?: string, problem?: string)
 local function original(path, done)
-  local text = require('dapeer.diff.text')
+  local text = require('dapeer.editor.bytes')
   local buffer = unsaved(path)
   if buffer then
     return done(text.parse(text.bytes(buffer)), 'unsaved changes are in the original')
@@ -87,7 +87,7 @@ end
 ---@param contents string
 ---@param done fun(sides?: dapeer.Sides, problem?: string)
 function M.get(old_path, path, contents, done)
-  local text = require('dapeer.diff.text')
+  local text = require('dapeer.editor.bytes')
   original(old_path, function(old, note, problem)
     if not old then
       return done(nil, problem)

@@ -53,7 +53,7 @@ end
 
 local function fill(buffer, side, text)
   vim.bo[buffer].modifiable = true
-  require('dapeer.diff.text').fill(buffer, text)
+  require('dapeer.editor.bytes').fill(buffer, text)
   vim.bo[buffer].modifiable = side == 'proposed'
 end
 

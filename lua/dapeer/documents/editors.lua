@@ -50,7 +50,7 @@ function M.list(cb, args)
     table.insert(lines, more:format(#all - args.start - #tabs, args.start + #tabs))
   end
   local text = #all == 0 and 'No file is open.' or table.concat(lines, '\n')
-  cb(require('dapeer.mcp').result(text, { tabs = tabs, start = args.start, total = #all }))
+  cb(require('dapeer.results').result(text, { tabs = tabs, start = args.start, total = #all }))
 end
 
 return M

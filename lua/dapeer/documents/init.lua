@@ -24,7 +24,7 @@ end
 
 local function closed(path)
   local sentence = NOT_OPEN:format(path)
-  return require('dapeer.mcp').result(sentence, { success = false, filePath = path, message = sentence })
+  return require('dapeer.results').result(sentence, { success = false, filePath = path, message = sentence })
 end
 
 -- The buffer that is meant; nil: `cb` has been told why there is none.
@@ -49,7 +49,7 @@ function M.check_dirty(cb, filename)
   local editor = require('dapeer.editor')
   local dirty = vim.bo[bufnr].modified
   local words = dirty and 'has unsaved changes' or 'has no unsaved changes'
-  cb(require('dapeer.mcp').result(('%s %s.'):format(editor.name(bufnr), words), {
+  cb(require('dapeer.results').result(('%s %s.'):format(editor.name(bufnr), words), {
     success = true,
     filePath = editor.path(bufnr),
     isDirty = dirty,
@@ -60,7 +60,7 @@ end
 local function saved(bufnr, words)
   local editor = require('dapeer.editor')
   local sentence = ('%s %s.'):format(editor.name(bufnr), words)
-  return require('dapeer.mcp').result(sentence, {
+  return require('dapeer.results').result(sentence, {
     success = true,
     filePath = editor.path(bufnr),
     saved = true,

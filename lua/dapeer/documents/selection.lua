@@ -98,7 +98,7 @@ function M.get(cb, filename)
     selection.text = bounded(table.concat(lines, '\n'))
   end
   local path = editor.path(bufnr)
-  cb(require('dapeer.mcp').result(described(bufnr, range, selection), {
+  cb(require('dapeer.results').result(described(bufnr, range, selection), {
     success = true,
     text = selection and selection.text or '',
     filePath = path,

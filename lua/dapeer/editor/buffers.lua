@@ -93,7 +93,7 @@ function M.list(args)
   end, page)
   local lines = vim.tbl_map(line_of, buffers)
   table.insert(lines, note or (#found == 0 and 'No buffer is open.' or nil))
-  return require('dapeer.mcp').result(
+  return require('dapeer.results').result(
     table.concat(lines, '\n'),
     { buffers = buffers, total = #found, start = args.start or 0 }
   )
@@ -135,7 +135,7 @@ local function part(bufnr, args, note)
     table.insert(parts, ('(%d more lines: line=%d)'):format(total - last, last + 1))
   end
   local data = facts(bufnr, { first = first, last = last, lines = lines, disk = note })
-  return require('dapeer.mcp').result(table.concat(parts, '\n'), data)
+  return require('dapeer.results').result(table.concat(parts, '\n'), data)
 end
 
 ---@class dapeer.editor.Row  What a line of the screen, or several, show.
@@ -213,7 +213,7 @@ local function screen(bufnr, note)
   vim.list_extend(parts, shown(rows, cursor))
   table.insert(parts, left > 0 and ('(scrolled right by %d columns)'):format(left) or nil)
   local data = { first = rows[1].line, last = last, rows = rows, cursor_line = cursor, leftcol = left, disk = note }
-  return require('dapeer.mcp').result(table.concat(parts, '\n'), facts(bufnr, data))
+  return require('dapeer.results').result(table.concat(parts, '\n'), facts(bufnr, data))
 end
 
 ---@param args { filename?: string, line?: integer, count?: integer, visible?: boolean }

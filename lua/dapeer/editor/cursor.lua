@@ -195,7 +195,7 @@ end
 ---@param args { around?: integer }
 ---@return dapeer.Result
 function M.context(args)
-  local result = require('dapeer.mcp').result
+  local result = require('dapeer.results').result
   local window = editor.window()
   if not window then
     return result('The person has no file open in a window.', { open = false })

@@ -100,7 +100,7 @@ local function same_text(lines, bytes, bufnr)
   if vim.bo[bufnr].fileformat == 'mac' then
     bytes = bytes:gsub('[\r\n]', { ['\r'] = '\n', ['\n'] = '\r' })
   end
-  local text = require('dapeer.diff.text').parse(bytes)
+  local text = require('dapeer.editor.bytes').parse(bytes)
   local function plain(all)
     return (table.concat(all, '\n'):gsub('\r', ''))
   end
@@ -142,7 +142,7 @@ end
 -- What the person does at this time in the buffer would go wrong with another text, and looking at its
 -- undo history would end a step of it.
 local function in_hand(bufnr)
-  return bufnr == vim.api.nvim_get_current_buf() and require('dapeer.attention').typing()
+  return bufnr == vim.api.nvim_get_current_buf() and require('dapeer.person.attention').typing()
 end
 
 ---@return boolean overtaken

@@ -1,7 +1,7 @@
 -- The quickfix list: what is in it, and a new one.
 local M = {}
 
-local attention = require('dapeer.attention')
+local attention = require('dapeer.person.attention')
 local editor = require('dapeer.editor')
 local text = require('dapeer.editor.text')
 
@@ -78,7 +78,7 @@ function M.list(args)
     local note = '(%d of %d shown; start=%d gives more)'
     table.insert(lines, note:format(#items, info.size, start + #items))
   end
-  return require('dapeer.mcp').result(table.concat(lines, '\n'), {
+  return require('dapeer.results').result(table.concat(lines, '\n'), {
     title = info.title,
     list = info.nr,
     lists = lists,
@@ -147,7 +147,7 @@ function M.set(args)
     shown = problem == nil
     said = said .. (problem and ' Not opened: ' .. problem or ' It is open.')
   end
-  return require('dapeer.mcp').result(said, { title = title, total = #args.items, shown = shown })
+  return require('dapeer.results').result(said, { title = title, total = #args.items, shown = shown })
 end
 
 return M

@@ -1,7 +1,7 @@
 -- Showing a file to the person, where it disturbs them least.
 local M = {}
 
-local attention = require('dapeer.attention')
+local attention = require('dapeer.person.attention')
 local editor = require('dapeer.editor')
 
 local WIDE = 160 -- columns of a window that is split side by side
@@ -234,7 +234,7 @@ local function report(window, bufnr, target, where, focused)
   if where.focus and not focused then
     text = text .. '. The person is typing elsewhere, so the cursor stays there.'
   end
-  return require('dapeer.mcp').result(text, {
+  return require('dapeer.results').result(text, {
     file = editor.path(bufnr),
     bufnr = bufnr,
     line = target and target.line or line,

@@ -213,7 +213,7 @@ local function report(bufnr, part, saved, others)
     modified = vim.bo[bufnr].modified,
     diff = diff,
   }
-  return require('dapeer.mcp').result(diff == '' and head or head .. '\n' .. diff, data)
+  return require('dapeer.results').result(diff == '' and head or head .. '\n' .. diff, data)
 end
 
 ---@param edit dapeer.editor.Edit

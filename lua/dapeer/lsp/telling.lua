@@ -74,7 +74,7 @@ function M.result(lines, data)
   for _, line in ipairs(lines) do
     vim.list_extend(flat, type(line) == 'table' and line or { line })
   end
-  return require('dapeer.mcp').result(table.concat(flat, '\n'), data)
+  return require('dapeer.results').result(table.concat(flat, '\n'), data)
 end
 
 return M

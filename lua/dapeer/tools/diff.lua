@@ -27,7 +27,7 @@ return {
     idempotent = true,
     execute = function(cb, args, ctx)
       require('dapeer.diff').close_tab(ctx.caller, args.tab_name)
-      cb(require('dapeer.mcp').text('TAB_CLOSED'))
+      cb(require('dapeer.results').text('TAB_CLOSED'))
     end,
   },
   {
@@ -38,7 +38,7 @@ return {
     idempotent = true,
     execute = function(cb, _, ctx)
       local count = require('dapeer.diff').close_all(ctx.caller)
-      cb(require('dapeer.mcp').text(('CLOSED_%d_DIFF_TABS'):format(count)))
+      cb(require('dapeer.results').text(('CLOSED_%d_DIFF_TABS'):format(count)))
     end,
   },
 }

@@ -9,7 +9,7 @@ return {
     -- Any Lua steps, starts and writes as it likes.
     action = { 'run', 'evaluate', 'write' },
     execute = function(cb, args)
-      cb(require('dapeer.exec').run(args.code))
+      cb(require('dapeer.editor.exec').run(args.code))
     end,
   },
 }

@@ -27,7 +27,7 @@ local function result(answers, complete)
   if not complete then
     table.insert(lines, 'The person gave no answer.')
   end
-  return require('dapeer.mcp').result(
+  return require('dapeer.results').result(
     table.concat(lines, '\n'),
     { answered = complete, answers = answers }
   )
@@ -53,7 +53,7 @@ return {
       if #vim.api.nvim_list_uis() == 0 then
         return cb(nil, 'Nobody is at this Neovim to ask: it has no user interface. Ask in the chat.')
       end
-      ctx.on_cancel(require('dapeer.ask').ask(args.questions, function(answers, complete, problem)
+      ctx.on_cancel(require('dapeer.person.ask').ask(args.questions, function(answers, complete, problem)
         if problem then
           return cb(nil, ('The person was not asked: %s. Ask in the chat.'):format(problem))
         end

@@ -22,7 +22,7 @@ local function prompt(cb, args, ctx)
   if #vim.api.nvim_list_uis() == 0 then
     return cb(nil, 'Nobody is at this Neovim to ask: it has no user interface.')
   end
-  local cancel = require('dapeer.attention').when_free(vim.schedule_wrap(function()
+  local cancel = require('dapeer.person.attention').when_free(vim.schedule_wrap(function()
     if ctx.cancelled() then
       return
     end

@@ -13,7 +13,7 @@ return {
     },
     read_only = true,
     execute = function(cb, args)
-      cb(require('dapeer.undo').tree(args))
+      cb(require('dapeer.editor.undo').tree(args))
     end,
   },
   {
@@ -28,7 +28,7 @@ return {
     },
     action = 'write',
     execute = function(cb, args)
-      cb(require('dapeer.undo').go(args))
+      cb(require('dapeer.editor.undo').go(args))
     end,
   },
 }

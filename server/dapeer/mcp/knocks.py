@@ -1,6 +1,6 @@
 """Who waits for somebody listens at a door, and who comes knocks at every door: nobody looks again and again.
 
-A bridge waits so for a core, and a core for Neovims, which knock in `lua/dapeer/knock.lua`. A door is a socket in the
+A bridge waits so for a core, and a core for Neovims, which knock in `core/knock.lua`. A door is a socket in the
 user's runtime folder. Only the standard library: a bridge waits, too.
 """
 

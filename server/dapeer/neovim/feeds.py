@@ -25,7 +25,7 @@ FeedName = Literal["tap", "listeners"]
 
 CHUNK = 1 << 16
 
-REQUEST = "return require('dapeer.forward').request(...)"
+REQUEST = "return require('dapeer.nvim_dap.listeners').request(...)"
 
 
 class Frame(NamedTuple):
@@ -69,7 +69,7 @@ class Feed(Protocol):
 
 
 class Tap:
-    """A session's own socket. See lua/dapeer/tap.lua for what is on it."""
+    """A session's own socket. See lua/dapeer/nvim_dap/tap.lua for what is on it."""
 
     name: FeedName = "tap"
 

@@ -251,7 +251,7 @@ class Peer:
             )
 
     async def _call(self, what: str, *arguments: object) -> Any:  # noqa: ANN401
-        return await self.neovim.call(f"return require('dapeer.{what}", *arguments)
+        return await self.neovim.call(f"return require('dapeer.nvim_dap.{what}", *arguments)
 
     async def _started(self, launch: object) -> Session:
         if not isinstance(launch, int):

@@ -13,7 +13,7 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.joined import Joined
 from dapeer.neovim.client import Neovim
 
-APPLY = "require('dapeer.breakpoints').apply(...)"
+APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 
 Picture = dict[str, dict[int, SourceBreakpoint]]
 """By path and line."""

@@ -14,10 +14,10 @@ from dapeer.errors import Refused
 from dapeer.kinds import Kinds
 from dapeer.neovim.client import Neovim
 
-NOTE = "require('dapeer.actions').note(...)"
-ASK = "require('dapeer.actions').ask(...)"
+NOTE = "require('dapeer.person.approvals').note(...)"
+ASK = "require('dapeer.person.approvals').ask(...)"
 COMPANY = "require('dapeer.rpc').company(...)"
-FORGET = "require('dapeer.actions').forget(...)"
+FORGET = "require('dapeer.person.approvals').forget(...)"
 
 LONGEST = 300
 """Characters of arguments and outcomes that the log keeps."""

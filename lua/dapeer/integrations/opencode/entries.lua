@@ -59,7 +59,7 @@ function M.trouble(entry, sentence)
     entry.problem = sentence
   end
   if sentence and sentence ~= state.problem then
-    require('dapeer.attention').say(sentence, vim.log.levels.WARN, ' (:checkhealth dapeer)')
+    require('dapeer.person.attention').say(sentence, vim.log.levels.WARN, ' (:checkhealth dapeer)')
   end
   state.problem = sentence
 end

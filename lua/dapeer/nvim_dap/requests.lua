@@ -60,7 +60,7 @@ local function mark_running(session, thread_id)
       local path = frame and frame.source and frame.source.path
       local buffer = path and vim.fn.bufnr(path) or -1
       if buffer > 0 and group then
-        require('dapeer.follow').place_sign(session, buffer, frame.line)
+        require('dapeer.nvim_dap.follow').place_sign(session, buffer, frame.line)
       end
     end)
   end
@@ -71,10 +71,10 @@ end
 ---@param command string
 ---@param arguments table
 function M.send(session, command, arguments)
-  local tap = require('dapeer.tap')
+  local tap = require('dapeer.nvim_dap.tap')
   local stop = tap.stop(session.id)
   if M.DRIVES[command] then
-    require('dapeer.follow').drive(session, arguments)
+    require('dapeer.nvim_dap.follow').drive(session, arguments)
   end
   local undo = M.RESUMES[command] and mark_running(session, arguments.threadId)
   session:request(command, arguments, function(err)
@@ -86,7 +86,7 @@ function M.send(session, command, arguments)
     elseif command == 'disconnect' and not session.closed then
       session:close()
     elseif not err then
-      require('dapeer.effects').after(session, command, arguments)
+      require('dapeer.nvim_dap.effects').after(session, command, arguments)
     end
   end)
 end

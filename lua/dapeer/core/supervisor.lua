@@ -93,7 +93,7 @@ end
 ---@param core dapeer.Process
 ---@param result vim.SystemCompleted
 local function died(core, result)
-  local process = require('dapeer.process')
+  local process = require('dapeer.core.process')
   local words = process.last_words(core)
   local how = result.signal ~= 0 and 'signal ' .. result.signal or 'exit code ' .. result.code
   local lived = process.now() - core.started
@@ -130,11 +130,11 @@ local function on_exit(core, result)
 end
 
 function spawn()
-  local command, problem = require('dapeer.executable').find()
+  local command, problem = require('dapeer.core.executable').find()
   if not command then
     return give_up(problem)
   end
-  local core, reason = require('dapeer.process').start(command, life.options, on_ready, on_exit)
+  local core, reason = require('dapeer.core.process').start(command, life.options, on_ready, on_exit)
   life.core = core
   if reason then
     give_up(('The core cannot be started: %s.'):format(reason))
@@ -165,7 +165,7 @@ function M.stop()
   life.wanted = false
   local core = current()
   if core then
-    require('dapeer.process').dismiss(core)
+    require('dapeer.core.process').dismiss(core)
     gone(core)
   end
 end
@@ -213,7 +213,7 @@ end
 ---@return dapeer.Status
 function M.status()
   local core = current()
-  local assistants, waits = require('dapeer.actions').assistants(), require('dapeer.waiting').list()
+  local assistants, waits = require('dapeer.person.approvals').assistants(), require('dapeer.person.waiting').list()
   return {
     assistants = assistants,
     waits = waits,

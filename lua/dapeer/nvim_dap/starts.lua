@@ -240,7 +240,7 @@ function M.claim(session)
   if launch then
     claimed[session] = launch.id
     launch.session = session
-    require('dapeer.follow').start(session)
+    require('dapeer.nvim_dap.follow').start(session)
     if launch.exception_filters then
       heed_filters(session, launch.exception_filters)
     end

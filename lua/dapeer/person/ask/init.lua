@@ -2,8 +2,8 @@
 -- or taken back.
 local M = {}
 
-local attention = require('dapeer.attention')
-local float = require('dapeer.ask.float')
+local attention = require('dapeer.person.attention')
+local float = require('dapeer.person.ask.float')
 
 ---@class dapeer.ask.Question
 ---@field question string
@@ -97,7 +97,7 @@ end
 ---@param question dapeer.ask.Question
 ---@param chosen? string[]  what is marked already
 local function write(request, question, chosen)
-  local window = require('dapeer.ask.writing').open(question.question, title(request), {
+  local window = require('dapeer.person.ask.writing').open(question.question, title(request), {
     written = function(text)
       local answer = question.multiple and vim.list_extend(chosen or {}, { text }) or text
       take(request, answer, question.choices ~= nil or nil)
@@ -113,7 +113,7 @@ end
 ---@param question dapeer.ask.Question
 local function choose(request, question)
   local choice
-  choice = require('dapeer.ask.choice').open(question, title(request), {
+  choice = require('dapeer.person.ask.choice').open(question, title(request), {
     picked = function()
       local answer = choice:picked()
       if answer then
@@ -186,7 +186,7 @@ function M.ask(questions, done, shown)
     done = done,
     shown = shown or function() end,
     floats = {},
-    gone = require('dapeer.waiting').add('a question waits for you: ' .. questions[1].question),
+    gone = require('dapeer.person.waiting').add('a question waits for you: ' .. questions[1].question),
   }
   table.insert(queue, request)
   -- Never within the call: the core waits for its return, not for the person.

@@ -141,7 +141,7 @@ function M.apply(changes, channel, number)
   M.changed()
   for buffer in pairs(touched) do
     local now = breakpoints.get(buffer)[buffer] or {}
-    for _, session in ipairs(require('dapeer.sessions').all()) do
+    for _, session in ipairs(require('dapeer.nvim_dap.sessions').all()) do
       session:set_breakpoints({ [buffer] = now })
     end
   end

@@ -8,7 +8,7 @@ local LARGEST = 1024 * 1024 -- bytes of what a core is told of one
 ---@param most integer
 local function text(most)
   return function(value)
-    return type(value) == 'string' and #value <= most and require('dapeer.values').is_text(value)
+    return type(value) == 'string' and #value <= most and require('dapeer.results.values').is_text(value)
   end
 end
 
@@ -54,7 +54,7 @@ local function flaw(tool)
   end
   local name = tool.name
   if type(name) ~= 'string' or not name:match('^[%w_-]+$') or #name > LONGEST_NAME then
-    local given = require('dapeer.values').cut(vim.inspect(name), 100)
+    local given = require('dapeer.results.values').cut(vim.inspect(name), 100)
     return ("A tool's name is 1 to %d letters, digits, _ or -; this one is %s."):format(LONGEST_NAME, given)
   elseif type(tool.description) ~= 'string' or tool.description == '' then
     return ('The tool %s needs a description: it is all that the assistant knows of it.'):format(name)
@@ -102,7 +102,7 @@ local function flaw_of_arguments(tool)
     return ('The args of the tool %s are a table of name = { type = … }.'):format(tool.name)
   end
   -- Also what holds itself: it would never be a schema.
-  local json, problem = require('dapeer.values').encode(parameters or tool.args, 'its schema')
+  local json, problem = require('dapeer.results.values').encode(parameters or tool.args, 'its schema')
   return not json and ('The arguments of the tool %s: %s.'):format(tool.name, problem) or nil
 end
 
@@ -118,7 +118,7 @@ end
 ---@return string? json
 ---@return string? problem
 local function encoded(tool)
-  local ok, schema = pcall(require('dapeer.schema').of, tool)
+  local ok, schema = pcall(require('dapeer.registry.schema').of, tool)
   if not ok then
     return nil, ('its schema cannot be made: %s'):format(schema)
   end
@@ -126,7 +126,7 @@ local function encoded(tool)
   if tool.action_when ~= nil and schema.properties[tool.action_when] == nil then
     return nil, ('its action_when, %s, is none of its arguments'):format(tool.action_when)
   end
-  local values = require('dapeer.values')
+  local values = require('dapeer.results.values')
   local json, problem = values.encode({
     name = tool.name,
     title = tool.title,

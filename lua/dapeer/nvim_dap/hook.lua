@@ -6,8 +6,8 @@ local state = require('dapeer.kept').table('hook')
 ---What is done to nvim-dap once it is there. An error here is told once and breaks nothing of nvim-dap's.
 ---@param dap table the module `dap`
 local function loaded(dap)
-  for _, part in ipairs({ 'tap', 'forward', 'breakpoints', 'terminals', 'children', 'follow', 'effects' }) do
-    local name = 'dapeer.' .. part
+  for _, part in ipairs({ 'tap', 'listeners', 'breakpoints', 'terminals', 'children', 'follow', 'effects' }) do
+    local name = 'dapeer.nvim_dap.' .. part
     local ok, err = pcall(function()
       require(name).install(dap)
     end)

@@ -15,8 +15,8 @@ local jobs = require('dapeer.kept').table('terminals')
 ---@param event string
 ---@param body table
 local function say(session, event, body)
-  require('dapeer.tap').say(session, event, body)
-  require('dapeer.forward').say(session, event, body)
+  require('dapeer.nvim_dap.tap').say(session, event, body)
+  require('dapeer.nvim_dap.listeners').say(session, event, body)
 end
 
 ---Return what a person would read: neither colours nor titles, and plain line ends.
@@ -59,7 +59,7 @@ local function following(handler)
   return function(session, request)
     local jobstart, termopen = vim.fn.jobstart, vim.fn.termopen
     vim.fn.jobstart, vim.fn.termopen = listened(session, jobstart), listened(session, termopen)
-    local ok, err = pcall(require('dapeer.follow').open_terminal, session, function()
+    local ok, err = pcall(require('dapeer.nvim_dap.follow').open_terminal, session, function()
       handler(session, request)
     end)
     vim.fn.jobstart, vim.fn.termopen = jobstart, termopen

@@ -162,7 +162,7 @@ function M.mention(sentence)
     echo()
     return function() end
   end
-  local hide = require('dapeer.waiting').show(sentence)
+  local hide = require('dapeer.person.waiting').show(sentence)
   local cancel = M.when_typed(function()
     hide()
     echo()

@@ -5,7 +5,7 @@
 ---   * `require('dap.rpc').create_read_loop(handle_body)` is made for every session; what it reads is seen first here;
 ---   * `Session.initialize` is called right after, in the same callback: it says whose read loop that was;
 ---   * `session.client.write` sends.
---- These are internals of nvim-dap. Where one is missing, the session has its listeners only (`forward.lua`).
+--- These are internals of nvim-dap. Where one is missing, the session has its listeners only (`listeners.lua`).
 ---
 --- A core gets one connection per session. On it: one line of JSON that says which session this is, then frames
 --- `KIND NUMBER LENGTH\n` and so many bytes of DAP as they are:
@@ -110,7 +110,7 @@ local function remember(tap, name, text)
   tap.bytes = tap.bytes + #text
   if name == 'stopped' then
     tap.stopped = entry
-  elseif name == 'continued' or (text:sub(1, 1) == 'o' and require('dapeer.requests').RESUMES[name]) then
+  elseif name == 'continued' or (text:sub(1, 1) == 'o' and require('dapeer.nvim_dap.requests').RESUMES[name]) then
     tap.resumed = entry
   end
   if tap.bytes > JOURNAL then
@@ -182,7 +182,7 @@ local function obey(tap, pipe, number, text)
   local ok, err = pcall(function()
     assert(not tap.session.closed, 'the session is closed')
     local asked = vim.json.decode(text, { luanil = { object = true } })
-    require('dapeer.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict())
+    require('dapeer.nvim_dap.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict())
   end)
   sending = nil
   if not ok then
@@ -219,7 +219,7 @@ local function connect(tap, core)
   end
   local sink = { pipe = pipe, ready = false }
   tap.sinks[pipe] = sink
-  local hello = require('dapeer.sessions').facts(tap.session)
+  local hello = require('dapeer.nvim_dap.sessions').facts(tap.session)
   hello.secret = core.secret
   pipe:connect(core.tap, function(err)
     if err or tap.session.closed then
@@ -345,11 +345,11 @@ end
 function M.install()
   local rpc, Session = require('dap.rpc'), require('dap.session')
   -- Needed in luv callbacks, where nothing should have to be loaded first.
-  require('dapeer.sessions')
-  require('dapeer.requests')
-  require('dapeer.follow')
+  require('dapeer.nvim_dap.sessions')
+  require('dapeer.nvim_dap.requests')
+  require('dapeer.nvim_dap.follow')
   require('dapeer.rpc')
-  pcall(require, 'dapeer.launch')
+  pcall(require, 'dapeer.nvim_dap.launch')
   reason = missing(rpc, Session)
   if reason then
     return

@@ -61,7 +61,7 @@ local function notify_all()
   local more = count > 1 and (' (and %d more)'):format(count - 1) or ''
   local failed = last.ok == false
   local level = failed and vim.log.levels.WARN or vim.log.levels.INFO
-  require('dapeer.attention').say((failed and 'failed: ' or '') .. described(last), level, more)
+  require('dapeer.person.attention').say((failed and 'failed: ' or '') .. described(last), level, more)
 end
 
 local function notify(action)
@@ -195,7 +195,7 @@ end
 ---@param choices string[]
 local function ask_in_window(question, prompt, choices)
   local asked = { question = prompt, choices = choices, other = false, default = #choices }
-  question.withdraw = require('dapeer.ask').ask({ asked }, function(answers, complete)
+  question.withdraw = require('dapeer.person.ask').ask({ asked }, function(answers, complete)
     question.withdraw = nil
     decide(question, complete and answers[1].answer --[[@as string]] or nil)
   end)
@@ -217,7 +217,7 @@ local function show(question)
   end)
   if not ok then
     decide(question, nil)
-    require('dapeer.attention').say('vim.ui.select failed: ' .. tostring(problem), vim.log.levels.WARN)
+    require('dapeer.person.attention').say('vim.ui.select failed: ' .. tostring(problem), vim.log.levels.WARN)
   end
 end
 
@@ -228,7 +228,7 @@ function present()
   end
   -- Keys meant for a text must not answer a question.
   waiting = true
-  require('dapeer.attention').when_free(function()
+  require('dapeer.person.attention').when_free(function()
     waiting = false
     if questions[1] then
       show(questions[1])
@@ -243,11 +243,11 @@ local function question_person(id, action, asked)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(id, false, 'Nobody is at this Neovim to ask: it has no user interface.')
   end
-  local done = require('dapeer.waiting').add('a question waits for you: ' .. described(action))
+  local done = require('dapeer.person.waiting').add('a question waits for you: ' .. described(action))
   table.insert(questions, { id = id, action = action, asked = asked, done = done })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
-  local attention = require('dapeer.attention')
+  local attention = require('dapeer.person.attention')
   if attention.typing() then
     local text = 'a question for you when you have stopped typing: ' .. described(action)
     vim.schedule(function()

@@ -25,7 +25,7 @@ local COMMANDS = vim.split(
 )
 
 -- What was asked before the latest stop says nothing about it.
-local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.requests').RESUMES, {
+local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.nvim_dap.requests').RESUMES, {
   stackTrace = true,
   scopes = true,
   variables = true,
@@ -89,7 +89,7 @@ end
 function M.tell(core, session)
   M.follow(session)
   local rpc = require('dapeer.rpc')
-  rpc.tell(core, 'session', require('dapeer.sessions').facts(session))
+  rpc.tell(core, 'session', require('dapeer.nvim_dap.sessions').facts(session))
   replay(core, session)
 end
 
@@ -116,7 +116,7 @@ end
 ---@param session dap.Session
 ---@return dapeer.Core[]
 local function listening(session)
-  local tapped = require('dapeer.tap').has(session.id)
+  local tapped = require('dapeer.nvim_dap.tap').has(session.id)
   local cores = vim.tbl_filter(function(core)
     return not (tapped and core.tap)
   end, require('dapeer.rpc').attached())
@@ -126,7 +126,7 @@ local function listening(session)
     return {}
   end
   M.follow(session)
-  local facts = require('dapeer.sessions').facts(session)
+  local facts = require('dapeer.nvim_dap.sessions').facts(session)
   for _, core in ipairs(cores) do
     require('dapeer.rpc').tell(core, 'session', facts)
   end
@@ -208,7 +208,7 @@ function M.request(channel, id, number, text, latest)
   if require('dapeer.rpc').now() > latest then
     return false
   end
-  local session = require('dapeer.sessions').find(id)
+  local session = require('dapeer.nvim_dap.sessions').find(id)
   if not session or session.closed then
     return nil
   end
@@ -219,7 +219,7 @@ function M.request(channel, id, number, text, latest)
       asked[arguments] = { core = core, number = number }
     end
   end
-  require('dapeer.requests').send(session, message.command, arguments)
+  require('dapeer.nvim_dap.requests').send(session, message.command, arguments)
   return true
 end
 

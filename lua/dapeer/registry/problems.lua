@@ -46,7 +46,7 @@ local function tell()
   end, untold)
   untold, telling = {}, #fresh > 0
   if telling then
-    require('dapeer.attention').warn(line(fresh))
+    require('dapeer.person.attention').warn(line(fresh))
     vim.defer_fn(tell, PAUSE)
   end
 end

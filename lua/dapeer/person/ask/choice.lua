@@ -1,7 +1,7 @@
 -- A question with choices, in a window: the person picks one, marks several, or writes something else.
 local M = {}
 
-local float = require('dapeer.ask.float')
+local float = require('dapeer.person.ask.float')
 
 local OTHER = 'something else …'
 

@@ -22,7 +22,7 @@ end
 ---@param data any  whatever JSON can hold
 ---@return dapeer.Result
 function M.json(data)
-  local json, problem = require('dapeer.values').encode(data, 'data')
+  local json, problem = require('dapeer.results.values').encode(data, 'data')
   if not json then
     error(('The result cannot be sent: %s.'):format(problem), 2)
   end

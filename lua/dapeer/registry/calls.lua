@@ -2,8 +2,8 @@
 local M = {}
 
 -- Loaded here: what is called in a luv callback may load nothing.
-local problems = require('dapeer.problems')
-local values = require('dapeer.values')
+local problems = require('dapeer.registry.problems')
+local values = require('dapeer.results.values')
 
 ---@class dapeer.Running
 ---@field tool string
@@ -92,10 +92,10 @@ end
 ---@return dapeer.Running
 function M.run(tool, arguments, sink, caller)
   local run = { tool = tool.name, over = false, cancelled = false, closers = {} }
-  run.report, run.quiet = require('dapeer.progress').throttled(sink.progress)
+  run.report, run.quiet = require('dapeer.registry.progress').throttled(sink.progress)
   local answer = callback(run, sink)
   local ok, failure = pcall(function()
-    local complete, problem = require('dapeer.schema').complete(tool, arguments)
+    local complete, problem = require('dapeer.registry.schema').complete(tool, arguments)
     if complete then
       tool.execute(answer, complete, context(run, caller or {}))
     else
@@ -132,7 +132,7 @@ end
 ---@return fun(ok: boolean, text: string)
 local function answer_to(core, id)
   -- Not later: a luv callback may load nothing.
-  local registry, rpc, running = require('dapeer.registry'), require('dapeer.rpc'), require('dapeer.running')
+  local registry, rpc, running = require('dapeer.registry'), require('dapeer.rpc'), require('dapeer.registry.running')
   local answered = false
   local function send(ok, text)
     registry.flush()
@@ -188,7 +188,7 @@ local function begin(sink, call)
   local given = vim.json.decode(call.arguments, { luanil = { object = true } })
   local run = M.run(tool, given, sink, { client = call.client, channel = call.channel })
   if not run.over then
-    require('dapeer.running').add(call.channel, call.id, run)
+    require('dapeer.registry.running').add(call.channel, call.id, run)
   end
 end
 
@@ -218,7 +218,7 @@ end
 ---@param channel integer
 ---@param id integer
 function M.stop(channel, id)
-  local run = require('dapeer.running').remove(channel, id)
+  local run = require('dapeer.registry.running').remove(channel, id)
   if run then
     M.cancel(run)
   end
@@ -227,7 +227,7 @@ end
 ---A core is gone: so is everybody who waited for its calls.
 ---@param channel integer
 function M.abandon(channel)
-  for _, id in ipairs(require('dapeer.running').of(channel)) do
+  for _, id in ipairs(require('dapeer.registry.running').of(channel)) do
     M.stop(channel, id)
   end
 end

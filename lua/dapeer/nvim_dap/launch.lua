@@ -172,14 +172,14 @@ local function hindrance(dap, config)
   elseif config.request ~= 'launch' and config.request ~= 'attach' then
     return 'The configuration has no `request`, which is launch or attach.'
   end
-  return require('dapeer.starts').missing(adapter)
+  return require('dapeer.nvim_dap.starts').missing(adapter)
 end
 
 ---Say which launch a new session comes of; the same again when asked again. Legal in a luv callback.
 ---@param session dap.Session
 ---@return integer? id
 function M.claim(session)
-  local starts = package.loaded['dapeer.starts']
+  local starts = package.loaded['dapeer.nvim_dap.starts']
   return starts and starts.claim(session)
 end
 
@@ -202,7 +202,7 @@ function M.run(opts)
     return { error = why }
   end
   ---@cast config table
-  local starts = require('dapeer.starts')
+  local starts = require('dapeer.nvim_dap.starts')
   local launch = starts.watch(config, opts)
   -- Later, so that whoever asked knows the id before anything comes of it.
   vim.schedule(function()

@@ -44,7 +44,7 @@ function M.facts(session)
   configs[session.id] = config
   configs[session.id - KEPT] = nil
   local ok, launch = pcall(function()
-    return require('dapeer.launch').claim(session)
+    return require('dapeer.nvim_dap.launch').claim(session)
   end)
   return {
     session = session.id,
@@ -65,9 +65,9 @@ function M.tell(core)
     -- One that has not said anything yet, because its adapter is still coming up, is told of when it does.
     if session.seq > 1 then
       ids[#ids + 1] = session.id
-      local tapped = require('dapeer.tap').tell(core, session)
+      local tapped = require('dapeer.nvim_dap.tap').tell(core, session)
       if not tapped then
-        require('dapeer.forward').tell(core, session)
+        require('dapeer.nvim_dap.listeners').tell(core, session)
       end
     end
   end
@@ -76,13 +76,13 @@ end
 
 ---Start what a session debugged once more, in nvim-dap.
 ---@param id integer
----@return integer|table launch as `dapeer.launch.run` returns it
+---@return integer|table launch as `launch.run` returns it
 function M.again(id)
   local config = configs[id]
   if not config then
     return { error = 'Neovim has forgotten what session ' .. id .. ' debugged.' }
   end
-  return require('dapeer.launch').run({ config = config })
+  return require('dapeer.nvim_dap.launch').run({ config = config })
 end
 
 return M

@@ -43,19 +43,19 @@ end
 ---Add a tool; one of the same name is replaced, a built-in one too.
 ---@param given dapeer.Tool
 function M.register(given)
-  local tool, problem = require('dapeer.spec').checked(given)
+  local tool, problem = require('dapeer.registry.spec').checked(given)
   if not tool then
     error('dapeer: ' .. problem, 0)
   end
   state.registered[tool.name] = tool
-  require('dapeer.problems').clear(tool.name)
+  require('dapeer.registry.problems').clear(tool.name)
   M.changed()
 end
 
 ---@return table<string, dapeer.Tool>
 local function built_in()
   return require('dapeer.tools').built_in(function(group, sentence)
-    require('dapeer.problems').note('group', group, sentence)
+    require('dapeer.registry.problems').note('group', group, sentence)
   end)
 end
 
@@ -78,7 +78,7 @@ end
 function M.unregister(name)
   local there = take_away(name)
   if there then
-    require('dapeer.problems').clear(name)
+    require('dapeer.registry.problems').clear(name)
     M.changed()
   end
   return there
@@ -102,7 +102,7 @@ local function custom(name, given)
     return nil, ('The tool %s needs handler = function(params).'):format(name)
   end
   local handler = given.handler
-  return require('dapeer.spec').checked(vim.tbl_extend('force', given, {
+  return require('dapeer.registry.spec').checked(vim.tbl_extend('force', given, {
     name = name,
     execute = function(cb, args, ctx)
       cb(handler(args, ctx))
@@ -113,7 +113,7 @@ end
 ---Take the tools of `setup{ custom_tools = … }`. One that is wrong is named, and does not take the others along.
 ---@param tools table<string, { description: string, parameters?: table, handler: function }>
 function M.customize(tools)
-  local problems = require('dapeer.problems')
+  local problems = require('dapeer.registry.problems')
   for name in pairs(state.custom) do
     problems.clear(name)
   end
@@ -159,10 +159,10 @@ function M.specs()
   local timeout = require('dapeer.config').get().bridge.tool_timeout
   local specs = {}
   for _, tool in ipairs(M.list()) do
-    local json, problem = require('dapeer.spec').json(tool, timeout)
+    local json, problem = require('dapeer.registry.spec').json(tool, timeout)
     table.insert(specs, json)
     if problem then
-      require('dapeer.problems').note('core', tool.name, problem)
+      require('dapeer.registry.problems').note('core', tool.name, problem)
     end
   end
   return '[' .. table.concat(specs, ',') .. ']'
@@ -174,14 +174,14 @@ end
 function M.refuse(name, why)
   -- It may have gone meanwhile.
   if M.find(name) then
-    require('dapeer.problems').note('core', name, ('the tool %s is not served: %s'):format(name, why))
+    require('dapeer.registry.problems').note('core', name, ('the tool %s is not served: %s'):format(name, why))
   end
 end
 
 ---What is wrong with tools, a sentence each.
 ---@return string[]
 function M.problems()
-  return require('dapeer.problems').list()
+  return require('dapeer.registry.problems').list()
 end
 
 -- -- calls by Lua
@@ -210,7 +210,7 @@ function M.execute(name, args)
     return { done = true, error = ('Unknown tool: %s'):format(name) }
   end
   local task = { done = false }
-  task.run = require('dapeer.calls').run(tool, args or {}, {
+  task.run = require('dapeer.registry.calls').run(tool, args or {}, {
     progress = function() end,
     done = function(result, err)
       task.done, task.result, task.error = true, result, err
@@ -247,7 +247,7 @@ function M.cancel_task(task_id)
     return { cancelled = false }
   end
   state.tasks[task_id] = nil
-  require('dapeer.calls').cancel(task.run)
+  require('dapeer.registry.calls').cancel(task.run)
   return { cancelled = true }
 end
 

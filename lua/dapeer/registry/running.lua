@@ -18,7 +18,7 @@ local function watch_leave()
     group = vim.api.nvim_create_augroup(GROUP, { clear = true }),
     callback = function()
       for _, channel in ipairs(vim.tbl_keys(of_core)) do
-        require('dapeer.calls').abandon(channel)
+        require('dapeer.registry.calls').abandon(channel)
       end
     end,
   })

@@ -1,7 +1,7 @@
 -- What a running tool tells of its progress: never so often that a core, or a client, has nothing else to do.
 local M = {}
 
-local values = require('dapeer.values')
+local values = require('dapeer.results.values')
 
 local PERIOD = 50 -- ms between two reports
 local LONGEST = 1000 -- bytes of a message

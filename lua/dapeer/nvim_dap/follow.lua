@@ -81,7 +81,7 @@ local function may_jump()
   if follow ~= 'idle' then
     return follow == 'always'
   end
-  return not require('dapeer.attention').typing() and shows_source(vim.api.nvim_get_current_win())
+  return not require('dapeer.person.attention').typing() and shows_source(vim.api.nvim_get_current_win())
 end
 
 ---@param source dap.Source?
@@ -151,7 +151,7 @@ local function tell(session, stop, frame)
   latest = session
   local name = frame.source and vim.fs.basename(frame.source.path or frame.source.name or '') or frame.name
   local sentence = ('stopped at %s:%d; :Dapeer follow goes there'):format(name, frame.line)
-  local attention = require('dapeer.attention')
+  local attention = require('dapeer.person.attention')
   local withdraw = function() end
   local cancel = attention.when_free(function()
     withdraw = attention.mention(sentence)
@@ -230,7 +230,7 @@ function M.open_terminal(session, open)
   rawset(defaults, 'terminal_win_cmd', function()
     local buffer = vim.api.nvim_create_buf(true, false)
     vim.schedule(function()
-      require('dapeer.attention').when_typed(function()
+      require('dapeer.person.attention').when_typed(function()
         open_terminal(buffer)
       end)
     end)
@@ -258,7 +258,7 @@ function M.follow()
   local dap = package.loaded['dap']
   local session = latest and not latest.closed and latest.stopped_thread_id and latest or nil
   if not dap or not (session or dap.session()) then
-    return require('dapeer.attention').mention('there is no debug session to follow')
+    return require('dapeer.person.attention').mention('there is no debug session to follow')
   end
   if session then
     forget(session)
@@ -302,7 +302,7 @@ function M.install(dap)
   after.stackTrace[KEY] = function(session, _, response)
     pcall(jumped, session, response)
   end
-  for command in pairs(require('dapeer.requests').DRIVES) do
+  for command in pairs(require('dapeer.nvim_dap.requests').DRIVES) do
     before[command][KEY] = function(session, err, _, arguments)
       if not err then
         pcall(resumed, session, arguments)

@@ -94,7 +94,7 @@ function M.tree(args)
     table.insert(lines, line_of(state, os.time()))
   end
   table.insert(lines, note)
-  return require('dapeer.mcp').result(table.concat(lines, '\n'), {
+  return require('dapeer.results').result(table.concat(lines, '\n'), {
     file = editor.path(bufnr),
     bufnr = bufnr,
     seq_cur = tree.seq_cur,
@@ -196,7 +196,7 @@ function M.go(target)
     text.counted(counts),
     before
   )
-  return require('dapeer.mcp').result(diff == '' and head or head .. '\n' .. diff, {
+  return require('dapeer.results').result(diff == '' and head or head .. '\n' .. diff, {
     file = editor.path(bufnr),
     bufnr = bufnr,
     seq_before = before,

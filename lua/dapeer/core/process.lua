@@ -1,5 +1,5 @@
 -- One process of the core: how it is started, what it says, how it is told to end.
--- What it means for the plugin is decided in bridge.lua.
+-- What it means for the plugin is decided in supervisor.lua.
 local M = {}
 
 local PATIENCE = 5 * 1000 -- ms that a core has to end its debug sessions and itself

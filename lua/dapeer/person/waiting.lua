@@ -55,7 +55,7 @@ local function draw()
   local lines = {}
   for _, entry in ipairs(entries) do
     if entry.visible then
-      lines[#lines + 1] = ' ' .. require('dapeer.attention').fitted(entry.sentence) .. ' '
+      lines[#lines + 1] = ' ' .. require('dapeer.person.attention').fitted(entry.sentence) .. ' '
     end
   end
   if #lines > 0 and pcall(open, lines) then
@@ -94,7 +94,7 @@ function M.add(sentence)
   table.insert(entries, entry)
   vim.schedule(function()
     draw_status()
-    local attention = require('dapeer.attention')
+    local attention = require('dapeer.person.attention')
     entry.visible = not done and attention.typing()
     if entry.visible then
       draw()

@@ -1,8 +1,8 @@
 -- A question that the person answers by writing.
 local M = {}
 
-local attention = require('dapeer.attention')
-local float = require('dapeer.ask.float')
+local attention = require('dapeer.person.attention')
+local float = require('dapeer.person.ask.float')
 
 local ROOM = 5 -- lines for the answer
 

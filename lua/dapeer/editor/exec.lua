@@ -94,7 +94,7 @@ end
 ---@return string shown
 ---@return any data  what JSON can hold of it
 local function shown(value)
-  local json = require('dapeer.values').encode(value)
+  local json = require('dapeer.results.values').encode(value)
   local text = type(value) == 'string' and value or vim.inspect(value)
   text = cut(text)
   if json and #json <= LONGEST then
@@ -127,7 +127,7 @@ function M.run(code)
     table.insert(parts, 'Printed:\n' .. output)
   end
   local data = { values = values, printed = output }
-  return require('dapeer.mcp').result(table.concat(parts, '\n'), data)
+  return require('dapeer.results').result(table.concat(parts, '\n'), data)
 end
 
 return M

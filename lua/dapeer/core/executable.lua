@@ -1,10 +1,10 @@
 -- Which command starts the core.
 local M = {}
 
--- lua/dapeer/executable.lua → the checkout that this file belongs to.
+-- lua/dapeer/core/executable.lua → the checkout that this file belongs to.
 local function checkout()
   local file = debug.getinfo(1, 'S').source:sub(2)
-  local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fn.fnamemodify(file, ':p'))))
+  local root = vim.fn.fnamemodify(file, ':p:h:h:h:h')
   return vim.uv.fs_stat(root .. '/pyproject.toml') and root or nil
 end
 
