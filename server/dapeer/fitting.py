@@ -106,18 +106,30 @@ def rows(lines: Sequence[str], limit: int) -> str:
 
     >>> rows(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
     '(9, 1) id int64 | id | … | 8 4'
+    >>> rows(["(9, 4) id int64, name object, kind category", "0 4"], 40)
+    '(9, 4) id int64, … | 0 4'
     """
     whole = " | ".join(lines)
     if len(whole) <= limit:
         return whole
     head, *body = lines
     ending = [f"… | {body[-1]}"] if "…" in body else []
-    shown = [shortened(head, limit // 2)]
+    shown = [_columns(head, limit // 2)]
     for row in body:
         if row == "…" or len(" | ".join([*shown, row, *ending])) > limit:
             break
         shown.append(row)
+    else:
+        return " | ".join(shown)
     return " | ".join([*shown, *(ending or ["…"])])
+
+
+def _columns(head: str, room: int) -> str:
+    """Return what a table says of itself: its shape, and as many of its columns as fit."""
+    fit = head[:room].rpartition(", ")[0]
+    if len(head) > room and ") " in fit:
+        return f"{fit}, …"
+    return shortened(head, room)
 
 
 _FOLDED = re.compile(r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)")

@@ -39,8 +39,10 @@ async def test_a_test_stops_at_the_assertion_that_fails_and_shows_its_values(
         assert stop["exception"].startswith("AssertionError: assert 4 == (2 + 3)")
         # Nothing of what pytest makes of an assertion.
         assert stop["locals"] == {"price": "2", "prices": "[2, 3]"}
-        # Nor what it says of itself before the first test.
-        assert "rootdir" not in stop.get("output", "")
+        # Nor what it says of itself before the first test, nor the letter for one that has failed.
+        said = stop.get("output", "")
+        assert "rootdir" not in said
+        assert "F" not in said.splitlines()
         assert await evaluate(c, "total(prices) + price") == "6"
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"]) == ("ended", 1)

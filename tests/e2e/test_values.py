@@ -48,7 +48,7 @@ async def test_what_a_module_defines_is_counted_unless_the_line_names_it() -> No
     p = program("values.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("module")])
-        assert set(stop["locals"]) == {"Order", "place", "weight", "json"}
+        assert set(stop["locals"]) == {"Order", "place", "weighed", "json"}
         assert stop["notes"] == ["also 1 module, 1 class: dap_variables"]
         assert "sys: module = <module sys>" in await read(c, "dap_variables")
 

@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 import unittest
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,13 @@ def run_pytest(arguments: list[str]) -> int:
             # What pytest says of itself before the first test is read with the first stop.
             config.option.verbose = config.option.verbose or -1
             yield
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_report_teststatus(self, config: Any) -> Generator[None, Any, None]:  # noqa: ANN401
+            outcome = yield
+            category, letter, word = outcome.get_result()
+            # Of a test that has failed the stop tells more than its letter.
+            outcome.force_result((category, letter if config.option.verbose > 0 else "", word))
 
         def pytest_exception_interact(self, call: Any) -> None:  # noqa: ANN401
             error: BaseException = call.excinfo.value

@@ -56,7 +56,10 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # no
 
 
 def named(value: Any) -> str:  # noqa: ANN401
-    """Return a function with its parameters and place, a class or a module by its name; anything else as its `repr`."""
+    """Return a function with its parameters and place, a class or a module by its name; anything else as its `repr`.
+
+    Of a function that is made in another one, the place tells which that is.
+    """
     if isinstance(value, types.ModuleType):
         return f"<module {value.__name__}>"
     if isinstance(value, type):
@@ -65,7 +68,8 @@ def named(value: Any) -> str:  # noqa: ANN401
         code = value.__code__
         names = ", ".join(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
         file = code.co_filename.replace("\\", "/").rpartition("/")[2]
-        return f"<function {value.__qualname__}({names}) {file}:{code.co_firstlineno}>"
+        name = value.__qualname__.rpartition("<locals>.")[2]
+        return f"<function {name}({names}) {file}:{code.co_firstlineno}>"
     return repr(value)
 
 
