@@ -46,9 +46,13 @@ async def test_values_are_written_as_a_person_writes_them() -> None:
         assert all(each in texts for each in ("['xxx", "'yyy", "'zzz")), "each is shortened"
 
 
-async def test_arrays_frames_and_sql_tell_shape_type_ends_and_what_is_missing() -> None:
+def needs_libraries() -> None:
     if not all(map(find_spec, ("numpy", "pandas", "sqlalchemy"))):
         pytest.skip("needs numpy, pandas and sqlalchemy: uv sync")
+
+
+async def test_arrays_frames_and_sql_tell_shape_type_ends_and_what_is_missing() -> None:
+    needs_libraries()
     p = program("tables.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
@@ -68,3 +72,58 @@ async def test_arrays_frames_and_sql_tell_shape_type_ends_and_what_is_missing() 
         table = (await read(c, "dap_evaluate", expression="frame")).split("\n")
         assert table[1].split() == ["id", "price", "name"]
         assert [line.split()[0] for line in table[2:8]] == ["0", "1", "2", "…", "998", "999"]
+
+
+async def test_what_libraries_write_is_bounded_and_runs_no_code_of_the_program() -> None:
+    needs_libraries()
+    p = program("tables_withstand.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])
+        shown = {name: await evaluate(c, name) for name in BOUNDED}
+        assert {name: shown[name][: len(start)] for name, start in BOUNDED.items()} == BOUNDED
+        assert "20000 float64 (1 missing), …, 29999 float64" in shown["wide"]
+        assert (await ask(c, "dap_continue"))["output"] == "done\n"
+
+
+BOUNDED = {
+    "huge": "(3000000,) float64 [0., 0., 0., …, 0., 0., 0.]",
+    "deep": "(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2) float64 [[[[",
+    "texts": "(300,) <U50000 ['xxxx",
+    "objects": "(100,) object [<Loud>, <Loud>, ",
+    "frame": "(50, 2) it object, said ",
+    "wide": "(5, 30000) 0 float64, 1 float64, ",
+    "index": "Index (3000000,) float64 [0.0, 3.0, 6.0, …, ",
+    "insert": "<Insert of more than 300 parts>",
+    "among": "SELECT users.id FROM users WHERE users.id IN (0, 1, 2, ",
+}
+
+
+async def test_a_query_is_not_written_out_before_its_classes_are_ready() -> None:
+    needs_libraries()
+    p = program("mapped.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        places = [p.at("early"), p.at("late")]
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=places)
+        assert "Select object at " in stop["locals"]["query"]
+        stop = await ask(c, "dap_continue")
+        assert "user" in stop["locals"], "the look has not made a mapper fail"
+        assert (await evaluate(c, "query")).endswith("WHERE users.name IN ('Ada', 'Alan')")
+        assert (await evaluate(c, "user")).startswith("User(name='Ada', orders=[<Order>])")
+        assert "_sa_instance_state" not in await evaluate(c, "user")
+
+
+async def test_tensors_tell_shape_type_ends_what_is_missing_and_where_they_are() -> None:
+    if find_spec("torch") is None:
+        pytest.skip("needs torch: uv pip install torch, or apt-get install python3-torch")
+    p = program("tensors.py")
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")], timeout_ms=30_000)
+        assert await evaluate(c, "long") == (
+            "(2000000,) torch.int64 [0, 1, 2, …, 1999997, 1999998, 1999999]"
+        )
+        images = await evaluate(c, "images")
+        assert images.startswith("(8, 3, 64, 64) torch.float32 [[[[0, 0, 0, …, 0, 0, 0], ")
+        assert await evaluate(c, "gaps") == "(2,) torch.float32 (1 missing) [1.5, nan]"
+        assert (await evaluate(c, "weight")).startswith("(1, 2) torch.float32 requires_grad [[")
+        assert (await evaluate(c, "loss")).startswith("torch.float32 requires_grad ")
+        assert await evaluate(c, "elsewhere") == "tensor((2, 3), torch.float32, meta)"

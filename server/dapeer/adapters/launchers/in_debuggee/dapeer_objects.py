@@ -13,6 +13,8 @@ DESCRIPTORS = (
     staticmethod, classmethod, type,
 )  # fmt: skip
 """What is found in a class and runs no code of the program when it is read from an object."""
+BOOKKEEPING = frozenset({"_sa_instance_state"})
+"""What libraries keep in objects of the program: SQLAlchemy in mapped ones."""
 MRO: Any = type.__dict__["__mro__"]
 NAMESPACE: Any = type.__dict__["__dict__"]
 """How a class's own are read, whatever its metaclass makes of these names."""
@@ -56,7 +58,11 @@ def own(value: Any) -> dict[str, Any]:  # noqa: ANN401
     held.update(attributes_of(value))
     return dict(
         sorted(
-            ((name, each) for name, each in held.items() if not name.startswith("__")),
+            (
+                (name, each)
+                for name, each in held.items()
+                if not name.startswith("__") and name not in BOOKKEEPING
+            ),
             key=lambda item: item[0].startswith("_"),
         )
     )

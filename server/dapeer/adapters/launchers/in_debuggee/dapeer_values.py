@@ -79,7 +79,9 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:  # noq
     text = contained(value, kind, room, inside)
     if text is None:
         alone = room if not inside.ids else min(room, INSIDE)
-        text = forms.described(value, kind, alone, functools.partial(shown, inside=inside))
+        # What it holds is shown as what an object holds: no `repr` of the program's is run.
+        within = functools.partial(shown, inside=inside.of(value, opened=True))
+        text = forms.described(value, kind, alone, within)
     if text is None:
         text = opened(value, kind, room, inside)
         # Which object it is, is told of the one that is looked at, as its `repr` does.
@@ -282,7 +284,9 @@ def present(presentation: Any) -> None:  # noqa: ANN401 - pydevd's module
 
     def from_providers(value: Any, kind: Any, name: str, context: Any = None) -> Any:  # noqa: ANN401
         ours = (
-            context != "clipboard" and name in forms.FRAMES and kind.__module__.startswith("pandas")
+            context != "clipboard"
+            and name in forms.frames.FRAMES
+            and kind.__module__.startswith("pandas")
         )
         return None if ours else stock(value, kind, name, context)
 

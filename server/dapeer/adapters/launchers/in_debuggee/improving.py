@@ -23,7 +23,14 @@ PARTS = (
     "dapeer_returned",
 )
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
-HELPERS = ("dapeer_awaiting", "dapeer_forms", "dapeer_objects")
+HELPERS = (
+    "dapeer_arrays",
+    "dapeer_awaiting",
+    "dapeer_forms",
+    "dapeer_frames",
+    "dapeer_objects",
+    "dapeer_statements",
+)
 """Modules that these use."""
 
 

@@ -1,0 +1,171 @@
+"""Arrays and tensors in the debuggee: shape, type, what is missing, and as many elements as there is room for.
+
+How long that takes depends on that room alone, whatever the size of an array and whatever print options the program has set.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+CELLS = 1_000_000
+"""Elements up to which those that are missing are counted."""
+WIDE = 1000
+"""Characters of room from which on a value is shown as if it were alone."""
+ELEMENT = 40
+"""Characters of an element."""
+MOST = 1000
+"""Elements that are written; their text may be cut further."""
+
+if TYPE_CHECKING:
+    # Python 3.8 cannot make this type.
+    Show = Callable[[Any, int], str]
+    """Shows a value in as many characters."""
+
+
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+    """Return shape, type and what is missing, then the elements of an array, its beginning and end where it is long; None: it is none."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        plain = kind.__module__ == "numpy" and value.dtype.kind in "biufcMm"
+        return str(value) if plain else None
+    if not hasattr(value, "dtype") or not isinstance(getattr(value, "shape", None), tuple):
+        return None
+    if kind.__module__.partition(".")[0] == "torch":
+        return tensor(value, room)
+    if not value.shape:
+        return None
+    at_hand = is_at_hand(value)
+    if at_hand and numpy is not None and kind.__module__.startswith("jaxlib"):
+        value, kind = numpy.asarray(value), numpy.ndarray
+    lost = missing(value, kind, numpy) if at_hand else ""
+    body = written(value, room, show, numpy) if at_hand else "(not fetched)"
+    return f"{tuple(value.shape)} {value.dtype} {lost}{body}"
+
+
+def is_at_hand(value: Any) -> bool:  # noqa: ANN401
+    """Whether an array's elements are computed already, and lie in memory of this process."""
+    ready = getattr(value, "is_ready", None)
+    devices = getattr(value, "devices", None)
+    if ready is None or devices is None:
+        return True
+    return all(each.platform == "cpu" for each in devices()) and ready()
+
+
+def edges(room: int) -> tuple[int, int]:
+    """Return of how many elements an array is shown whole, and else how many at each end of a dimension."""
+    return (max(room // 8, 20), 3) if room >= WIDE else (10, 2)
+
+
+def corner(value: Any, room: int) -> tuple[Any, int]:  # noqa: ANN401
+    """Return so much of an array that its ends are few elements, and how many dimensions deep that lies."""
+    threshold, edge = edges(room)
+    deep, shape = 0, tuple(value.shape)
+    while shape and size(shape) > threshold and size(min(n, 2 * edge) for n in shape) > MOST:
+        value, shape, deep = value[0], shape[1:], deep + 1
+    return value, deep
+
+
+def size(shape: Any) -> int:  # noqa: ANN401
+    """Return how many elements an array of a shape has."""
+    product = 1
+    for each in shape:
+        product *= each
+    return product
+
+
+def written(value: Any, room: int, show: Show, numpy: Any) -> str:  # noqa: ANN401
+    """Return the elements of an array as NumPy writes them, those that are objects or texts as we do."""
+    value, deep = corner(value, room)
+    threshold, edge = edges(room)
+    formats = dict.fromkeys(("object", "numpystr"), lambda each: element(each, show))  # type: ignore[reportUnknownLambdaType]
+    with numpy.printoptions(threshold=threshold, edgeitems=edge, formatter=formats):
+        exact = type(value) is numpy.ndarray
+        text = numpy.array2string(value, separator=", ") if exact else repr(value)
+    text = " ".join(text.split()).replace("...,", "…,").replace("[ ", "[").replace(" ]", "]")
+    return nested(text[text.find("[") : text.rfind("]") + 1], deep)
+
+
+def element(each: Any, show: Show) -> str:  # noqa: ANN401
+    """Return an object or a text in an array of them."""
+    if isinstance(each, (str, bytes)):
+        return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT)
+    # Such as what stands for an element that is masked.
+    own = type(each).__module__.partition(".")[0] == "numpy"
+    return str(each) if own and not hasattr(each, "shape") else show(each, ELEMENT)
+
+
+def nested(text: str, deep: int) -> str:
+    """Return the first part of an array that is many dimensions deep."""
+    return "[" * deep + text + ", …]" * deep
+
+
+def missing(value: Any, kind: Any, numpy: Any) -> str:  # noqa: ANN401
+    """Return how many elements of an array are missing; empty: none, or they are not counted."""
+    if numpy is None or kind is not numpy.ndarray or value.size > CELLS:
+        return ""
+    if value.dtype.kind not in "fcMm":
+        return ""
+    is_missing = numpy.isnat if value.dtype.kind in "Mm" else numpy.isnan
+    count = int(is_missing(value).sum())
+    return f"({count} missing) " if count else ""
+
+
+# -- PyTorch's tensors
+
+
+def tensor(value: Any, room: int) -> str:  # noqa: ANN401
+    """Return shape, type, where it lies, whether it is trained and what is missing, then the elements of a tensor.
+
+    What lies on another device is not fetched from there.
+    """
+    held = value.detach()
+    at_hand = held.device.type == "cpu" and str(held.layout) == "torch.strided"
+    facts = [str(tuple(value.shape)), str(value.dtype)] if value.ndim else [str(value.dtype)]
+    if held.device.type != "cpu":
+        facts.append(str(held.device))
+    if str(held.layout) != "torch.strided":
+        facts.append(str(held.layout))
+    if value.requires_grad:
+        facts.append("requires_grad")
+    if not at_hand or held.is_quantized:
+        return f"tensor({', '.join(facts)})"
+    if count := not_numbers(held):
+        facts.append(f"({count} missing)")
+    part, deep = corner(held, room)
+    threshold, edge = edges(room)
+    elements = "".join(parts(part, part.numel() <= threshold, edge))
+    return f"{' '.join(facts)} {nested(elements, deep)}"
+
+
+def not_numbers(held: Any) -> int:  # noqa: ANN401
+    """Return how many elements of a tensor are no numbers; 0 where they are not counted."""
+    if not held.is_floating_point() or held.numel() > CELLS:
+        return 0
+    try:
+        return int(held.isnan().sum())
+    except RuntimeError:
+        # Not of every type; such as are 8 bits long.
+        return 0
+
+
+def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:  # noqa: ANN401
+    """Yield the text of a tensor's elements, of a long dimension those at its ends."""
+    if not value.ndim:
+        yield number(value.item())
+        return
+    length: int = value.shape[0]
+    cut = not whole and length > 2 * edge
+    chosen = [*range(edge), *range(length - edge, length)] if cut else range(length)
+    yield "["
+    for place, index in enumerate(chosen):
+        if place:
+            yield ", …, " if cut and place == edge else ", "
+        yield from parts(value[index], whole, edge)
+    yield "]"
+
+
+def number(each: Any) -> str:  # noqa: ANN401
+    """Return a number as people write it; those of a tensor have few digits."""
+    return f"{each:.4g}" if isinstance(each, (float, complex)) else str(each)

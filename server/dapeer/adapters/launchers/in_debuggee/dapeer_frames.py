@@ -1,0 +1,150 @@
+"""Frames, series and indexes of pandas in the debuggee: shape, columns with their types, what is missing, first and last rows.
+
+What of them is looked at is bounded, and what is in their cells is shown as any other value is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+arrays: Any = importlib.import_module("in_debuggee.dapeer_arrays")
+
+FRAMES = ("DataFrame", "Series")
+"""Names of pandas' types that are shown as frames."""
+COLUMNS = 20
+"""Columns of a frame that are shown."""
+WHOLE = 10
+"""Rows of a frame that are all shown."""
+HEAD, TAIL = 3, 2
+"""Else so many at its ends."""
+CELL = 40
+"""Characters of a cell, or of a column's name."""
+PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.timedelta)
+
+if TYPE_CHECKING:
+    # Python 3.8 cannot make this type.
+    Show = Callable[[Any, int], str]
+    """Shows a value in as many characters."""
+
+
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+    """Return what there is to see of something of pandas; None: it is nothing that has a form of its own."""
+    pandas = sys.modules["pandas"]
+    if kind.__name__ in FRAMES:
+        return frame(value, room, show, pandas)
+    if issubclass(kind, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        return sequence(value, kind, room, show)
+    return None
+
+
+def frame(value: Any, room: int, show: Show, pandas: Any) -> str:  # noqa: ANN401
+    """Return shape, columns with their types and what is missing in them, and where there is room the first and last rows."""
+    name = type(value).__name__
+    shape = tuple(value.shape)
+    named = value.ndim > 1 or value.name is not None
+    table = value.to_frame() if value.ndim == 1 else value
+    wide = room >= arrays.WIDE
+    lost = missing(table) if wide else []
+    told = list(columns(table, lost, show, named=named))
+    head = f"{shape} {', '.join(told)}"
+    if not wide:
+        return f"{name}({head})"
+    ends = [table] if len(table) <= WHOLE else [table.iloc[:HEAD], table.iloc[-TAIL:]]
+    with pandas.option_context("display.float_format", None):
+        rows = [
+            known(part, show, pandas).to_string(
+                max_cols=COLUMNS,
+                max_colwidth=2 * CELL,
+                header=value.ndim > 1 and not number,
+                index_names=not number,
+            )
+            for number, part in enumerate(ends)
+        ]
+    return "\n".join([head, *"\n…\n".join(rows).split("\n")]) if len(table) else head
+
+
+def missing(table: Any) -> list[int]:  # noqa: ANN401
+    """Return how many cells of each column are missing; empty: they are not counted."""
+    if table.size > arrays.CELLS or not all(map(is_known, table.dtypes)):
+        return []
+    return [int(each) for each in table.isna().sum()]
+
+
+def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:  # noqa: ANN401
+    """Yield the columns with their types, and what is missing: of many those in which something is, the first and the last."""
+    count = table.shape[1]
+    chosen = list(range(count))
+    if count > COLUMNS:
+        gaps = [number for number, each in enumerate(lost) if each]
+        chosen = sorted([*dict.fromkeys([*gaps, count - 1, *range(count)])][:COLUMNS])
+    last = -1
+    for number in chosen:
+        if number > last + 1:
+            yield "…"
+        last = number
+        label = f"{text(table.columns[number], show)} " if named else ""
+        gone = f" ({lost[number]} missing)" if lost and lost[number] else ""
+        yield f"{label}{table.dtypes.iloc[number]}{gone}"
+
+
+def is_known(dtype: Any) -> bool:  # noqa: ANN401
+    """Whether a type of cells is one of pandas' or NumPy's own."""
+    return type(dtype).__module__.partition(".")[0] in ("pandas", "numpy")
+
+
+def known(part: Any, show: Show, pandas: Any) -> Any:  # noqa: ANN401
+    """Return a few rows without anything of which the program would say how it is written."""
+    part = part.copy()
+    count = part.shape[1]
+    half = COLUMNS // 2
+    for number in sorted({*range(min(half, count)), *range(max(count - half, 0), count)}):
+        dtype = part.dtypes.iloc[number]
+        if str(dtype) in ("object", "category"):
+            cells = [text(each, show) for each in part.iloc[:, number]]
+            part.isetitem(number, cells)
+        elif not is_known(dtype):
+            part.isetitem(number, "…")
+    part.index = labels(part.index, show, pandas)
+    part.columns = labels(part.columns, show, pandas)
+    return part
+
+
+def labels(index: Any, show: Show, pandas: Any) -> Any:  # noqa: ANN401
+    """Return the labels of rows or columns, none of which is an object of the program."""
+    if index.nlevels > 1:
+        told = [tuple(text(each, show) for each in label) for label in index]
+        return pandas.MultiIndex.from_tuples(told, names=index.names) if told else index
+    if str(index.dtype) in ("object", "category"):
+        return pandas.Index([text(each, show) for each in index], name=index.name, dtype=object)
+    return index
+
+
+def sequence(value: Any, kind: Any, room: int, show: Show) -> str:  # noqa: ANN401
+    """Return length, type and the elements of an index or an array of pandas', those at its ends where it is long."""
+    threshold, edge = arrays.edges(room)
+    cut = len(value) > min(threshold, 10 * edge)
+    ends = [value[:edge], value[-edge:]] if cut else [value]
+    plain = is_known(value.dtype)
+    shown = ", …, ".join(
+        ", ".join(
+            show(each, CELL) if isinstance(each, str) else text(each, show)
+            for each in (end if plain else ())
+        )
+        for end in ends
+    )
+    return f"{kind.__name__} ({len(value)},) {value.dtype} [{shown or '…' * bool(len(value))}]"
+
+
+def text(each: Any, show: Show) -> str:  # noqa: ANN401
+    """Return a cell or a label; a text that is short as itself."""
+    kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
+    own = kind in PLAIN or kind.__module__.partition(".")[0] in ("pandas", "numpy")
+    if own and kind is not str and not hasattr(each, "shape"):
+        return str(each)
+    if kind is str:
+        return each if len(each) <= CELL else f"{each[:CELL]}… ({len(each)} chars)"
+    return show(each, CELL)
