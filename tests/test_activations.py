@@ -94,6 +94,15 @@ def test_a_step_back_to_the_first_line_that_was_seen_may_be_the_next_call() -> N
     assert comparison(told, at(told, by="next", line=1, i="1")).same is None
 
 
+def test_a_jump_to_another_line_is_the_same_call_also_where_it_goes_back() -> None:
+    told = Told()
+    at(told, line=2, i="0")
+    at(told, by="goto", line=1, i="1")
+    found = comparison(told, at(told, by="goto", line=3, i="2"))
+    assert (found.same, found.changes) == (True, {"i": ("1", "2")})
+    assert comparison(told, at(told, by="goto", line=1, i="3")).same is True
+
+
 def test_a_continued_program_may_be_in_another_call_from_the_same_place() -> None:
     told = Told()
     at(told, x="1")

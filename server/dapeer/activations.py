@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.types import StackFrame
+from dapeer.fitting import shortened
 from dapeer.history import History, Stop
 
 ACTIVATION = "dapeerActivation"
@@ -17,6 +18,14 @@ ACTIVATION = "dapeerActivation"
 resumed, as a generator is, so its callers tell nothing. No adapter sends it but for our launcher of debugpy."""
 STEPS = frozenset({"next", "stepIn", "stepOut"})
 """Requests that do not leave a function without a stop in its caller."""
+JUMP = "goto"
+"""The request that moves a call to another of its lines, and runs nothing."""
+NAME = 80
+"""Characters of a function's name."""
+
+
+NOT_COMPARED = "not compared"
+"""So ends the note that a stop is in another call of its function than the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +42,17 @@ class Comparison:
     """By name the value before, None when it is new, and the value now; of another call nothing is compared."""
 
     @property
-    def since(self) -> str:
-        """Since when something has changed, where that may have been in another call; empty: in this one, or nothing has."""
-        if self.earlier is None or self.same is not None or not self.changes:
-            return ""
-        return f"stop {self.earlier.number}, perhaps in another call"
+    def perhaps_another(self) -> bool:
+        """Whether something has changed since a stop that may have been in another call."""
+        return self.earlier is not None and self.same is None and bool(self.changes)
 
     @property
     def notes(self) -> list[str]:
         """What to say of it beside the changes, as lines."""
-        if self.earlier is None or self.same is not False:
+        if self.earlier is None or self.earlier.top is None or self.same is not False:
             return []
-        return [f"another call than at stop {self.earlier.number}: not compared"]
+        name = shortened(self.earlier.top["name"], NAME)
+        return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
 def compared(history: History, stop: Stop) -> Comparison:
@@ -98,6 +106,8 @@ def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 
 def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     """Whether the program cannot have left the function at this depth on its way from one stop to the next."""
+    if one.left_with == JUMP:
+        return True
     if one.left_with not in STEPS or (one.left_with == "stepOut" and _depth(one) <= depth):
         return False
     # A function that nobody has called is called no second time.

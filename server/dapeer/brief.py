@@ -7,6 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import cast
 
+from dapeer.activations import NOT_COMPARED
 from dapeer.snapshot import Snapshot
 
 _LEFT_OUT = frozenset({"stack", "locals"})
@@ -36,11 +37,18 @@ class Reader:
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[object, ...], _Known] = OrderedDict()
+        self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
+        """The stop at which each note of another call of a function was told, by session and note."""
 
     def told(self, view: Snapshot) -> None:
         """Take note that the reader knows all of a look."""
         if view["state"] != "stopped":
             return
+        for note in view.get("notes", ()):
+            if note.endswith(NOT_COMPARED):
+                self._noted.setdefault((view["session_id"], note), view.get("stop", 0))
+        if len(self._noted) > PLACES:
+            self._noted.popitem(last=False)
         place, lines = _place(view), set(map(int, _LINE.findall(view.get("source", ""))))
         if (before := self._known.pop(place, None)) is not None:
             lines |= before.lines
@@ -54,6 +62,7 @@ class Reader:
 
         Who asks for the same stop again wants to see all of it.
         """
+        view = self._with_news(view)
         known = self._known.get(_place(view))
         if view["state"] != "stopped" or known is None or known.stop == view.get("stop"):
             return view
@@ -71,6 +80,17 @@ class Reader:
         count = len(same - returned - changed.keys())
         unchanged = ["stack", f"{count} local{'' if count == 1 else 's'}"][: 1 + bool(count)]
         kept["notes"] = [*kept.get("notes", ()), f"as before: {', '.join(unchanged)}"]
+        return kept
+
+    def _with_news(self, view: Snapshot) -> Snapshot:
+        """Return a look without the notes that need be told only once, and were."""
+        session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
+        news = [note for note in notes if self._noted.get((session, note), stop) == stop]
+        if len(news) == len(notes):
+            return view
+        kept = cast("Snapshot", {key: each for key, each in view.items() if key != "notes"})
+        if news:
+            kept["notes"] = news
         return kept
 
 

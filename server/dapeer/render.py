@@ -48,7 +48,7 @@ def _stack(view: Snapshot, project: Path) -> str:
 
 
 def _changed(view: Snapshot) -> str:
-    return f"Changed since {view['changed_since']}" if "changed_since" in view else "Changed"
+    return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
 
 
 def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:

@@ -62,8 +62,8 @@ class Snapshot(TypedDict):
     changed: NotRequired[dict[str, list[str | None]]]
     returned: NotRequired[str]
     """The function that the program has left since the stop before, and its locals there."""
-    changed_since: NotRequired[str]
-    """Where that may have been in another call of the function."""
+    perhaps_another_call: NotRequired[bool]
+    """What is told as changed was perhaps so in another call of the function."""
     values: NotRequired[dict[str, str]]
     """By expression what it is at this stop, where a caller has asked for it."""
     failed: NotRequired[dict[str, str]]
@@ -132,13 +132,14 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
-        changed_since=comparison.since,
         output=new_output(session_id, mirror, stop.output_start, until, notes),
         logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
     )
     if stop.thread_id != next(iter(mirror.threads), 1):
         optional["other_thread"] = True
+    if comparison.perhaps_another:
+        optional["perhaps_another_call"] = True
     # What is empty is left out: a model reads every byte. That there are no locals is a fact.
     kept = {k: v for k, v in optional.items() if v not in _EMPTY or k in {"stack", "locals"}}
     return cast("Snapshot", kept)

@@ -205,7 +205,7 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
     view = cast(
         "Mapping[str, Any]", views.stopped(session.id, session.mirror, stop, session.project)
     )
-    kept = ("stop", "reason", "thread_id", "exception", "changed", "changed_since")
+    kept = ("stop", "reason", "thread_id", "exception", "changed", "perhaps_another_call")
     place = view.get("stack", [])[:1]
     row = {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
     if compared(session.mirror.history, stop).same is False:
@@ -218,7 +218,7 @@ def _row_text(row: dict[str, Any]) -> str:
         f"{name} = {new} (new)" if old is None else f"{name}: {old} → {new}"
         for name, (old, new) in row.get("changed", {}).items()
     )
-    if "changed_since" in row:
+    if "perhaps_another_call" in row:
         changed = f"perhaps another call: {changed}"
     if "another_call" in row:
         changed = f"another call: {'; '.join(render.assignments(row['another_call']))}"
