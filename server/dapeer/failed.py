@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dapeer.bounded import Bounded
-from dapeer.dap.messages import Body
+from dapeer.dap.messages import Body, uncoloured
 
 EVENT = "breakpointFailed"
 """Tells of one: `kind`, `expression`, `path`, `line`, `error`, and `count`, how often so far.
@@ -49,7 +49,7 @@ class Failures:
             str(body.get("expression") or ""),
             str(body.get("path") or ""),
             int(body.get("line") or 0),
-            str(body.get("error") or ""),
+            uncoloured(str(body.get("error") or "")),
         )
         key = (failure.kind, failure.expression, failure.path, failure.line, failure.error)
         known = self.known.get(key, failure)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dapeer.breakpoints import Breakpoints, answered
+from dapeer.breakpoints import Breakpoints, answered, unsupported
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.family import family, root, runs
 from dapeer.fitting import shortened
@@ -17,12 +18,16 @@ from dapeer.session import Session
 from dapeer.snapshot import KILLED
 from dapeer.stacks import relative
 
-State = Literal["rejected", "moved", "pending", "never bound", "not hit"]
+State = Literal["rejected", "moved", "pending", "stops anyway", "never bound", "not hit"]
 LISTED = 10
 """Breakpoints of one state."""
 REASON = 160
 """Characters of why one was rejected."""
 DOUBT = " (its condition never held, or could not be evaluated: the adapter does not tell which)"
+
+
+NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
+"""What the options of breakpoints are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,16 @@ class Fate:
         return self.state, self.path, self.line
 
 
-def told(session: Session, wanted: Breakpoints, *, mute: bool) -> dict[str, list[str]]:
+def told(
+    session: Session, wanted: Breakpoints, *, mute: bool, hits: str = ""
+) -> dict[str, list[str]]:
     """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
 
     Those of the program that are meant: that were set for it, or in files that it has loaded. At its
     end all are told that it never had, or never came to; the latter also where an exception is about to
     end it. An adapter that is `mute` takes a condition
-    that it cannot evaluate for one that does not hold.
+    that it cannot evaluate for one that does not hold; one of whose hit conditions `hits` is the pattern
+    takes no notice of others.
     """
     first = root(session)
     sessions = [each for each in family(session) if not (each.delegates and each.children)]
@@ -55,6 +63,7 @@ def told(session: Session, wanted: Breakpoints, *, mute: bool) -> dict[str, list
     own = first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
+    fates += [] if ended else _ignored(first, sessions, wanted, hits)
     new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
@@ -97,6 +106,25 @@ def _fates(
                     fate = replace(found, line=each["line"])
                     doubt = mute and fate.state == "not hit" and "condition" in each
                     yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
+
+
+def _ignored(
+    first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
+) -> Iterator[Fate]:
+    """Yield the breakpoints of a program that have what its adapter does not heed."""
+    for path, line in first.awaited.places:
+        for each in wanted.of(path):
+            answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
+            lacking = [NAMES[option] for s in answers[:1] for option in unsupported(s.mirror, each)]
+            count = str(each.get("hitCondition") or "")
+            if each["line"] != line or not answers:
+                continue
+            if lacking:
+                why = f" ({first.adapter} has no {' and no '.join(lacking)})"
+                yield Fate("stops anyway", path, line, why)
+            elif count and hits and not re.fullmatch(hits, count.strip()):
+                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
+                yield Fate("stops anyway", path, line, said)
 
 
 def _fate(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from dapeer.dap.messages import Body
+from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.types import (
     Breakpoint,
     DataBreakpoint,
@@ -78,7 +78,7 @@ class Placed:
 
     def changed(self, body: Body) -> None:
         """Take in a `breakpoint` event."""
-        changed = cast("Breakpoint", body.get("breakpoint") or {})
+        changed = _plain(cast("Breakpoint", body.get("breakpoint") or {}))
         number = changed.get("id")
         if number is None:
             return
@@ -169,4 +169,9 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
 def _paired(asked: Body, body: Body) -> list[tuple[Any, Breakpoint]]:
     wanted = cast("Sequence[Any]", asked.get("breakpoints") or ())
     made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
-    return list(zip(wanted, made, strict=False))
+    return list(zip(wanted, map(_plain, made), strict=False))
+
+
+def _plain(made: Breakpoint) -> Breakpoint:
+    """Return what an adapter made of a breakpoint, and why, without colours."""
+    return {**made, "message": uncoloured(made["message"])} if "message" in made else made

@@ -79,7 +79,7 @@ class Snapshot(TypedDict):
     """Where the threads are of a program that runs."""
     tasks: NotRequired[list[str]]
     breakpoints: NotRequired[dict[str, list[str]]]
-    """By state those that did not become what was asked for: rejected, moved, pending, never bound, not hit."""
+    """By state those that did not become what was asked for: rejected, moved, pending, stops anyway, never bound, not hit."""
     notes: NotRequired[list[str]]
 
 

@@ -211,9 +211,9 @@ def test_what_an_adapter_prints_of_a_wrong_condition_is_an_event_and_no_output()
         known,
         ("output", "one\ntwo\n"),
     ]
-    # Of two it is not known which one is meant.
+    # Of two it is not known which one is meant, so both are named.
     several = failures(with_conditions("n > 3", "n"), said, condition=pattern)
-    assert several[0] == ("condition", "", "", 0, "no n")
+    assert several[0] == ("condition", "", "", 0, "no n (at a:1 or a:2)")
 
 
 def test_what_comes_in_several_pieces_is_told_when_it_is_all_there_and_shown_when_it_never_is() -> (

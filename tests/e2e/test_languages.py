@@ -6,7 +6,7 @@ from pathlib import Path
 from mcp import Client
 
 from tests.e2e.conftest import names_in
-from tests.harness import ask, client, evaluate, read, refusal
+from tests.harness import Json, ask, client, evaluate, read, refusal
 from tests.languages import Language, program_of
 from tests.processes import LIMIT
 from tests.programs import Program
@@ -50,6 +50,7 @@ async def test_a_log_point_prints_and_does_not_stop(
             shows(language.adapter, "log point")
         else:
             # What an adapter cannot do is said, and it stops there instead.
+            assert stops_anyway(end, "log points")
             assert "logMessage" in await read(c, "dap_breakpoints")
 
 
@@ -63,7 +64,14 @@ async def a_condition_decides_where_it_stops(c: Client, language: Language, p: P
     if language.can("condition"):
         return 2
     assert "condition" in await read(c, "dap_breakpoints")
+    assert stops_anyway(stop, "conditions")
     return 0
+
+
+def stops_anyway(stop: Json, lacking: str) -> bool:
+    """Whether the first stop says that it is one only because its adapter has no such breakpoints."""
+    (told,) = stop["breakpoints"]["stops anyway"]
+    return told.endswith(f" has no {lacking})")
 
 
 async def stack_variables_and_expressions_are_there(

@@ -9,6 +9,7 @@ import pytest
 from tests.harness import ask, client, read
 from tests.languages import Language, named, program_of, ready
 from tests.processes import LIMIT
+from tests.programs import program
 
 
 @pytest.mark.parametrize("condition", ["nope > 3", "value ="])
@@ -26,19 +27,19 @@ async def test_a_wrong_condition_is_told_under_every_adapter(
             return
         assert "total" in end["output"]
         said = await read(c, "dap_snapshot")
-        assert told(language, end), said
+        assert told(language, end, p.line("inner")), said
         printed = (await ask(c, "dap_program_output", since=0))["text"]
         assert "nope" not in printed
         assert "rror" not in printed
 
 
-def told(language: Language, end: dict[str, object]) -> bool:
-    """Whether the end of a program tells that a condition could not be evaluated."""
+def told(language: Language, end: dict[str, object], line: int) -> bool:
+    """Whether the end of a program tells that a condition could not be evaluated, and where."""
     breakpoints = str(end.get("breakpoints", ""))
     if not language.can("condition_errors"):
         return "or could not be evaluated" in breakpoints
     notes = str(end.get("notes", ""))
-    return ("condition" in notes and " failed" in notes) or (
+    return bool(re.search(rf"condition .*failed .*at \S+:{line}: ", notes)) or (
         "never bound" in breakpoints and "(" in breakpoints
     )
 
@@ -61,12 +62,41 @@ async def test_a_part_of_a_log_message_that_cannot_be_evaluated_is_told_and_leav
         assert "breakpoints" not in end
 
 
-@pytest.mark.parametrize("adapter", ["js-debug", "cdt-gdb"])
-async def test_a_wrong_hit_condition_is_told(adapter: str, build: Path) -> None:
+async def test_a_hit_condition_that_is_not_understood_is_told_under_every_adapter(
+    language: Language, build: Path
+) -> None:
+    p = program_of(language, build)
+    async with asyncio.timeout(LIMIT), client() as c:
+        wrong = p.at("inner", hit_condition="often")
+        stop = await ask(c, "dap_run", type=language.adapter, program=str(p), breakpoints=[wrong])
+        told = str(stop.get("notes", "")) + str(stop.get("breakpoints", ""))
+        assert f":{p.line('inner')}" in told
+        assert "hit condition" in told or "never bound" in told
+        assert "x1b" not in told, "it is read outside of terminals"
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "js-debug"])
+async def test_a_number_as_hit_condition_is_that_of_the_hit(adapter: str, build: Path) -> None:
     ready(named(adapter))
     p = program_of(named(adapter), build)
     async with asyncio.timeout(LIMIT), client() as c:
-        wrong = p.at("inner", hit_condition="often")
-        end = await ask(c, "dap_run", type=adapter, program=str(p), breakpoints=[wrong])
-        assert end["state"] == "ended"
-        assert "hit condition `often` failed at" in str(end["notes"])
+        third = p.at("inner", hit_condition="3")
+        stop = await ask(c, "dap_run", type=adapter, program=str(p), breakpoints=[third])
+        assert stop["locals"]["value"] == "2"
+
+
+async def test_of_two_conditions_that_may_have_failed_the_one_that_the_error_names_is_told() -> (
+    None
+):
+    ready(named("js-debug"))
+    p = program("loop.js")
+    async with asyncio.timeout(LIMIT), client() as c:
+        one = p.at("inner", condition="nope > 3")
+        others = [p.at(place, condition="value.no.more") for place in ("middle", "inner_return")]
+        end = await ask(c, "dap_run", program=str(p), breakpoints=[one, *others])
+        first, second = sorted(end["notes"])
+        assert (
+            f"condition `nope > 3` failed 5 times at fixtures/programs/loop.js:{p.line('inner')}: "
+            in first
+        )
+        assert f"(at loop.js:{p.line('inner_return')} or loop.js:{p.line('middle')})" in second

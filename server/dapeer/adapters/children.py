@@ -53,10 +53,24 @@ async def open_child(
         transport: Transport = ContentLengthTransport(stream)
         if definition.quirks.on_the_wire:
             settle = anyio.lowlevel.checkpoint
-            transport = Tamed(transport, definition.quirks, {}, stop_on_entry=False, settle=settle)
+            transport = Tamed(
+                transport,
+                definition.quirks,
+                {},
+                stop_on_entry=False,
+                settle=settle,
+                sent=parent.sent,
+            )
         stack.push_async_callback(transport.aclose)
-        points = parent.log_points
-        adapter = Adapter(transport, None, processes, again, address=address, log_points=points)
+        adapter = Adapter(
+            transport,
+            None,
+            processes,
+            again,
+            address=address,
+            log_points=parent.log_points,
+            sent=parent.sent,
+        )
         stack.callback(adapter.close)
         yield adapter
 

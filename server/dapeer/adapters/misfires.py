@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePath
+from typing import Any, TypeAlias
 
 from dapeer.dap.messages import Event, Request
 from dapeer.failed import EVENT
@@ -26,6 +27,10 @@ HELD = 2000
 """Characters."""
 
 
+_WORD = re.compile(r"\w+")
+FEW = 4
+"""Breakpoints that one failure may be of, which are all named."""
+
 LEGIBLE = 65_536
 """Characters of a text that patterns are tried on; an adapter and its program print in smaller pieces."""
 LEGIBLE_LINE = 4096
@@ -43,6 +48,10 @@ def category_of(body: Mapping[str, Any]) -> str:
     return category if category in {"stdout", "stderr"} else "console"
 
 
+Sent: TypeAlias = dict[str, list[Mapping[str, Any]]]
+"""By path the breakpoints that an adapter was told, over whichever connection: one may tell what another's has done."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A breakpoint with such an option that was sent."""
@@ -58,11 +67,11 @@ class Misfires:
     What an adapter leaves out, the expression or the place, is known where only one breakpoint can be meant.
     """
 
-    def __init__(self, patterns: Mapping[str, str]) -> None:
+    def __init__(self, patterns: Mapping[str, str], sent: Sent | None = None) -> None:
         self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
         self._begins = patterns.get(BEGINS, "")
         self._held: dict[str, str] = {}
-        self._sent: dict[str, list[Mapping[str, Any]]] = {}
+        self._sent: Sent = {} if sent is None else sent
 
     def sent(self, request: Request) -> None:
         """Take note of the breakpoints that an adapter is told."""
@@ -95,19 +104,31 @@ class Misfires:
         self._held = {}
 
     def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
-        expression = told.get("expression")
-        meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
-        if (line := told.get("line")) is not None:
-            meant = [each for each in meant if each.line == int(line)] or meant
-        one = meant[0] if len(meant) == 1 else Asked("", 0, expression or "")
+        error = " ".join(str(told.get("error") or told.get("reason") or "").split())
+        meant = self._meant(kind, told, error)
+        one = meant[0] if len(meant) == 1 else Asked("", 0, told.get("expression") or "")
+        if 1 < len(meant) <= FEW:
+            error += (
+                f" (at {' or '.join(f'{PurePath(each.path).name}:{each.line}' for each in meant)})"
+            )
         body = {
             "kind": kind.replace("_", " "),
             "expression": one.expression,
             "path": one.path,
             "line": one.line,
-            "error": " ".join(str(told.get("error") or told.get("reason") or "").split()),
+            "error": error,
         }
         return Event(EVENT, body)
+
+    def _meant(self, kind: str, told: Mapping[str, str | None], error: str) -> list[Asked]:
+        """Return the breakpoints that a failure may be of, as far as what is told of it says."""
+        expression, line = told.get("expression"), told.get("line")
+        meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
+        if line is not None:
+            meant = [each for each in meant if each.line == int(line)] or meant
+        # An error mostly names what it is about.
+        named = set(_WORD.findall(error))
+        return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
 
     def _asked(self, kind: str) -> Iterator[Asked]:
         for path, breakpoints in self._sent.items():

@@ -19,6 +19,7 @@ from anyio.abc import ByteStream
 from dapeer.adapters.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.detection import detect
 from dapeer.adapters.log_points import LogPoints, LogPointTransport
+from dapeer.adapters.misfires import Sent
 from dapeer.adapters.owned import Processes
 from dapeer.adapters.process_table import descendants
 from dapeer.adapters.reaper import Reaper
@@ -61,9 +62,12 @@ class Adapter:
         terminal: Terminal | None = None,
         address: Address | None = None,
         log_points: LogPoints | None = None,
+        sent: Sent | None = None,
     ) -> None:
         self.log_points = log_points or LogPoints()
         """Those of its program, in all processes."""
+        self.sent: Sent = {} if sent is None else sent
+        """The breakpoints that it was told, in all processes."""
         self.transport = LogPointTransport(transport, self.log_points)
         self.address = address
         """Where somebody else's listens; None: we have started it, or its server."""
@@ -140,11 +144,7 @@ async def open_adapter(
         AdapterFailed: It did not start, or ended without having said anything.
     """
     table = definition.transport_of(request, inputs)
-    if (table.loopback or table.kind == "tcp") and not has_loopback():
-        raise SystemRefuses(
-            f"{definition.title} needs the loopback interface, which is down here.",
-            "Bring it up (`ip link set lo up`), or start dapeer where it is up.",
-        )
+    _check_loopback(definition, table)
     async with AsyncExitStack() as stack:
         # It goes when all processes that may write there have gone.
         folder = "" if table.kind == "connect" else _folder(stack, reaper)
@@ -167,10 +167,11 @@ async def open_adapter(
             processes.add(spawned.process.pid)
             again = _connector(table, values)
             stream = await _wire(spawned, again, definition.timeouts.start)
-        transport = _transport(definition, stream, spawned, inputs, own)
+        sent: Sent = {}
+        transport = _transport(definition, stream, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
         points = LogPoints(definition.quirks.failed.get("log_message", ""))
-        adapter = Adapter(transport, spawned, processes, again, terminal, address, points)
+        adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
         stack.callback(adapter.close)
         try:
             yield adapter
@@ -178,6 +179,14 @@ async def open_adapter(
             if spawned is None or stream.heard:
                 raise
             raise await spawned.died() from error
+
+
+def _check_loopback(definition: Definition, table: TransportTable) -> None:
+    if (table.loopback or table.kind == "tcp") and not has_loopback():
+        raise SystemRefuses(
+            f"{definition.title} needs the loopback interface, which is down here.",
+            "Bring it up (`ip link set lo up`), or start dapeer where it is up.",
+        )
 
 
 def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
@@ -211,6 +220,7 @@ def _transport(
     spawned: Spawned | None,
     inputs: Inputs,
     own: Mapping[str, object],
+    sent: Sent,
 ) -> Transport:
     """Return the messages of a stream; those of an odd adapter are made ordinary."""
     wire = ContentLengthTransport(stream)
@@ -219,7 +229,7 @@ def _transport(
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
     # A core dump has no other stop.
     entry = bool(inputs.get("stop_on_entry") or inputs.get("core"))
-    tamed = Tamed(wire, definition.quirks, own, stop_on_entry=entry, settle=settle)
+    tamed = Tamed(wire, definition.quirks, own, stop_on_entry=entry, settle=settle, sent=sent)
     if spawned is not None:
         spawned.listen(tamed.printed)
     return tamed

@@ -53,6 +53,10 @@ class Quirks:
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
+    hit_conditions: str = ""
+    """A regular expression: all of a hit condition that it understands; of others it takes no notice."""
+    passes_hits: bool = False
+    """It takes a number as hit condition for how many hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
     """Regular expressions by what of a breakpoint has failed: output that tells of it; see `misfires`."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -72,6 +76,7 @@ class Quirks:
             or self.runs_meanwhile
             or self.last_words_of_adapter
             or self.refuses
+            or self.passes_hits
             or self.failed
             or self.harmful
         )
@@ -108,6 +113,8 @@ class Quirks:
             runs_meanwhile=table.pattern("runs_meanwhile"),
             last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
             refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
+            hit_conditions=table.pattern("hit_conditions"),
+            passes_hits=table.get("passes_hits", bool, default=False),
             failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
             harmful={command: harmful.text(command) for command in harmful},
             leaves_stopped=table.get("leaves_stopped", bool, default=False),

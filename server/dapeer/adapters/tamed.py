@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import anyio
 
-from dapeer.adapters.misfires import Misfires, category_of, is_legible
+from dapeer.adapters.misfires import Misfires, Sent, category_of, is_legible
 from dapeer.adapters.quirks import Quirks
 from dapeer.dap.messages import Event, Message, Request, Response, describe
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
@@ -39,6 +39,7 @@ class Tamed:
         *,
         stop_on_entry: bool,
         settle: Callable[[], Awaitable[None]],
+        sent: Sent,
     ) -> None:
         """`own` are placeholders that have values only since the adapter runs; `settle` waits, at the end, for what the program has printed."""
         self._inner = inner
@@ -47,7 +48,7 @@ class Tamed:
         self._settle = settle
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._breach: ProtocolError | None = None
-        self._tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
+        self._tamer = Tamer(quirks, stop_on_entry=stop_on_entry, sent=sent)
         self._pump = asyncio.create_task(self._receive())
 
     def printed(self, category: str, text: str) -> None:
@@ -66,7 +67,7 @@ class Tamed:
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
         self._tamer.sent(message)
-        await self._inner.send(message)
+        await self._inner.send(self._tamer.ordered(message))
 
     async def receive(self) -> Message:
         """Return the next message."""
@@ -116,9 +117,9 @@ class Tamed:
 class Tamer:
     """Turns each message into those that an ordinary adapter would have sent. Pure."""
 
-    def __init__(self, quirks: Quirks, *, stop_on_entry: bool) -> None:
+    def __init__(self, quirks: Quirks, *, stop_on_entry: bool, sent: Sent | None = None) -> None:
         self._quirks = quirks
-        self._misfires = Misfires(quirks.failed)
+        self._misfires = Misfires(quirks.failed, sent)
         self._first = True
         self._stepping = False
         """Whether a step was what has made the program run last."""
@@ -137,6 +138,16 @@ class Tamer:
             self._misfires.sent(message)
             if message.command in RESUMES:
                 self._stepping = message.command in _STEPS
+
+    def ordered(self, message: Message) -> Message:
+        """Return a message as the adapter is to get it."""
+        if not self._quirks.passes_hits or not isinstance(message, Request):
+            return message
+        if message.command != "setBreakpoints":
+            return message
+        wanted = cast("list[dict[str, Any]]", message.arguments.get("breakpoints") or [])
+        passing = [_passing(each) for each in wanted]
+        return replace(message, arguments={**message.arguments, "breakpoints": passing})
 
     def tame(self, message: Message) -> Iterator[Message]:
         """Yield what becomes of a message; a request is for the adapter."""
@@ -227,6 +238,13 @@ class Tamer:
         if found:
             with contextlib.suppress(ValueError):
                 yield Event("exited", {"exitCode": int(found[1])})
+
+
+def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return a breakpoint whose hit condition is how many hits to pass by, instead of the number of the one to stop at."""
+    number = str(wanted.get("hitCondition") or "").strip()
+    passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
+    return {**wanted, **passed}
 
 
 def _without(text: str, own: str) -> str:

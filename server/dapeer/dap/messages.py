@@ -46,7 +46,7 @@ class Response:
         """
         error = self.body.get("error")
         detail = _formatted(cast("Body", error)) if isinstance(error, Mapping) else ""
-        words = _COLOUR.sub("", detail or str(self.message or "")).strip()
+        words = uncoloured(detail or str(self.message or "")).strip()
         return words or f"{self.command} failed without a reason"
 
 
@@ -63,6 +63,15 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What colours text in a terminal: GDB and LLDB do so in errors, too."""
 
 Message: TypeAlias = Request | Response | Event
+
+
+def uncoloured(text: str) -> str:
+    r"""Return a text as it reads outside of a terminal.
+
+    >>> uncoloured('Use the "\x1b[1mfile\\x1b[m" command.')
+    'Use the "file" command.'
+    """
+    return _COLOUR.sub("", text)
 
 
 def _formatted(error: Body) -> str:

@@ -151,7 +151,8 @@ async def look(
         _add_places(view, session, seen)
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
-    breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute)
+    hits = definition.quirks.hit_conditions if definition is not None else ""
+    breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints
     said = [*_silences(session, seen), *notes(session)]

@@ -261,9 +261,10 @@ final class Stops {
         }
     }
 
-    private static boolean counts(String condition, int hits) {
+    private boolean counts(String condition, int hits) {
         Matcher found = HITS.matcher(condition);
         if (!found.matches()) {
+            console("Hit condition `" + condition + "` failed: it is not like 3, >= 3 or % 3\n");
             return true;
         }
         int number = Integer.parseInt(found.group(2));
