@@ -480,3 +480,10 @@ def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
     view = shown(told)
     assert view.get("function") == "_kill"
     assert view.get("stack") == ["_kill", "_raise [1]", "_start [2]"]
+
+
+def test_output_that_is_cut_begins_with_a_whole_line() -> None:
+    lines = [f"{number} {'x' * 98}\n" for number in range(9)]
+    assert snapshot.last_lines("".join(lines)) == "".join(lines[4:])
+    assert snapshot.last_lines("y" * 700) == "y" * 600
+    assert snapshot.last_lines("y" * 700 + "\nend\n") == "end\n"

@@ -375,6 +375,9 @@ class Session:
         if (stop := self.mirror.stop) is not None:
             stop.output_shown = self.mirror.output.shown = self.mirror.output.end
         view = self.view()
+        if stop is None:
+            # What has been told of a running program is not told again with its next stop.
+            self.mirror.output.shown = self.mirror.output.end
         self.mirror.failures.told()
         return self.advice.noted(view, self.mirror.output)
 

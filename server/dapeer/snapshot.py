@@ -231,13 +231,25 @@ def new_output(
     end = log.end if until is None else until
     pieces = [each for each in log.between(since, end) if each.category != "log"]
     # A loop may have printed millions of characters: only the end of them is looked at.
-    text = "".join(each.text for each in pieces[-OUTPUT:])[-OUTPUT:]
-    shown = "".join(text.splitlines(keepends=True)[-OUTPUT_LINES:])
+    shown = last_lines("".join(each.text for each in pieces[-OUTPUT:]))
     left = sum(len(each.text) for each in pieces) - len(shown)
     if left > 0:
         more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
         notes.append(f"{left} more characters of output: {more}")
-    return squeezed(shown)
+    return squeezed(_COLOUR.sub("", shown))
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""A model reads no colours; `dap_program_output` tells what was printed as it was."""
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines for which there is room, whole but for one that is longer than that."""
+    *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
+    cut = text[-OUTPUT:]
+    begun = len(text) > OUTPUT and text[-OUTPUT - 1] != "\n" and len(last) < OUTPUT
+    whole = cut.partition("\n")[2] if begun else cut
+    return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
 
 
 def _whose(session_id: int) -> str:

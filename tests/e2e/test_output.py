@@ -1,6 +1,7 @@
 """What a program prints: all of it, as it was printed, by cursor, and bounded."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -223,3 +224,30 @@ async def test_the_exit_code_is_told_with_the_output(name: str, code: int) -> No
         result = await call(c, "dap_program_output")
         assert data(result)["exit_code"] == code
         assert f"exit code {code}" in text(result).lower()
+
+
+async def test_what_was_told_of_a_running_program_is_not_told_again(tmp_path: Path) -> None:
+    door = tmp_path / "door"
+    os.mkfifo(door)
+    path = tmp_path / "waits.py"
+    path.write_text(
+        "import sys\n"
+        "print('\\x1b[31mwaiting\\x1b[0m', flush=True)\n"
+        "with open(sys.argv[1]) as door:\n"
+        "    print(door.read(), flush=True)\n"
+        "print('end')\n",
+        encoding="utf-8",
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop_at = [{"filename": str(path), "line": 5}]
+        await call(
+            c, "dap_run", program=str(path), args=[str(door)], breakpoints=stop_at, timeout_ms=0
+        )
+        # In what a program has printed colours stay; a look leaves them out.
+        assert await printed(c, "waiting") == "\x1b[31mwaiting\x1b[0m\n"
+        assert "Output:\n  waiting" in await read(c, "dap_wait_until_paused", timeout_ms=0)
+        assert "Output" not in await read(c, "dap_wait_until_paused", timeout_ms=0)
+        with door.open("w", encoding="utf-8") as opened:
+            opened.write("opened")
+        stop = await ask(c, "dap_wait_until_paused", timeout_ms=10_000)
+        assert stop["output"] == "opened\n"
