@@ -1,4 +1,4 @@
-"""Write docs/answers.md from what the adapters of this machine answer now."""
+"""Write docs/answers.md, and the picture of the README, from what the adapters of this machine answer now."""
 
 import asyncio
 import sys
@@ -6,13 +6,17 @@ import sys
 from tests.answers.page import page
 from tests.answers.read import before, read_all
 from tests.answers.scenarios import SCENARIOS
+from tests.neovim.editor import NVIM_DAP
+from tests.picture import PICTURE, take
 from tests.programs import ROOT
 
 PAGE = ROOT / "docs" / "answers.md"
 
 
 def main() -> int:
-    """Write the page if every scenario can be lived through here; return the exit code."""
+    """Write the page if every scenario can be lived through here, and the picture; return the exit code."""
+    if NVIM_DAP is not None:
+        PICTURE.write_text(take(), "utf-8")
     now = asyncio.run(read_all())
     if len(now) < len(SCENARIOS):
         return 1
