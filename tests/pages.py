@@ -1,11 +1,12 @@
 """The tables in the documents that are made from the code: `uv run python -m tests.pages` writes them."""
 
+import ast
 import functools
 import itertools
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -153,9 +154,32 @@ def _line(
     return f"| `{name}`{mark} | {arguments} | {description.splitlines()[0]} |"
 
 
+CITED = re.compile(r"[Pp]itfalls? (\d+(?:(?:,| and) \d+)*)")
+
+
+def pitfalls() -> Mapping[int, Sequence[str]]:
+    """Return the tests, and parts of tests, that name a pitfall in their docstrings, by its number."""
+    found: dict[int, list[str]] = {}
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            cited = CITED.search(ast.get_docstring(node) or "")
+            for number in re.findall(r"\d+", cited[1]) if cited else ():
+                found.setdefault(int(number), []).append(f"`{file.relative_to(ROOT)}::{node.name}`")
+    return found
+
+
+def pitfall_table() -> str:
+    """Return the table of what tests each pitfall."""
+    rows = [f"| {number} | {'<br>'.join(tests)} |" for number, tests in sorted(pitfalls().items())]
+    return "\n".join(["| pitfall | tests |", "|---|---|", *rows])
+
+
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
     "docs/languages.md": {"adapters": adapter_table},
+    "docs/pitfalls.md": {"pitfalls": pitfall_table},
 }
 """By page, what stands between the markers of each part."""
 

@@ -13,7 +13,7 @@ import pytest
 from dapeer import cli
 from dapeer.mcp.prompts import PROMPTS
 from dapeer.tools import OF_OPENCODE, TOOLS
-from tests.pages import PARTS, lua_tools, made
+from tests.pages import PARTS, lua_tools, made, pitfalls
 from tests.programs import ROOT
 
 FOLDERS = (".", "docs", ".github", ".github/ISSUE_TEMPLATE")
@@ -112,6 +112,11 @@ def test_the_tools_that_are_named_are_served_and_take_the_arguments(page: str) -
 def test_the_options_that_are_named_are_taken_by_the_command(page: str) -> None:
     for command, rest in COMMAND.findall(text_of(page)):
         assert not set(OPTION.findall(rest)) - options(command), command
+
+
+def test_every_pitfall_has_a_test_and_every_one_that_a_test_names_is_explained() -> None:
+    explained = re.findall(r"^(\d+)\. \*\*", text_of("docs/pitfalls.md"), re.MULTILINE)
+    assert [int(number) for number in explained] == sorted(pitfalls())
 
 
 def test_the_prompts_that_are_named_are_served() -> None:

@@ -55,6 +55,7 @@ MEASURED_IN_NEOVIM: Mapping[str, set[str]] = {
 
 
 async def test_a_quick_benchmark_fills_every_row_and_what_a_model_reads_is_short() -> None:
+    """Pitfall 1: the row "DAP requests of the four looks" is 0."""
     async with asyncio.timeout(2 * LIMIT):
         found = await run(QUICK)
     rows = [*found.general, *found.neovim]

@@ -58,7 +58,7 @@ async def test_a_cursor_gives_only_what_is_new() -> None:
 
 
 async def test_each_stop_brings_the_output_that_came_before_it() -> None:
-    """The last pitfall of the issue: output that lags behind its stop."""
+    """Pitfall 27: output that lags behind its stop."""
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])

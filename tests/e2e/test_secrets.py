@@ -62,6 +62,7 @@ async def told(c: Client, folder: Path) -> str:
 
 
 async def test_secrets_of_a_program_are_masked_wherever_they_are_told(tmp_path: Path) -> None:
+    """Pitfall 20."""
     async with asyncio.timeout(LIMIT), client() as c:
         everything = await told(c, tmp_path)
         assert "<redacted: password>" in everything

@@ -108,6 +108,7 @@ ROUTES = ("/mcp", "/", "/sse", "/messages", "/health", "/unknown")
 @pytest.mark.parametrize("path", ROUTES)
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 async def test_every_route_is_guarded(path: str, method: str) -> None:
+    """Pitfall 21."""
     async with over_http() as (_, url), http_client() as client:
 
         async def status(**more: str) -> int:
