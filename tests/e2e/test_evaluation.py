@@ -26,6 +26,22 @@ async def test_several_expressions_are_evaluated_by_one_call_and_none_fails_the_
         assert "`expressions` is empty" in await refusal(c, "dap_evaluate", expressions=[])
 
 
+async def test_the_type_of_a_value_is_told_where_it_is_not_seen() -> None:
+    seen = {
+        "total": "90.0",
+        "self.customer": "'Ada'",
+        "[total]": "[90.0]",
+        "range(3)": "range(0, 3)",
+    }
+    unseen = {"type('Name', (str,), {})('Ada')": "'Ada'", "type('Names', (list,), {})([1])": "[1]"}
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])
+        told = (await read(c, "dap_evaluate", expressions=[*seen, *unseen])).splitlines()
+        assert told[: len(seen)] == [f"{each} = {value}" for each, value in seen.items()]
+        assert told[len(seen)].endswith(" = 'Ada' [type Name]")
+        assert told[len(seen) + 1].endswith(" = [1] [type Names]")
+
+
 async def test_an_evaluation_says_in_which_frame_it_was_made() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(SHOP), breakpoints=[SHOP.at("total")])

@@ -19,6 +19,7 @@ from dapeer.snapshot import EXCEPTION
 from dapeer.stacks import frame_line
 from dapeer.tools.deadline import Left
 from dapeer.tools.missing import hints
+from dapeer.tools.type_names import unseen
 from dapeer.variables import VALUE
 
 OPENED = 30
@@ -52,10 +53,12 @@ class Evaluated:
         return {"expression": self.expression, "result": fitted(self.value, limit), **known}
 
     def text(self, limit: int) -> str:
-        """Return the value; and the reference, where there is more to see than is written."""
+        """Return the value; its type, where it does not show that; and the reference, where there is more to see than is written."""
         shown = fitted(self.value, limit)
-        more = self.reference and has_more(shown)
-        return shown + (f" [variables_reference {self.reference}]" if more else "") or "(no value)"
+        named = unseen(self.type, shown)
+        more = [f"type {named}"] * bool(named)
+        more += [f"variables_reference {self.reference}"] * bool(self.reference and has_more(shown))
+        return shown + (f" [{', '.join(more)}]" if more else "") or "(no value)"
 
     def line(self, limit: int) -> str:
         """Return the expression with what came of it."""

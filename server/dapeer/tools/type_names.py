@@ -8,6 +8,14 @@ from dapeer.fitting import shortened
 
 TYPE = 100
 """Characters of a type that is shown whole."""
+_PLAIN = re.compile(
+    r"int|integer|long|number|int64|float|float64|double|bool(ean)?|(true|false|nil|null|none_?type)(class)?|undefined"
+    r"|str(ing)?|symbol|list|tuple|dict|set|array|hash|object|func(tion)?|type|module",
+    re.IGNORECASE,
+)
+"""Types whose values are seen to be of them by how they are written."""
+_WORD = re.compile(r"\w+")
+_CHARACTERS = re.compile(r"\bchar\b")
 
 
 def type_name(name: str) -> str:
@@ -28,3 +36,20 @@ def type_name(name: str) -> str:
             shown.append("<…" if piece == "<" and depth == 1 else piece)
         depth += piece == "<"
     return shortened(re.sub(" +>", ">", "".join(shown)), TYPE)
+
+
+def unseen(name: str, value: str) -> str:
+    """Return the type of a value where the value does not show it; empty: it does.
+
+    >>> unseen("int", "5"), unseen("Item", "Item(name='cup')"), unseen("PosixPath", "Path('a')")
+    ('', '', '')
+    >>> unseen("int8", "5"), unseen("SafeString", "'<b>'"), unseen("struct track *", "0x55d0"), unseen("char *", '0x55d0 "a"')
+    ('int8', 'SafeString', 'struct track *', '')
+    """
+    words = _WORD.findall(name.partition("<")[0].partition("[")[0])
+    head = _WORD.match(value)
+    if not words or not value or value.startswith("<") or _PLAIN.fullmatch(name):
+        return ""
+    written = words[-1] in value or (head is not None and head[0] in name)
+    characters = _CHARACTERS.search(name) and value.endswith(('"', "'"))
+    return "" if written or characters else type_name(name)
