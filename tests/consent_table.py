@@ -4,7 +4,7 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 
-from dapeer.kinds import TABLE
+from dapeer.peers.kinds import TABLE
 from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.pages import OFF, lua_tools
 from tests.programs import ROOT

@@ -14,14 +14,14 @@ from mcp import Client
 from mcp.client import ClientExtension, advertise
 from mcp.types import CallToolResult, TextContent
 
-from dapeer.adapters.definition import load_all, shipped, user_folder
-from dapeer.adapters.detection import detect
-from dapeer.debugger import Debugger
-from dapeer.mcp.data import EXTENSION
-from dapeer.mcp.server import ALL, make_server
-from dapeer.mcp.toolbox import Selection
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
+from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.server.server import ALL, make_server
+from dapeer.mcp.server.toolbox import Selection
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
+from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.processes import LIMIT, command_line, descendants
 from tests.programs import PROGRAMS, ROOT

@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.definition import Definition, load_all, shipped
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
     OF_OPENCODE,
     TOOLS,
     breakpoints,
     code,
+    data_breakpoints,
     execution,
     expressions,
     inspection,
@@ -25,13 +26,12 @@ from dapeer.tools import (
     neovim,
     output,
     raw,
-    rewinding,
+    reverse,
     sessions,
     stack,
     terminal,
-    watchpoints,
 )
-from dapeer.tools.tool import Tool
+from dapeer.tools.base.tool import Tool
 from tests.programs import ROOT
 from tests.required import REQUIRED
 
@@ -49,8 +49,8 @@ WHERE_POSSIBLE = "°"
 
 GROUPS = (
     ("Start and end", sessions.TOOLS),
-    ("Run", (*execution.TOOLS, *rewinding.TOOLS)),
-    ("Stop", (*breakpoints.TOOLS, *watchpoints.TOOLS)),
+    ("Run", (*execution.TOOLS, *reverse.TOOLS)),
+    ("Stop", (*breakpoints.TOOLS, *data_breakpoints.TOOLS)),
     ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS)),
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
     ("What it printed, where it stopped", (*output.TOOLS, *terminal.TOOLS)),

@@ -11,8 +11,8 @@ import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.session import Session
-from dapeer.waiters import Deadlines
+from dapeer.sessions.session import Session
+from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
 
 Answer = Callable[[Request], Body | None]

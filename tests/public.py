@@ -1,11 +1,11 @@
 """All that is public of a session's state, for comparing two of them."""
 
-from dapeer.activations import compared
-from dapeer.history import History, Stop
-from dapeer.logged import Logged
-from dapeer.mirror import Mirror
-from dapeer.output import OutputLog
-from dapeer.printed import Printed
+from dapeer.mirror.logged import Logged
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.output import OutputLog
+from dapeer.mirror.printed import Printed
+from dapeer.mirror.stops import History, Stop
+from dapeer.view.activations import compared
 
 
 def public(value: object) -> object:

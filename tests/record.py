@@ -17,16 +17,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.adapters.process import open_adapter
-from dapeer.adapters.reaper import Reaper
-from dapeer.breakpoints import Breakpoints
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.process.adapter import open_adapter
+from dapeer.adapters.process.reaper import Reaper
 from dapeer.dap.decoding import from_json
 from dapeer.dap.messages import Event, Message, Request, Response, encode
-from dapeer.history import Stop
-from dapeer.live import Live
-from dapeer.plan import Plan
-from dapeer.session import Session
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.direct import DirectSession
+from dapeer.sessions.plan import Plan
+from dapeer.sessions.session import Session
 from tests.programs import ROOT, Program, compiled, program
 
 WIRE = ROOT / "fixtures" / "wire"
@@ -225,7 +225,7 @@ async def record(script: Script, folder: Path) -> list[str]:
     arguments = definition.arguments("launch", inputs, {})
     tape, reaper = Tape(), Reaper()
     async with open_adapter(definition, "launch", inputs, reaper) as adapter:
-        live = Live(
+        live = DirectSession(
             1,
             plan,
             adapter,

@@ -8,8 +8,8 @@ import os
 import subprocess
 import sys
 
-from dapeer.adapters.definition import Definition, load_all, shipped
-from dapeer.adapters.detection import detect
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
 
 REQUIRED = (
     "debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap", "codelldb", "cdt-gdb",

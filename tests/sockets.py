@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer import ownership
+from dapeer.system import ownership
 from tests.processes import descendants
 
 needs_tables = pytest.mark.skipif(

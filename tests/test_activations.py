@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from dapeer.activations import ACTIVATION, Comparison, compared
-from dapeer.history import KEPT_VARIABLES, Stop
+from dapeer.mirror.stops import KEPT_VARIABLES, Stop
+from dapeer.view.activations import ACTIVATION, Comparison, compared
 from tests.told import Told
 
 LOCALS = 7

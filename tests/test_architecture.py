@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,59 +12,48 @@ from tests.programs import ROOT
 
 PACKAGE = ROOT / "server" / "dapeer"
 
-LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"__main__"}),
-    frozenset({"cli"}),
-    frozenset({"mcp"}),
-    frozenset({"tools"}),
-    frozenset({"peers", "focus"}),
-    frozenset({"debugger", "doctor"}),
-    frozenset({"joined", "lives", "pushes"}),
-    frozenset({"live"}),
-    frozenset({"fates", "life", "orders", "vigil"}),
-    frozenset({"breakpoints", "family", "files", "plan"}),
-    frozenset({"session", "adapters", "neovim", "opencode", "render", "configurations"}),
-    frozenset({"launch_json", "whereabouts", "stops_at"}),
-    frozenset({"inspection"}),
-    frozenset({"advice", "brief", "editions", "settling", "turns"}),
-    frozenset(
-        {
-            "snapshot",
-            "sources",
-            "editions",
-            "waiters",
-            "paths",
-            "schemas",
-            "post_mortem",
-            "ownership",
-            "secret_files",
-        }
-    ),
-    frozenset({"returns", "variables"}),
-    frozenset({"activations", "stacks", "mirror", "relevance"}),
-    frozenset({"printed"}),
-    frozenset({"history", "logged", "placed", "loaded", "failed"}),
-    frozenset({"output"}),
-    frozenset(
-        {"bounded", "excerpt", "filters", "frames", "fitting", "kinds", "places", "tcp_table"}
-    ),
-    frozenset({"dap", "logs", "footing"}),
-    frozenset({"errors", "credentials", "redaction", "folders"}),
+LAYERS = (
+    ("cli",),
+    ("demo",),
+    ("mcp",),
+    ("tools",),
+    ("launch",),
+    ("peers",),
+    ("sessions", "doctor"),
+    ("adapters", "neovim", "opencode"),
+    ("view",),
+    ("mirror",),
+    ("dap", "schemas", "system", "text"),
+    ("errors",),
 )
-"""Top first. A part imports from the layers below its own."""
+"""Top first. A room, which is a folder or a module at the top, imports from the layers below its own."""
 
+OTHERS = "*"
+INSIDES = {
+    "adapters": (
+        ("process",),
+        ("choice", "runners"),
+        ("mappings",),
+        ("definition",),
+        ("launchers",),
+    ),
+    "mcp": (("web",), ("serving",), ("transports",), ("rendezvous",), ("server",)),
+    "neovim": (("nvim_dap",), ("client",), ("discovery",)),
+    "tools": ((OTHERS,), ("base",)),
+}
+"""The same inside the large rooms, where `OTHERS` stands for what is not named."""
 
 OWNERS: dict[str, tuple[str, ...]] = {
-    "mcp": ("mcp/", "tools/"),
-    "starlette": ("mcp/http.py",),
-    "uvicorn": ("mcp/connections.py",),
-    "h11": ("mcp/connections.py",),
-    "tomllib": ("adapters/table.py",),
+    "mcp": ("demo/", "mcp/", "tools/"),
+    "starlette": ("mcp/transports/http.py",),
+    "uvicorn": ("mcp/transports/connections.py",),
+    "h11": ("mcp/transports/connections.py",),
+    "tomllib": ("adapters/definition/table.py",),
     "pydantic": ("tools/", "mcp/"),
-    "typing_extensions": ("snapshot.py", "tools/"),
+    "typing_extensions": ("view/snapshot.py", "tools/"),
     "anyio": ("",),
     "jsonschema_rs": ("schemas/rules.py",),
-    "pydantic_core": ("mcp/lines.py",),
+    "pydantic_core": ("mcp/transports/jsonl.py",),
     "httpx2": ("opencode/client.py",),
     "pynvim": ("neovim/client.py",),
     # Started inside the debug adapter's own process, never in ours.
@@ -74,11 +64,12 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "brief.py", "mirror.py", "output.py", "history.py", "placed.py", "loaded.py", "post_mortem.py", "failed.py", "filters.py", "frames.py", "fates.py", "kinds.py", "places.py", "relevance.py", "variables.py", "render.py", "returns.py", "dap/messages.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/decoding.py",
-    "advice.py", "adapters/hints.py", "adapters/misfires.py", "adapters/definition.py", "adapters/quirks.py", "launch_json.py",
-    "bounded.py", "fitting.py", "redaction.py", "tcp_table.py",
+    "mirror/", "view/", "text/",
+    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
+    "sessions/fates.py", "sessions/breakpoints.py", "peers/kinds.py", "launch/launch_json.py",
+    "adapters/definition/", "system/redaction.py", "system/tcp_table.py",
 )  # fmt: skip
-"""Modules without await and without a clock."""
+"""Modules, and folders of modules, without await and without a clock."""
 
 LONGEST_MODULE = 400
 LONGEST_FUNCTION = 50
@@ -91,13 +82,20 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def part_of(path: Path) -> str:
-    """Return the part of the package that a module belongs to: a file or a folder at its top."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def module_of(path: Path) -> tuple[str, ...]:
+    """Return a module as its dotted parts below `dapeer`; a package is its folder."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
 
 
-def layer_of(part: str) -> int:
-    return next(number for number, parts in enumerate(LAYERS) if part in parts)
+def level_of(room: str, layers: tuple[tuple[str, ...], ...]) -> int:
+    """Return the number of the layer of a room."""
+    names = {name for layer in layers for name in layer}
+    return next(
+        number
+        for number, layer in enumerate(layers)
+        if room in layer or (OTHERS in layer and room not in names)
+    )
 
 
 def parse(path: Path) -> ast.Module:
@@ -105,40 +103,80 @@ def parse(path: Path) -> ast.Module:
 
 
 def imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield each imported module as its dotted parts; a name imported from `dapeer` is a part."""
+    """Yield each imported name as its dotted parts."""
     for node in ast.walk(parse(path)):
         match node:
             case ast.Import(names=names):
                 yield from (tuple(alias.name.split(".")) for alias in names)
-            case ast.ImportFrom(module="dapeer", names=names):
-                yield from (("dapeer", alias.name) for alias in names)
-            case ast.ImportFrom(module=str(module), level=0):
-                yield tuple(module.split("."))
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                yield from ((*module.split("."), alias.name) for alias in names)
             case ast.ImportFrom(level=level) if level:
                 pytest.fail(f"{name_of(path)} imports relatively")
             case _:
                 pass
 
 
-def allowed(importer: str, imported: str) -> bool:
-    return importer == imported or layer_of(importer) < layer_of(imported)
+def goes_down(importer: str, imported: str, layers: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether a room may import another one; those that are not named may import each other."""
+    above, below = level_of(importer, layers), level_of(imported, layers)
+    return above < below or (above == below and OTHERS in layers[above])
 
 
-def test_every_part_of_the_package_has_a_layer() -> None:
-    parts = {part_of(path) for path in MODULES} - {"__init__"}
-    assert parts <= frozenset().union(*LAYERS)
+BY_NAME = {module_of(path): path for path in MODULES}
+
+
+def graph() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """Return what each module imports of the package: a module, or a package itself."""
+    return {
+        module: {name for name in map(known, imports(path)) if name is not None}
+        for module, path in BY_NAME.items()
+    }
+
+
+def known(imported: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the module of ours that an import names, if it names one."""
+    parts = imported[1:]
+    while parts and parts not in BY_NAME:
+        parts = parts[:-1]
+    return parts if imported[0] == "dapeer" and parts else None
+
+
+GRAPH = graph()
+
+
+def upward(layers: tuple[tuple[str, ...], ...], depth: int, inside: tuple[str, ...]) -> list[str]:
+    """Return which modules of a room import one of its rooms that does not lie below their own."""
+    return [
+        f"{'.'.join(importer)} imports {'.'.join(imported)}"
+        for importer, all_imported in GRAPH.items()
+        for imported in all_imported
+        if importer[:depth] == imported[:depth] == inside
+        if min(len(importer), len(imported)) > depth and importer[depth] != imported[depth]
+        if not goes_down(importer[depth], imported[depth], layers)
+    ]
+
+
+def test_every_room_of_the_package_has_a_layer() -> None:
+    rooms = {module[0] for module in BY_NAME if module} - {"__main__"}
+    assert rooms == {room for layer in LAYERS for room in layer}
+
+
+def test_few_modules_lie_outside_of_a_room() -> None:
+    assert len(list(PACKAGE.glob("[!_]*.py"))) <= 5
 
 
 def test_imports_go_down_only() -> None:
-    wrong = [
-        f"{name_of(path)} imports {imported[1]}"
-        for path in MODULES
-        if part_of(path) != "__init__"
-        for imported in imports(path)
-        if imported[0] == "dapeer" and len(imported) > 1 and not imported[1].startswith("__")
-        if not allowed(part_of(path), imported[1])
-    ]
-    assert not wrong
+    layers = (("__main__",), *LAYERS)
+    assert not upward(layers, 0, ())
+
+
+@pytest.mark.parametrize("room", INSIDES)
+def test_imports_inside_a_large_room_go_down_only(room: str) -> None:
+    assert not upward(INSIDES[room], 1, (room,))
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    tuple(TopologicalSorter(GRAPH).static_order())
 
 
 def test_a_third_party_is_imported_by_its_owner_only() -> None:
@@ -153,9 +191,10 @@ def test_a_third_party_is_imported_by_its_owner_only() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("name", PURE)
-def test_a_pure_module_awaits_nothing_and_reads_no_clock(name: str) -> None:
-    path = PACKAGE / name
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if name_of(path).startswith(PURE)], ids=name_of
+)
+def test_a_pure_module_awaits_nothing_and_reads_no_clock(path: Path) -> None:
     impure = {"anyio", "asyncio", "time", "datetime", "socket", "subprocess", "threading"}
     assert not impure & {imported[0] for imported in imports(path)}
     nodes = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)

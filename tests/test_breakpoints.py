@@ -1,8 +1,8 @@
 """The breakpoints that are wanted, whoever set them."""
 
-from dapeer.breakpoints import Breakpoints, answered, unsupported
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.mirror import Mirror
+from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from tests.told import Told
 
 

@@ -5,15 +5,9 @@ from typing import Any
 
 import pytest
 
-from dapeer.configurations import (
-    Configuration,
-    Found,
-    argument_for,
-    in_neovim,
-    together,
-)
 from dapeer.errors import ArgumentError
-from dapeer.launch_json import Ask
+from dapeer.launch.configurations import Configuration, Found, argument_for, in_neovim, together
+from dapeer.launch.launch_json import Ask
 
 Json = dict[str, Any]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from dapeer.adapters.definition import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.dap.exception_filters import Filters
 from dapeer.errors import ArgumentError
-from dapeer.filters import Filters
 
 DEFINITIONS = load_all(shipped())
 OFFERED = {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.dap.types import Source, StackFrame
-from dapeer.frames import Frames
+from dapeer.mirror.frames import Frames
 
 DEFINITIONS = load_all(shipped())
 

@@ -5,14 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from dapeer.errors import ArgumentError, StaleReference
-from dapeer.history import (
-    KEPT_FRAMES,
-    KEPT_STOPS,
-    KEPT_VALUE,
-    KEPT_VARIABLES,
-    History,
-    Stop,
-)
+from dapeer.mirror.stops import KEPT_FRAMES, KEPT_STOPS, KEPT_VALUE, KEPT_VARIABLES, History, Stop
 from tests.told import Told
 
 LOCALS = 7

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.launch_json import Malformed, Surroundings, lifted, parse, resolved
+from dapeer.launch.launch_json import Malformed, Surroundings, lifted, parse, resolved
 
 HERE = Surroundings("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 

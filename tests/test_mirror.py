@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.dap.messages import Event, Response
 from dapeer.errors import NotStopped
-from dapeer.mirror import UNKNOWN, Mirror, Phase
+from dapeer.mirror.mirror import UNKNOWN, Mirror, Phase
 from tests.told import Told, frame, variables
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dapeer.output import PIECE, Category, OutputLog
+from dapeer.mirror.output import PIECE, Category, OutputLog
 
 CATEGORIES: tuple[Category, ...] = ("stdout", "stderr", "console")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer import ownership
 from dapeer.errors import Stranger
+from dapeer.system import ownership
 from tests import second_user
 from tests.sockets import needs_tables
 

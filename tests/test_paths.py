@@ -4,7 +4,7 @@ import pytest
 
 from dapeer.dap.types import Variable
 from dapeer.errors import ArgumentError
-from dapeer.paths import child, parse
+from dapeer.view.variable_path import child, parse
 
 
 @pytest.mark.parametrize(

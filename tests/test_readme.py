@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dapeer import cli
-from dapeer.mcp.prompts import PROMPTS
+from dapeer.mcp.server.prompts import PROMPTS
 from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.pages import PARTS, lua_tools, made, pitfalls
 from tests.programs import ROOT

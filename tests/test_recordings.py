@@ -9,13 +9,13 @@ import anyio
 import pytest
 from anyio.abc import SocketStream
 
-from dapeer.activations import compared
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
 from dapeer.errors import RequestFailed
-from dapeer.history import Stop
-from dapeer.mirror import Mirror, Phase
+from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.stops import Stop
+from dapeer.view.activations import compared
 from tests.neovim.editor import needs_nvim_dap
 from tests.neovim.roads import road
 from tests.processes import LIMIT

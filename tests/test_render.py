@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dapeer import render
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.snapshot import Snapshot
+from dapeer.view import render
+from dapeer.view.snapshot import Snapshot
 
 PROJECT = Path("/project")
 

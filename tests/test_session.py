@@ -17,7 +17,7 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
-from dapeer.mirror import Phase
+from dapeer.mirror.mirror import Phase
 from tests.peer import Refused, wired
 
 

@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from dapeer import relevance, render, snapshot, stacks, variables
 from dapeer.dap.types import StackFrame
-from dapeer.history import Stop
-from dapeer.placed import LOG_POINT
-from dapeer.snapshot import Snapshot
+from dapeer.mirror.breakpoint_status import LOG_POINT
+from dapeer.mirror.stops import Stop
+from dapeer.view import relevance, render, snapshot, stacks, variables
+from dapeer.view.snapshot import Snapshot
 from tests.record import read
 from tests.told import Told
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from dapeer.dap.messages import Body, Event, Request, Response
-from dapeer.history import Stop
-from dapeer.mirror import Mirror
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.stops import Stop
 
 
 class Told:

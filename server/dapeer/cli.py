@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import dapeer
-from dapeer import credentials, footing, logs
 from dapeer.errors import ArgumentError, DapeerError
+from dapeer.system import credentials, logs, preconditions
 
 if TYPE_CHECKING:
-    from dapeer.mcp.serving import Offer
+    from dapeer.mcp.serving import ServerOptions
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 WRONG_USE: Final = 2
@@ -36,18 +36,18 @@ AddParser = Callable[..., argparse.ArgumentParser]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    footing.open_standard_streams()
+    preconditions.open_standard_streams()
     # First of all: nothing that we start inherits them.
     secrets = credentials.taken()
     arguments = _parser().parse_args(argv)
     arguments.credentials = secrets
     arguments.given = sys.argv[1:] if argv is None else argv
     try:
-        footing.check_folder()
+        preconditions.check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
-        logs.say(str(footing.told(error)))
+        logs.say(str(preconditions.told(error)))
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -58,10 +58,12 @@ def _stdio(arguments: argparse.Namespace) -> int:
     # Who asks for fewer tools, or for secrets, gets a server that does just that.
     alone = arguments.no_bridge or arguments.successor
     if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
-        from dapeer.mcp import announcement, bridge
+        from dapeer.mcp.rendezvous import announcement, bridge, standing
 
         if reached := announcement.reach(Path.cwd(), nvim):
-            wish = bridge.Wish(nvim, arguments.given, arguments.credentials, data=arguments.data)
+            wish = standing.ClientWish(
+                nvim, arguments.given, arguments.credentials, data=arguments.data
+            )
             return bridge.carry(reached, wish)
     import asyncio
 
@@ -100,12 +102,12 @@ def _nothing_collected() -> Generator[None]:
         gc.enable()
 
 
-def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
-    from dapeer.mcp.serving import Offer
+def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
+    from dapeer.mcp.serving import ServerOptions
     from dapeer.opencode.client import URL, address
 
     url = arguments.opencode or os.environ.get(URL)
-    return Offer(
+    return ServerOptions(
         arguments.read_only,
         arguments.tools,
         arguments.no_redact,
@@ -120,14 +122,14 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> Offer:
 
 def _neovim_around() -> str:
     """Return the Neovim in whose terminal we run; there, or when that has ended: those of the project."""
-    from dapeer.neovim import sockets
+    from dapeer.neovim.discovery import sockets
 
     address = sockets.terminal_of()
     return address if address is not None and sockets.is_listening(address) else AUTO
 
 
 def _rtp(_arguments: argparse.Namespace) -> int:
-    from dapeer.neovim.discovery import plugin_folder
+    from dapeer.neovim.discovery.discovery import plugin_folder
 
     sys.stdout.write(f"{plugin_folder()}\n")
     return 0
@@ -136,9 +138,9 @@ def _rtp(_arguments: argparse.Namespace) -> int:
 def _demo(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from dapeer.mcp import demo, demo_nvim
+    from dapeer.demo import story, story_nvim
 
-    return asyncio.run(demo_nvim.run() if arguments.nvim else demo.run())
+    return asyncio.run(story_nvim.run() if arguments.nvim else story.run())
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -150,9 +152,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _register(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from dapeer.mcp import announcement
+    from dapeer.mcp.rendezvous import announcement
     from dapeer.opencode.client import OpenCode, address
-    from dapeer.opencode.register import Core, register
+    from dapeer.opencode.registration import Core, register
 
     directory = arguments.directory.resolve()
     found = announcement.serving_http(directory)
@@ -370,7 +372,7 @@ def _target(text: str) -> str:
         raise argparse.ArgumentTypeError(f"{text!r} is none of PATH, HOST:PORT, auto and none")
     if text in (AUTO, NONE):
         return text
-    from dapeer.neovim import sockets
+    from dapeer.neovim.discovery import sockets
 
     return sockets.normal(text)
 

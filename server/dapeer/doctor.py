@@ -20,16 +20,22 @@ from typing import Final, Literal
 import anyio
 
 import dapeer
-from dapeer import ownership
-from dapeer.adapters.choice import typed
-from dapeer.adapters.definition import Definition, load_all, names_in, shipped, user_folder
-from dapeer.adapters.detection import Detection, detect
-from dapeer.adapters.process import Adapter, open_adapter
-from dapeer.adapters.reaper import Reaper
+from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.detection import Detection, detect
+from dapeer.adapters.definition.definition import (
+    Definition,
+    load_all,
+    names_in,
+    shipped,
+    user_folder,
+)
+from dapeer.adapters.process.adapter import Adapter, open_adapter
+from dapeer.adapters.process.reaper import Reaper
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
 from dapeer.errors import AdapterUnknown, DapeerError, RequestFailed
+from dapeer.system import ownership
 
 PTRACE_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice import choose
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.adapters.program import fits, parts
-from dapeer.adapters.vocabulary import Variant
+from dapeer.adapters.choice.choice import choose
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.definition.magic import fits, parts
+from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.errors import AdapterUnknown, ArgumentError
 
 DEFINITIONS = load_all(shipped())

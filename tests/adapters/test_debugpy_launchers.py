@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from debugpy.common import log, messaging
 
-from dapeer.adapters.definition import own_values
+from dapeer.adapters.definition.definition import own_values
 from dapeer.adapters.launchers.debugpy_adapter import acknowledge_promptly, launch_beneath
 from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged
 from tests.harness import ask, client, evaluate

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition import Definition, load, load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import Definition, load, load_all, shipped, user_folder
 from dapeer.errors import ArgumentError, DefinitionError
 
 SMALL = """

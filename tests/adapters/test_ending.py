@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-from dapeer.adapters import ending
+from dapeer.system import process_end
 from tests.processes import LIMIT
 
 Run: TypeAlias = Callable[[str], subprocess.Popen[bytes]]
@@ -42,15 +42,15 @@ async def test_the_signal_that_ends_a_process_is_known_before_and_after_its_buri
 ) -> None:
     code = f"import os, sys\nsys.stdin.read()\n{command}"
     process = python(code)
-    file = ending.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     assert process.stdin
     async with asyncio.timeout(LIMIT):
-        waiting = asyncio.create_task(ending.over(process.pid, file))
+        waiting = asyncio.create_task(process_end.over(process.pid, file))
         process.stdin.close()
         assert await waiting == killer
     process.wait(LIMIT)
-    assert ending.deadly_signal(process.pid, file) in (killer, None)
+    assert process_end.deadly_signal(process.pid, file) in (killer, None)
     os.close(file)
 
 
@@ -61,13 +61,13 @@ async def test_a_process_whose_first_thread_has_ended_lives_on(python: Run) -> N
         "threading.Thread(target=rest).start()\nprint(flush=True)\nctypes.CDLL(None).pthread_exit(0)"
     )
     process = python(code)
-    file = ending.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     assert process.stdin
     assert process.stdout
     async with asyncio.timeout(LIMIT):
         process.stdout.readline()
-        waiting = asyncio.create_task(ending.over(process.pid, file))
+        waiting = asyncio.create_task(process_end.over(process.pid, file))
         os.kill(process.pid, 0)
         process.stdin.close()
         assert await waiting is None
@@ -77,9 +77,9 @@ async def test_a_process_whose_first_thread_has_ended_lives_on(python: Run) -> N
 
 async def test_who_has_gone_is_not_waited_for(python: Run) -> None:
     process = python("")
-    file = ending.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     process.wait(LIMIT)
     async with asyncio.timeout(LIMIT):
-        assert await ending.over(process.pid, file) is None
+        assert await process_end.over(process.pid, file) is None
     os.close(file)

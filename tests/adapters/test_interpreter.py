@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.interpreter import find_python, version_of
+from dapeer.adapters.choice.interpreter import find_python, version_of
 from dapeer.errors import ArgumentError
 
 

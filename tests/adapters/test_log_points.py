@@ -2,7 +2,7 @@
 
 import itertools
 
-from dapeer.adapters.log_points import LogPoints, Reader
+from dapeer.adapters.process.log_points import LogPoints, Reader
 from dapeer.dap.messages import Body, Request
 
 PATH = "/project/a.py"

@@ -10,10 +10,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.adapters.detection import detect
-from dapeer.adapters.process import open_adapter
-from dapeer.adapters.reaper import Reaper
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.process.adapter import open_adapter
+from dapeer.adapters.process.reaper import Reaper
 from dapeer.errors import AdapterFailed, AdapterMissing
 from tests.adapters.toys import alive, debuggee, initialize, scripted, toy
 from tests.processes import LIMIT, descendants, process_gone

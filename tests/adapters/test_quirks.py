@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.adapters.quirks import ExitCode, deadly_signal
+from dapeer.adapters.definition.quirks import ExitCode, deadly_signal
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.launchers.reaper import Watch, line_of
-from dapeer.adapters.owned import Processes
-from dapeer.adapters.reaper import Reaper
+from dapeer.adapters.process.owned_process import Processes
+from dapeer.adapters.process.reaper import Reaper
 from tests.adapters.toys import alive, scripted
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT

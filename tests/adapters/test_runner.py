@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.building import at
-from dapeer.adapters.choice import typed
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.adapters.recognition import recognise
-from dapeer.adapters.runner import Runner, load_runners
+from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.runners.building import at
+from dapeer.adapters.runners.recognition import recognise
+from dapeer.adapters.runners.runner import Runner, load_runners
 from dapeer.errors import DefinitionError
 from tests.adapters.test_documentation import example
 

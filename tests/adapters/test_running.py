@@ -10,8 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.adapters.running import check_process, choose_for_process, is_running, ptrace_scope
+from dapeer.adapters.choice.attachable import (
+    check_process,
+    choose_for_process,
+    is_running,
+    ptrace_scope,
+)
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.errors import ArgumentError
 
 DEFINITIONS = load_all(shipped())

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters import process
-from dapeer.adapters.definition import Definition, load_all, shipped
-from dapeer.adapters.detection import detect
-from dapeer.adapters.process import open_adapter
-from dapeer.adapters.reaper import Reaper
-from dapeer.adapters.wire import connect
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
+from dapeer.adapters.process import adapter as adapter_process
+from dapeer.adapters.process.adapter import open_adapter
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.streams import connect
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.transport import ContentLengthTransport
 from dapeer.errors import AdapterFailed, RequestFailed
@@ -54,7 +54,7 @@ async def test_who_takes_an_adapter_s_port_before_it_gets_nothing(
         def foreseen(_: str) -> int:
             return port
 
-        monkeypatch.setattr(process, "free_port", foreseen)
+        monkeypatch.setattr(adapter_process, "free_port", foreseen)
         refused = rf"Another user of this machine \(nobody\) listens at 127\.0\.0\.1:{port}\."
         with pytest.raises(AdapterFailed, match=refused):
             async with (

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from dapeer.adapters.quirks import Quirks
-from dapeer.adapters.tail import Words
-from dapeer.adapters.tamed import OURS, Tamer
+from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.process.normalize import OURS, Normalizer
+from dapeer.adapters.process.tail import OutputFilter
 from dapeer.dap.messages import Event, Message, Request, Response
 
 
@@ -12,7 +12,7 @@ def tamed(
     quirks: Quirks, *messages: Message, stop_on_entry: bool = False
 ) -> list[tuple[str, object]]:
     """Return the messages that come out: names and what matters of them."""
-    tamer = Tamer(quirks, stop_on_entry=stop_on_entry)
+    tamer = Normalizer(quirks, stop_on_entry=stop_on_entry)
     return [short(each) for message in messages for each in tamer.tame(message)]
 
 
@@ -121,7 +121,7 @@ def test_how_an_adapter_crashes_is_not_what_the_program_prints() -> None:
 def test_what_an_adapter_only_says_that_it_can_it_cannot() -> None:
     said = {"supportsModulesRequest": True, "supportsSetVariable": True}
     hello = Response(1, "initialize", success=True, body=said)
-    (told,) = Tamer(Quirks(refuses=("modules",)), stop_on_entry=False).tame(hello)
+    (told,) = Normalizer(Quirks(refuses=("modules",)), stop_on_entry=False).tame(hello)
     assert isinstance(told, Response)
     assert told.body == {"supportsSetVariable": True}
 
@@ -138,7 +138,7 @@ def test_an_adapters_own_lines_are_left_out() -> None:
 
 def heard(hide: Iterable[str], *pieces: bytes) -> list[str]:
     told: list[str] = []
-    words = Words(list(hide))
+    words = OutputFilter(list(hide))
     words.hear(pieces[0])
     words.listen(told.append)
     for piece in pieces[1:]:
@@ -179,7 +179,7 @@ def test_what_an_adapter_says_on_the_console_is_told_from_what_a_program_prints(
 
 def failures(*messages: Message, **patterns: str) -> list[object]:
     """Return the output that comes out, and the failures of breakpoints with all that is told of each."""
-    tamer = Tamer(Quirks(failed=patterns), stop_on_entry=False)
+    tamer = Normalizer(Quirks(failed=patterns), stop_on_entry=False)
     told: list[object] = []
     for message in messages:
         if isinstance(message, Request):

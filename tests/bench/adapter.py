@@ -4,8 +4,8 @@ import os
 import sys
 from functools import cache
 
-from dapeer.adapters.definition import Definition, load, shipped
-from dapeer.adapters.template import fill
+from dapeer.adapters.definition.definition import Definition, load, shipped
+from dapeer.adapters.definition.placeholders import fill
 from tests.programs import ROOT, Program
 
 STOCK = (sys.executable, "-m", "debugpy.adapter")

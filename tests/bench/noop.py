@@ -2,8 +2,8 @@
 
 import asyncio
 
-from dapeer.mcp.serving import Offer, serve_stdio
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.mcp.serving import ServerOptions, serve_stdio
+from dapeer.tools.base.tool import Call, Reply, tool
 
 
 @tool("Nothing", read_only=True)
@@ -14,4 +14,4 @@ async def nothing(call: Call) -> Reply:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(Offer(tools=(nothing,))))
+    asyncio.run(serve_stdio(ServerOptions(tools=(nothing,))))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dapeer.dap.bodies import EVENTS, RESPONSES
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.shapes import shaped
-from dapeer.mirror import Mirror
+from dapeer.mirror.mirror import Mirror
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),

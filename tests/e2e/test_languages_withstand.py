@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.adapters.detection import detect
+from dapeer.adapters.choice.detection import detect
 from tests.e2e.conftest import names_in
 from tests.e2e.test_server_end import server
 from tests.harness import ask, call, client, data, read, refusal, text

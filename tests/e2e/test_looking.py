@@ -6,10 +6,10 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.debugger import Debugger
-from dapeer.mcp.server import make_server
-from dapeer.mcp.toolbox import Selection
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.mcp.server.server import make_server
+from dapeer.mcp.server.toolbox import Selection
+from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.harness import DATA, ask, call, data, evaluate, needs, read, refusal
 from tests.programs import compiled

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.adapters.definition import load_all, shipped
-from dapeer.debugger import Debugger
-from dapeer.mcp.server import make_server
+from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.mcp.server.server import make_server
+from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.harness import ask, call, client, data, needs, read, text
 from tests.processes import LIMIT

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.mcp.toolbox import Selection
-from dapeer.mcp.uris import output_uri, session_uri
+from dapeer.mcp.server.toolbox import Selection
+from dapeer.mcp.server.uris import output_uri, session_uri
 from tests.harness import Json, ask, call, client, served, text
 from tests.processes import LIMIT
 

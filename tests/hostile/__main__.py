@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import SystemRandom
 
-from dapeer.adapters.detection import detect
+from dapeer.adapters.choice.detection import detect
 from tests.hostile import consents, files, fuzzed_calls, garbage, kills, second_user, sick_adapters
 from tests.hostile.judge import FAULTS, Judge
 from tests.languages import LANGUAGES, Language

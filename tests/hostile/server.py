@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from dapeer.mcp.data import EXTENSION
+from dapeer.mcp.server.data import EXTENSION
 from tests.hostile.judge import Judge, patience
 from tests.processes import command_line, descendants, process_gone, processes_of
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from dapeer.mcp.instructions import INSTRUCTIONS
+from dapeer.mcp.server.instructions import INSTRUCTIONS
 from tests.programs import ROOT
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer import credentials
+from dapeer.system import credentials
 
 
 @pytest.fixture(autouse=True)

@@ -22,15 +22,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 from typing_extensions import TypedDict
 
-from dapeer.adapters.definition import load_all, shipped, user_folder
-from dapeer.debugger import Debugger
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.errors import NotStopped
-from dapeer.mcp import http
-from dapeer.mcp.guard import rules_for
-from dapeer.mcp.server import ALL, HEARTBEAT, DapeerServer, make_server
-from dapeer.mcp.serving import Offer, serve_stdio
-from dapeer.mcp.toolbox import Selection
-from dapeer.tools.tool import Call, Reply, Tool, tool
+from dapeer.mcp.server.server import ALL, HEARTBEAT, DapeerServer, make_server
+from dapeer.mcp.server.toolbox import Selection
+from dapeer.mcp.serving import ServerOptions, serve_stdio
+from dapeer.mcp.transports import http
+from dapeer.mcp.transports.guard import rules_for
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools.base.tool import Call, Reply, Tool, tool
 from tests.programs import ROOT
 
 LEGACY = "legacy"
@@ -221,4 +221,4 @@ def run(*arguments: str, given: str = "", cwd: Path = ROOT) -> subprocess.Comple
 
 
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(Offer(tools=SMALL)))
+    asyncio.run(serve_stdio(ServerOptions(tools=SMALL)))

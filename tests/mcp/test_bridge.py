@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.mcp.announcement import Announcement, announced, file_of, private, runtime_folder
-from dapeer.mcp.uris import SESSIONS
+from dapeer.mcp.rendezvous.announcement import (
+    Announcement,
+    announced,
+    file_of,
+    private,
+    runtime_folder,
+)
+from dapeer.mcp.server.uris import SESSIONS
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
 from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.processes import LIMIT
@@ -94,7 +100,7 @@ async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> No
         )
         assert done.returncode == 0
         loaded = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
-        assert b"dapeer.mcp.bridge" in loaded
+        assert b"dapeer.mcp.rendezvous.bridge" in loaded
         assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio"}
 
 

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 import pytest
 
-from dapeer.mcp import connections
+from dapeer.mcp.transports import connections
 from tests.mcp.small import TOKEN, http_client, over_http
 from tests.mcp.test_http import ACCEPT, held, post
 from tests.mcp.wire import call, opening, request, serving

@@ -15,7 +15,7 @@ from mcp.server.subscriptions import ToolsListChanged
 
 import dapeer
 from dapeer.errors import ArgumentError
-from dapeer.mcp import http
+from dapeer.mcp.transports import http
 from dapeer.tools import TOOLS
 from tests.harness import DATA, ask
 from tests.mcp.small import (

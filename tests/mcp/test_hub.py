@@ -13,8 +13,8 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.dispatcher import CallOptions
 
-from dapeer.debugger import Change
-from dapeer.mcp.hub import Hub, events
+from dapeer.mcp.server.hub import Hub, events
+from dapeer.sessions.debugger import Change
 from tests.processes import LIMIT
 
 OUTPUT = "debug://sessions/1/output"

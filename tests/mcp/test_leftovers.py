@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from dapeer.mcp.announcement import runtime_folder, state_folder
-from dapeer.mcp.leftovers import swept
+from dapeer.mcp.rendezvous.announcement import runtime_folder, state_folder
+from dapeer.mcp.rendezvous.leftovers import swept
 from tests.mcp.wire import serving
 from tests.processes import LIMIT, process_gone
 

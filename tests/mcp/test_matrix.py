@@ -10,8 +10,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import INVALID_PARAMS
 
-from dapeer.mcp.data import EXTENSION
-from dapeer.mcp.instructions import INSTRUCTIONS
+from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.server.instructions import INSTRUCTIONS
 from tests.harness import DATA
 from tests.mcp.small import ERAS, LEGACY, TRANSPORTS, connected, text
 from tests.mcp.wire import call, started

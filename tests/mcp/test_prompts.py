@@ -6,8 +6,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent
 
-from dapeer.mcp.instructions import INSTRUCTIONS
-from dapeer.mcp.prompts import PROMPTS, Prompt
+from dapeer.mcp.server.instructions import INSTRUCTIONS
+from dapeer.mcp.server.prompts import PROMPTS, Prompt
 from dapeer.tools import TOOLS
 from tests.mcp.small import in_memory
 

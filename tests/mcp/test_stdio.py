@@ -14,7 +14,7 @@ import pytest
 from mcp import types as t
 from mcp.server import Server, ServerRequestContext
 
-from dapeer.mcp.lines import LONGEST_LINE, Complaint, parse, serve
+from dapeer.mcp.transports.jsonl import LONGEST_LINE, Complaint, parse, serve
 from tests.mcp.small import run
 from tests.mcp.wire import call, opening, request, started
 from tests.processes import LIMIT

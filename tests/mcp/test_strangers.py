@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mcp.announcement import GREETING, announced, private, reach, runtime_folder
-from dapeer.neovim.feeds import Hello, Tap
-from dapeer.neovim.taps import Taps
+from dapeer.mcp.rendezvous.announcement import GREETING, announced, private, reach, runtime_folder
+from dapeer.neovim.nvim_dap.feeds import Hello, Tap
+from dapeer.neovim.nvim_dap.taps import Taps
 from tests import second_user
 from tests.mcp.wire import serving
 from tests.processes import LIMIT

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.errors import ArgumentError
-from dapeer.mcp import token
+from dapeer.mcp.transports import token
 
 NOBODY = 65534
 

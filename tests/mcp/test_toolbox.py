@@ -10,9 +10,9 @@ import pytest
 from mcp import Client
 
 from dapeer.errors import ArgumentError
-from dapeer.mcp.toolbox import Selection
+from dapeer.mcp.server.toolbox import Selection
 from dapeer.tools import TOOLS
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.base.tool import Call, Reply, tool
 from tests.mcp.small import SMALL, in_memory, text
 from tests.processes import LIMIT
 

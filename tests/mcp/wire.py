@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from dapeer.mcp.data import EXTENSION
+from dapeer.mcp.server.data import EXTENSION
 from tests.processes import LIMIT
 from tests.programs import ROOT
 

@@ -13,9 +13,9 @@ from anyio.abc import SocketAttribute, SocketStream
 from dapeer.dap.messages import Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.feeds import Feed, Hello, Listeners
-from dapeer.neovim.taps import Taps
-from dapeer.neovim.transport import NvimTransport
+from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners
+from dapeer.neovim.nvim_dap.taps import Taps
+from dapeer.neovim.nvim_dap.transport import NvimTransport
 from tests.neovim.editor import Editor, neovim
 
 RUN = """

@@ -12,10 +12,17 @@ from typing import Literal
 import pytest
 
 from dapeer.errors import NoNeovim
-from dapeer.neovim import sockets
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery import Found, find, look_at, of_project, plugin_folder, resolve
-from dapeer.neovim.project import steps_between
+from dapeer.neovim.discovery import sockets
+from dapeer.neovim.discovery.discovery import (
+    Found,
+    find,
+    look_at,
+    of_project,
+    plugin_folder,
+    resolve,
+)
+from dapeer.neovim.discovery.project import steps_between
 from tests import second_user
 from tests.neovim.editor import Editor, neovim
 from tests.programs import ROOT

@@ -12,7 +12,7 @@ from mcp import Client
 from mcp import types as t
 from mcp.client.session import IncomingMessage
 
-from dapeer.mcp.toolbox import Selection
+from dapeer.mcp.server.toolbox import Selection
 from dapeer.peers import Action
 from tests.harness import Json, ask, call, data, read, refusal, served, text
 from tests.mcp.small import ERAS, LEGACY

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from mcp import Client
 
-from dapeer.mcp.serving import Offer, running
-from dapeer.neovim.taps import Taps
+from dapeer.mcp.serving import ServerOptions, running
+from dapeer.neovim.nvim_dap.taps import Taps
 from tests.harness import DATA, Json, ask, call, evaluate
 from tests.neovim.editor import NVIM_DAP, needs_nvim_dap, neovim
 from tests.neovim.joint import attached, only_session, together
@@ -40,7 +40,7 @@ async def test_a_neovim_that_waits_for_a_key_when_the_server_starts_is_attached_
     async with neovim(tmp_path, dap=False, ui=True) as editor:
         await editor.blocked("f")
         async with (
-            running(Offer(nvim=editor.socket)) as (server, _),
+            running(ServerOptions(nvim=editor.socket)) as (server, _),
             Client(server, extensions=DATA) as client,
         ):
             await editor.keys("<Esc>")

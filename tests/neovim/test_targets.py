@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from dapeer.mcp.announcement import file_of, file_of_neovim
+from dapeer.mcp.rendezvous.announcement import file_of, file_of_neovim
 from tests.harness import Json, ask, read, refusal
 from tests.harness import client as core
 from tests.mcp.wire import Wire, call, opening, request, serving, started
@@ -346,7 +346,7 @@ async def test_a_bridge_to_the_core_of_a_neovim_needs_none_of_its_libraries(
         _, errors = await process.communicate()
         assert process.returncode == 0
         loaded = {line.rpartition(b"|")[2].strip() for line in errors.splitlines()}
-        assert b"dapeer.mcp.bridge" in loaded
+        assert b"dapeer.mcp.rendezvous.bridge" in loaded
         assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio", b"pynvim", b"msgpack"}
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dapeer.cli import main
-from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.errors import NoOpenCode
 from dapeer.opencode.client import OpenCode
+from dapeer.system.credentials import OPENCODE_PASSWORD
 from tests import second_user
 from tests.mcp.wire import serving
 from tests.processes import LIMIT

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dapeer.kinds import TABLE, kinds_of
 from dapeer.peers import read_tools
+from dapeer.peers.kinds import TABLE, kinds_of
 from dapeer.tools import OF_OPENCODE, TOOLS, Tool
 from tests.consent_table import BEGIN, END, HELP, lines
 from tests.pages import lua_tools

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.files import Files
-from dapeer.secret_files import DEFAULT, HIDDEN, SecretFiles
-from dapeer.sources import LARGEST
+from dapeer.sessions.files import Files
+from dapeer.system.secret_files import DEFAULT, HIDDEN, SecretFiles
+from dapeer.view.sources import LARGEST
 from tests.harness import ask, call, client, read, refusal, text
 from tests.pages import NVIM
 from tests.programs import ROOT

@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 from jsonschema import Draft202012Validator
 
-from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
-from dapeer.focus import Focus
 from dapeer.peers import Peers
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.focus import Focus
 from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 
 CHANGING = {

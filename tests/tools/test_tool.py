@@ -8,11 +8,11 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
-from dapeer.focus import Focus
 from dapeer.peers import Peers
-from dapeer.tools.tool import Call, Needs, Reply, tool
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.focus import Focus
+from dapeer.tools.base.tool import Call, Needs, Reply, tool
 
 
 class Cup(BaseModel):

@@ -1,8 +1,8 @@
 -- Tells the cores that wait for Neovims of their project that this one is there. Each listens at a socket in the
--- user's own runtime folder (server/dapeer/mcp/knocks.py); what is said is where we listen. Who decides is the core.
+-- user's own runtime folder (server/dapeer/mcp/rendezvous/knocks.py); what is said is where we listen. Who decides is the core.
 local M = {}
 
--- As `runtime_folder` of server/dapeer/mcp/announcement.py.
+-- As `runtime_folder` of server/dapeer/mcp/rendezvous/announcement.py.
 ---@return string
 local function folder()
   local session = vim.env.XDG_RUNTIME_DIR

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from dapeer.adapters.definition import Definition
+from dapeer.adapters.definition.definition import Definition
 from dapeer.dap.mapped import PathMapping
 from dapeer.errors import ArgumentError
 

@@ -33,7 +33,7 @@ IDENTITIES = frozenset({"id", "threadId"})
 
 
 class BreakpointFailedEventBody(TypedDict):
-    """A condition or log message could not be evaluated; no event of the protocol's, see `failed`."""
+    """A condition or log message could not be evaluated; no event of the protocol's, see `failures`."""
 
     kind: NotRequired[str]
     expression: NotRequired[str]

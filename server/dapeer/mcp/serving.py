@@ -12,23 +12,23 @@ from pathlib import Path
 
 import anyio
 
-from dapeer.adapters.definition import load_all, shipped, user_folder
-from dapeer.debugger import Debugger
-from dapeer.mcp import stdio
-from dapeer.mcp.callers import asks_for_data
-from dapeer.mcp.neovims import Neovims
-from dapeer.mcp.server import DapeerServer, make_server
-from dapeer.mcp.toolbox import Context, Selection
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
+from dapeer.mcp.rendezvous.neovims import Neovims
+from dapeer.mcp.server.callers import asks_for_data
+from dapeer.mcp.server.server import DapeerServer, make_server
+from dapeer.mcp.server.toolbox import Context, Selection
+from dapeer.mcp.transports import stdio
 from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
+from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
-from dapeer.tools.tool import Served
+from dapeer.tools.base.tool import AnyTool
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ServerOptions:
     """Which tools are served."""
 
     read_only: bool = False
@@ -38,7 +38,7 @@ class Offer:
     """Whether answers about programs hold the secrets that are in them."""
     data: bool = False
     """Whether clients that have no command line to ask for it get the data of results, too."""
-    tools: Iterable[Served] = TOOLS
+    tools: Iterable[AnyTool] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
     patient: bool = False
@@ -57,7 +57,7 @@ class Offer:
         return not self.read_only and self.groups is None
 
 
-async def serve_stdio(offer: Offer) -> None:
+async def serve_stdio(offer: ServerOptions) -> None:
     """Serve the client at stdin and stdout until it leaves or a signal arrives."""
     data = _whoever_it_is if offer.data else asks_for_data
     async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
@@ -72,7 +72,7 @@ def _whoever_it_is(_: Context) -> bool:
 
 @asynccontextmanager
 async def running(
-    offer: Offer, gives_data: Callable[[Context], bool] = asks_for_data
+    offer: ServerOptions, gives_data: Callable[[Context], bool] = asks_for_data
 ) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
     """Give a server and the event at which to stop; at the end every debug session is ended.
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import anyio
 
-from dapeer import logs
 from dapeer.errors import SystemRefuses
-from dapeer.mcp import http, local, token
-from dapeer.mcp.callers import asks_for_data, comes_by_http_or_asks
-from dapeer.mcp.guard import is_loopback, rules_for
-from dapeer.mcp.server import DapeerServer
-from dapeer.mcp.serving import Offer, running
+from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
+from dapeer.mcp.server.server import DapeerServer
+from dapeer.mcp.serving import ServerOptions, running
+from dapeer.mcp.transports import http, token, unix_socket
+from dapeer.mcp.transports.guard import is_loopback, rules_for
+from dapeer.system import logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Address:
     authenticate: bool = True
 
 
-async def serve_http(offer: Offer, address: Address, *, with_stdin: bool = False) -> None:
+async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool = False) -> None:
     """Serve HTTP clients until a signal arrives.
 
     Args:
@@ -102,12 +102,12 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
 
 
 def _for_bridges(
-    offer: Offer, server: DapeerServer, url: str, secret: str | None
+    offer: ServerOptions, server: DapeerServer, url: str, secret: str | None
 ) -> AbstractAsyncContextManager[None]:
     """Let other clients of this project in, if they get all the tools that they expect."""
     if not offer.complete:
         return nullcontext()
-    return local.serve(server, offer.nvim, url=url, token=secret or "")
+    return unix_socket.serve(server, offer.nvim, url=url, token=secret or "")
 
 
 def _url(host: str, port: int) -> str:

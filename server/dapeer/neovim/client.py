@@ -23,7 +23,7 @@ from pynvim.msgpack_rpc.session import Session
 from pynvim.util import get_client_info
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
-from dapeer.ownership import check_peer
+from dapeer.system.ownership import check_peer
 
 log = logging.getLogger(__name__)
 

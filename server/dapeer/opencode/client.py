@@ -12,7 +12,6 @@ from typing import Any, Final, Self, cast
 
 import httpx2
 
-from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.errors import (
     ArgumentError,
     NoOpenCode,
@@ -21,7 +20,8 @@ from dapeer.errors import (
     OpenCodeMissing,
     Stranger,
 )
-from dapeer.ownership import check_peer
+from dapeer.system.credentials import OPENCODE_PASSWORD
+from dapeer.system.ownership import check_peer
 
 URL: Final = "DAPEER_OPENCODE_URL"
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"

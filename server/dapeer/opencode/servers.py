@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import USERNAME, OpenCode
+from dapeer.system.credentials import OPENCODE_PASSWORD
 
 log = logging.getLogger(__name__)
 

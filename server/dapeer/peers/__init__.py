@@ -1,10 +1,10 @@
 """The people whom the assistant works with: attached Neovims, their sessions, breakpoints and consent."""
 
-from dapeer.peers.company import Company
+from dapeer.peers.approvals import Action
+from dapeer.peers.clients import Company
 from dapeer.peers.lua_tools import OTHERS, LuaTool, Progress, read_tools
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers, unsaved
-from dapeer.peers.witness import Action
 
 __all__ = [
     "OTHERS",

@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol, cast, get_args
 import anyio
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
-from dapeer.kinds import ALL, ActionKind, Kinds
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
+from dapeer.peers.kinds import ALL, ActionKind, Kinds
 from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)

@@ -12,21 +12,21 @@ from typing import Any, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.choice import typed
-from dapeer.debugger import Debugger
+from dapeer.adapters.choice.choice import typed
 from dapeer.errors import AdapterFailed, NeovimBusy, NotStopped
-from dapeer.joined import Joined
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
-from dapeer.neovim.discovery import plugin_folder
-from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
-from dapeer.neovim.taps import Taps
+from dapeer.neovim.discovery.discovery import plugin_folder
+from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
+from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.servers import Servers
+from dapeer.peers.approvals import Approvals
 from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
 from dapeer.peers.shared import SharedBreakpoints
 from dapeer.peers.starts import Starts
-from dapeer.peers.witness import Witness
 from dapeer.schemas.judge import Judge
-from dapeer.session import Session
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.forwarded import ForwardedSession
+from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Peer:
         self.neovim: Neovim
         self.facts: Mapping[str, Any] = {}
         """What Neovim told of itself: pid, cwd, version."""
-        self.sessions: dict[int, Joined] = {}
+        self.sessions: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
         self._debugger = debugger
         self._tasks = tasks
@@ -82,7 +82,7 @@ class Peer:
         self._early: list[tuple[str, list[Any]]] | None = []
         """What Lua tells before it has returned the facts waits until they are taken in."""
         self.shared: SharedBreakpoints
-        self._witness: Witness
+        self._witness: Approvals
         self._tools: LuaTools
         self._told: dict[str, Callable[..., None]] = {
             "session": self._forwarded_session,
@@ -117,7 +117,7 @@ class Peer:
         return str(self.facts.get("cwd") or "")
 
     @property
-    def witness(self) -> Witness:
+    def witness(self) -> Approvals:
         """The person, told and asked."""
         return self._witness
 
@@ -154,14 +154,14 @@ class Peer:
     async def _take_in(self, facts: Mapping[str, Any]) -> None:
         self.facts = facts
         self._ahead = float(facts.get("clock") or time.time()) - time.time()
-        self._witness = Witness(self.neovim, facts)
+        self._witness = Approvals(self.neovim, facts)
         known = self._debugger.breakpoints
         self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions)
         self._tools = LuaTools(self.neovim, self._ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
         self._told |= {**self._tools.told, **self._witness.takes}
 
-    async def _arrived(self, number: int) -> Joined:
+    async def _arrived(self, number: int) -> ForwardedSession:
         """Return a session once it has called in."""
         while number not in self.sessions:
             self._arrival = anyio.Event()
@@ -214,7 +214,7 @@ class Peer:
         told = {**options, "latest": latest}
         return await self._started(await self._call("launch').run(...)", told))
 
-    async def again(self, joined: Joined) -> Session:
+    async def again(self, joined: ForwardedSession) -> Session:
         """End a session, if it has not ended, and start the same in nvim-dap again."""
         if not joined.session.over:
             await joined.terminate()
@@ -350,11 +350,11 @@ class Peer:
         finally:
             self.sessions.pop(hello.session, None)
 
-    def _joined(self, hello: Hello, feed: Feed) -> Joined:
+    def _joined(self, hello: Hello, feed: Feed) -> ForwardedSession:
         parent = self.sessions.get(hello.parent or 0)
         definition = typed(self._debugger.definitions, hello.type)
         project = self._debugger.project
-        joined = Joined(
+        joined = ForwardedSession(
             self._debugger.next_id(),
             hello,
             feed,
@@ -375,7 +375,7 @@ class Peer:
         self._arrival.set()
         return joined
 
-    async def _hold(self, joined: Joined) -> None:
+    async def _hold(self, joined: ForwardedSession) -> None:
         launch = joined.hello.launch
         restart = functools.partial(self.again, joined)
         with self._debugger.holding(joined, restart, focus=launch is not None):

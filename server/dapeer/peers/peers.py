@@ -14,19 +14,19 @@ from weakref import WeakKeyDictionary
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError, NeovimBusy, NoNeovim, Refused
-from dapeer.kinds import ActionKind
-from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER
-from dapeer.neovim.taps import Taps
+from dapeer.neovim.discovery import discovery
+from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.servers import Servers
-from dapeer.peers.company import Company
+from dapeer.peers.approvals import Action
+from dapeer.peers.clients import Company
+from dapeer.peers.kinds import ActionKind
 from dapeer.peers.peer import Peer
-from dapeer.peers.witness import Action
 from dapeer.schemas.judge import Judge
-from dapeer.session import Session
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 

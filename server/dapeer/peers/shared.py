@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import anyio
 
-from dapeer.breakpoints import Breakpoints
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.joined import Joined
 from dapeer.neovim.client import Neovim
+from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.forwarded import ForwardedSession
 
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 
@@ -32,7 +32,7 @@ class SharedBreakpoints:
         breakpoints: Breakpoints,
         neovim: Neovim,
         names: dict[str, str],
-        sessions: Mapping[int, Joined],
+        sessions: Mapping[int, ForwardedSession],
     ) -> None:
         """`names` is kept up: by the path that Neovim gives a file, what it is called here."""
         self.signs: dict[str, dict[int, int]] = {}

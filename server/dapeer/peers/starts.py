@@ -7,9 +7,9 @@ import contextlib
 from dataclasses import dataclass, field
 
 from dapeer.errors import AdapterFailed
-from dapeer.joined import Joined
-from dapeer.mirror import Phase
-from dapeer.session import Session
+from dapeer.mirror.mirror import Phase
+from dapeer.sessions.forwarded import ForwardedSession
+from dapeer.sessions.session import Session
 
 KEPT = 20
 """Starts that are under way, or were told of before anybody waited."""
@@ -23,7 +23,7 @@ def _future() -> asyncio.Future[object]:
 
 @dataclass(slots=True)
 class _Start:
-    joined: Joined | None = None
+    joined: ForwardedSession | None = None
     """The session that came of it."""
     failure: str | None = None
     """Why none did, or why it ended before it ran, in nvim-dap's words."""
@@ -37,7 +37,7 @@ class Starts:
     def __init__(self) -> None:
         self._starts: dict[int, _Start] = {}
 
-    def joined(self, launch: int, joined: Joined) -> None:
+    def joined(self, launch: int, joined: ForwardedSession) -> None:
         """Take note of the session that a start has become."""
         start = self._start(launch)
         start.joined = joined
@@ -89,7 +89,7 @@ class Starts:
         return start
 
 
-async def _running(joined: Joined, start: _Start) -> None:
+async def _running(joined: ForwardedSession, start: _Start) -> None:
     session = joined.session
     await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
     if session.over and not session.initialized.is_set() and joined.failure is None:

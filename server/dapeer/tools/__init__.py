@@ -3,6 +3,7 @@
 from dapeer.tools import (
     breakpoints,
     code,
+    data_breakpoints,
     execution,
     expressions,
     inspection,
@@ -13,20 +14,19 @@ from dapeer.tools import (
     opencode_tools,
     output,
     raw,
-    rewinding,
+    reverse,
     sessions,
     stack,
     terminal,
-    watchpoints,
 )
-from dapeer.tools.tool import Call, Reply, Served, Tool
+from dapeer.tools.base.tool import AnyTool, Call, Reply, Tool
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,
     *execution.TOOLS,
-    *rewinding.TOOLS,
+    *reverse.TOOLS,
     *breakpoints.TOOLS,
-    *watchpoints.TOOLS,
+    *data_breakpoints.TOOLS,
     *inspection.TOOLS,
     *stack.TOOLS,
     *expressions.TOOLS,
@@ -42,4 +42,4 @@ TOOLS: tuple[Tool, ...] = (
 # Offered only where an OpenCode server is known.
 OF_OPENCODE: tuple[Tool, ...] = (*opencode.TOOLS, *opencode_tools.TOOLS)
 
-__all__ = ["OF_OPENCODE", "TOOLS", "Call", "Reply", "Served", "Tool"]
+__all__ = ["OF_OPENCODE", "TOOLS", "AnyTool", "Call", "Reply", "Tool"]

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dapeer import render
-from dapeer.breakpoints import answered, unsupported
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
-from dapeer.fates import as_loaded
-from dapeer.life import Life
-from dapeer.session import Session
-from dapeer.stacks import relative
-from dapeer.tools import watchpoints
-from dapeer.tools.arguments import (
+from dapeer.sessions.breakpoints import answered, unsupported
+from dapeer.sessions.control import SessionControl
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.fates import as_loaded
+from dapeer.sessions.session import Session
+from dapeer.tools import data_breakpoints
+from dapeer.tools.base.arguments import (
     Filename,
     Line,
     OptionalFilename,
@@ -27,8 +25,10 @@ from dapeer.tools.arguments import (
     source_breakpoint,
     source_file,
 )
-from dapeer.tools.notes import noted
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.base.notes import noted
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.view import render
+from dapeer.view.stacks import relative
 
 
 @tool("Set a breakpoint", idempotent=True)
@@ -96,8 +96,8 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
     if functions:
         pushes.append(debugger.push_functions())
     if path is None:
-        count += functions + len(watchpoints.rows_of(debugger))
-        pushes.append(watchpoints.clear(debugger))
+        count += functions + len(data_breakpoints.rows_of(debugger))
+        pushes.append(data_breakpoints.clear(debugger))
     lines = await asyncio.gather(*(each.untaken() for each in pushes))
     removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
     return noted(removed, [line for each in lines for line in each])
@@ -110,7 +110,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     rows = [row for path in debugger.breakpoints.by_path for row in _rows(call, path)]
     functions = debugger.breakpoints.functions
     filters = list(debugger.breakpoints.exceptions or ())
-    in_memory = watchpoints.rows_of(debugger)
+    in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
         "breakpoints": [row.data() for row in rows],
         "functions": list(functions),
@@ -135,7 +135,7 @@ async def dap_set_exception_breakpoints(
     chosen = [call.focus.session(session_id)] if session_id is not None else live
     unable = _check_filters(chosen, filters)
 
-    async def tell(live: Life) -> None:
+    async def tell(live: SessionControl) -> None:
         stops_at = live.session.stops_at
         await stops_at.exceptions(stops_at.standing(filters) or ())
 

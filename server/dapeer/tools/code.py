@@ -8,17 +8,17 @@ from typing import Annotated, Any, Literal, cast
 from anyio import to_thread
 from pydantic import Field
 
-from dapeer import snapshot as views
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
-from dapeer.editions import RESTART
 from dapeer.errors import ArgumentError, NoSession
-from dapeer.session import Session
-from dapeer.sources import FAR, part
-from dapeer.stacks import relative
-from dapeer.tools.arguments import Line, OptionalFilename, SessionId, source_file
-from dapeer.tools.notes import noted
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.sessions.session import Session
+from dapeer.sessions.source_versions import RESTART
+from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId, source_file
+from dapeer.tools.base.notes import noted
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.view import snapshot as views
+from dapeer.view.sources import FAR, part
+from dapeer.view.stacks import relative
 
 
 @tool("Read source", read_only=True)

@@ -10,9 +10,9 @@ from pydantic import Field
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
 from dapeer.errors import ArgumentError
-from dapeer.fitting import shortened
-from dapeer.session import Session
-from dapeer.tools.arguments import (
+from dapeer.sessions.session import Session
+from dapeer.text.fitting import shortened
+from dapeer.tools.base.arguments import (
     Filename,
     Line,
     Milliseconds,
@@ -22,10 +22,10 @@ from dapeer.tools.arguments import (
     source_file,
     thread_of,
 )
-from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
-from dapeer.tools.deadline import Left
-from dapeer.tools.tool import Call, Needs, Reply, tool
-from dapeer.tools.waiting import next_stop, paused, resume
+from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.tool import Call, Needs, Reply, tool
+from dapeer.tools.base.waiting import next_stop, paused, resume
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[

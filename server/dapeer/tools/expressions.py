@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import paths
 from dapeer.dap.types import CompletionItem
 from dapeer.errors import ArgumentError, RequestFailed
-from dapeer.fitting import shortened
-from dapeer.tools import evaluation
-from dapeer.tools.arguments import Expressions, FrameId, SessionId, frame_of
-from dapeer.tools.deadline import Left
+from dapeer.text.fitting import shortened
+from dapeer.tools.base import evaluation
+from dapeer.tools.base.arguments import Expressions, FrameId, SessionId, frame_of
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.lookup import known
+from dapeer.tools.base.missing import hints
+from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.inspection import RESULT, VALUE
-from dapeer.tools.lookup import known
-from dapeer.tools.missing import hints
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.view import variable_path
 
 _MEMBER = re.compile(r"[.:>\])]\s*\w*$")
 """How a text ends that is completed by what an object has: after `.`, `::`, `->`, `?.`, a bracket."""
@@ -74,7 +74,7 @@ async def dap_set_variable(
     assignable = session.supports("setExpression")
     if not assignable:
         session.require("setVariable")
-        paths.parse(path)
+        variable_path.parse(path)
     frame = await frame_of(session, frame_id)
     found, container = await known(session, path, frame)
     if found is not None and session.supports("setVariable"):

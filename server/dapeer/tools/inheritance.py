@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.debugger import Debugger
-from dapeer.family import family, root
-from dapeer.focus import listed
-from dapeer.pushes import Push
-from dapeer.session import Session
-from dapeer.stacks import relative
-from dapeer.tools.tool import Call
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.family import family, root
+from dapeer.sessions.focus import listed
+from dapeer.sessions.pushes import Push
+from dapeer.sessions.session import Session
+from dapeer.tools.base.tool import Call
+from dapeer.view.stacks import relative
 
 SHOWN = 5
 """Breakpoints that are named."""

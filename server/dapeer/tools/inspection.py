@@ -7,31 +7,25 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import relevance, render, variables
-from dapeer import snapshot as views
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.errors import ArgumentError
-from dapeer.fitting import fitted, is_nested, shortened
-from dapeer.history import Stop
-from dapeer.places import Place
-from dapeer.session import Session
-from dapeer.stacks import frame_line, frame_path
-from dapeer.tools import tracebacks
-from dapeer.tools.arguments import (
-    FrameId,
-    SessionId,
-    ThreadId,
-    frame_of,
-    thread_of,
-)
-from dapeer.tools.asked import Asked
-from dapeer.tools.looking import looking
-from dapeer.tools.lookup import find
-from dapeer.tools.notes import noted
+from dapeer.mirror.places import Place
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.session import Session
+from dapeer.text import tracebacks
+from dapeer.text.fitting import fitted, is_nested, shortened
+from dapeer.text.type_names import type_name
+from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
+from dapeer.tools.base.asked import Asked
+from dapeer.tools.base.looking import looking
+from dapeer.tools.base.lookup import find
+from dapeer.tools.base.notes import noted
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.waiting import look, silence, tasks
 from dapeer.tools.stack import frame_place
-from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.type_names import type_name
-from dapeer.tools.waiting import look, silence, tasks
+from dapeer.view import relevance, render, variables
+from dapeer.view import snapshot as views
+from dapeer.view.stacks import frame_line, frame_path
 
 VALUE = 300
 """Characters of a value in a list of variables."""

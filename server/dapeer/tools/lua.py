@@ -10,12 +10,12 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoNeovim
-from dapeer.kinds import Kinds
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
+from dapeer.peers.kinds import Kinds
 from dapeer.schemas import problem_of, unpacked
-from dapeer.tools.answers import compact, reply_of
-from dapeer.tools.shortening import short
-from dapeer.tools.tool import Call, Json, Reply, Served, tool, witnessed
+from dapeer.tools.base.answers import compact, reply_of
+from dapeer.tools.base.shortening import short
+from dapeer.tools.base.tool import AnyTool, Call, Json, Reply, tool, witnessed
 
 PREFIX: Final = "nvim_"
 READING: Final = ("editor", "buffer_read")
@@ -226,7 +226,7 @@ async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | No
     return await _named(call.of_neovim, name)(call, arguments or {})
 
 
-def _named(tools: Mapping[str, Served], name: str) -> Served:
+def _named(tools: Mapping[str, AnyTool], name: str) -> AnyTool:
     if not tools:
         raise NoNeovim("No attached Neovim offers tools.", "nvim_targets lists the Neovims.")
     for known in (name, PREFIX + name):
@@ -235,7 +235,7 @@ def _named(tools: Mapping[str, Served], name: str) -> Served:
     raise ArgumentError(f"`name`: there is no tool {name}.", "nvim_lua_tools lists them.")
 
 
-def _arguments(one: Served) -> list[str]:
+def _arguments(one: AnyTool) -> list[str]:
     schema = one.input_schema
     needed = schema.get("required", ())
     return [name if name in needed else f"{name}?" for name in schema.get("properties", {})]

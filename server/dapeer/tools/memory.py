@@ -12,11 +12,11 @@ from pydantic import Field
 
 from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.errors import ArgumentError
-from dapeer.session import Session
-from dapeer.stacks import frame_path, relative
-from dapeer.tools.arguments import FrameId, SessionId, frame_of
-from dapeer.tools.lookup import place_of, tidy
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.sessions.session import Session
+from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.base.lookup import place_of, tidy
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.view.stacks import frame_path, relative
 
 ROW = 16
 """Bytes in a row of a hex dump."""

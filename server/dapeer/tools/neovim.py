@@ -10,11 +10,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from dapeer.errors import NoNeovim
-from dapeer.neovim import discovery
-from dapeer.neovim.discovery import Found
-from dapeer.neovim.sockets import normal
+from dapeer.neovim.discovery import discovery
+from dapeer.neovim.discovery.discovery import Found
+from dapeer.neovim.discovery.sockets import normal
 from dapeer.peers import Peer, Peers
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.base.tool import Call, Reply, tool
 
 
 class NeovimFacts(TypedDict):

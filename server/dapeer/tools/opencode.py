@@ -13,9 +13,9 @@ from dapeer.opencode.client import Json, OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
-from dapeer.secret_files import HIDDEN
+from dapeer.system.secret_files import HIDDEN
+from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
-from dapeer.tools.tool import Call, Reply, tool
 
 LONG: Final = 600_000
 """Milliseconds that a prompt may take before we stop waiting for it."""

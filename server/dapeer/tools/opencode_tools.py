@@ -15,8 +15,8 @@ from dapeer.opencode.client import Json
 from dapeer.opencode.messages import shortened
 from dapeer.opencode.relay import Relay
 from dapeer.opencode.runs import Outcome
-from dapeer.tools.answers import compact
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.tools.base.answers import compact
+from dapeer.tools.base.tool import Call, Reply, tool
 
 LONG: Final = 600_000
 """Milliseconds that a tool may take."""

@@ -11,18 +11,18 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer import render
-from dapeer import snapshot as views
-from dapeer.activations import compared
 from dapeer.errors import ArgumentError
-from dapeer.family import alive, family, root
-from dapeer.history import Stop
-from dapeer.output import OutputLog, Piece, squeezed
-from dapeer.session import Session
-from dapeer.tools.arguments import Milliseconds, SessionId
-from dapeer.tools.notes import noted
-from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import until
+from dapeer.mirror.output import OutputLog, Piece, squeezed
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.family import alive, family, root
+from dapeer.sessions.session import Session
+from dapeer.tools.base.arguments import Milliseconds, SessionId
+from dapeer.tools.base.notes import noted
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.waiting import until
+from dapeer.view import render
+from dapeer.view import snapshot as views
+from dapeer.view.activations import compared
 
 A_MOMENT = 0.05
 """Seconds to wait for the rest of a line."""

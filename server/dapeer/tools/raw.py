@@ -9,11 +9,11 @@ from pydantic import Field
 
 from dapeer.dap.requests import RESUMES
 from dapeer.errors import ArgumentError, Unsupported
-from dapeer.fitting import shortened
-from dapeer.history import Kind
-from dapeer.tools.answers import compact
-from dapeer.tools.arguments import Milliseconds, SessionId
-from dapeer.tools.tool import Call, Reply, tool
+from dapeer.mirror.stops import Kind
+from dapeer.text.fitting import shortened
+from dapeer.tools.base.answers import compact
+from dapeer.tools.base.arguments import Milliseconds, SessionId
+from dapeer.tools.base.tool import Call, Reply, tool
 
 ANSWER: Final = 8000
 """Characters of an answer that are shown."""

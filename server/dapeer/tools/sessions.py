@@ -11,26 +11,22 @@ from anyio import to_thread
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from dapeer import render
-from dapeer.adapters.definition import Definition
-from dapeer.adapters.detection import detect
-from dapeer.adapters.interpreter import find_python
-from dapeer.adapters.own_environment import surroundings
-from dapeer.family import alive, root
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.choice.interpreter import find_python
+from dapeer.adapters.definition.definition import Definition
 from dapeer.peers import Peer
-from dapeer.session import Session
-from dapeer.snapshot import Summary
-from dapeer.stacks import relative
+from dapeer.sessions.family import alive, root
+from dapeer.sessions.session import Session
+from dapeer.system.environment import surroundings
 from dapeer.tools import starting
-from dapeer.tools.arguments import (
-    Milliseconds,
-    SessionId,
-    thread_of,
-)
-from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
-from dapeer.tools.notes import located, noted
-from dapeer.tools.tool import Call, Needs, Reply, tool
-from dapeer.tools.waiting import next_stop
+from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
+from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.tool import Call, Needs, Reply, tool
+from dapeer.tools.base.waiting import next_stop
+from dapeer.view import render
+from dapeer.view.snapshot import Summary
+from dapeer.view.stacks import relative
 
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from dapeer.dap.types import StackFrame
 from dapeer.errors import ArgumentError
-from dapeer.fitting import shortened
-from dapeer.frames import count, is_label
-from dapeer.history import Stop
-from dapeer.session import Session
-from dapeer.stacks import FOLDED, NAME, ROWS, Row, frame_line, frame_path, numbered
-from dapeer.tools.arguments import SessionId, ThreadId, thread_of
-from dapeer.tools.looking import looking
-from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import silence
+from dapeer.mirror.frames import count, is_label
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.session import Session
+from dapeer.text.fitting import shortened
+from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
+from dapeer.tools.base.looking import looking
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.waiting import silence
+from dapeer.view.stacks import FOLDED, NAME, ROWS, Row, frame_line, frame_path, numbered
 
 
 @tool("Stack trace", read_only=True)

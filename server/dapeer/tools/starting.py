@@ -12,12 +12,13 @@ from anyio import to_thread
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from dapeer.adapters.choice import typed
-from dapeer.adapters.definition import Definition
-from dapeer.adapters.detection import detect
-from dapeer.adapters.interpreter import find_python
-from dapeer.adapters.own_environment import surroundings
-from dapeer.configurations import (
+from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.choice.interpreter import find_python
+from dapeer.adapters.definition.definition import Definition
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.launch.configurations import (
     NVIM,
     Configuration,
     Found,
@@ -26,20 +27,21 @@ from dapeer.configurations import (
     in_project,
     together,
 )
-from dapeer.dap.types import SourceBreakpoint
-from dapeer.debugger import Debugger
-from dapeer.errors import AdapterUnknown, ArgumentError
 from dapeer.peers import Peer, unsaved
-from dapeer.plan import Plan
-from dapeer.pushes import Push
-from dapeer.session import Session
-from dapeer.tools.arguments import BreakpointArgument, Milliseconds
-from dapeer.tools.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.plan import Plan
+from dapeer.sessions.pushes import Push
+from dapeer.sessions.session import Session
+from dapeer.system.environment import surroundings
+from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
+from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.tool import Call, Reply, Unlisted, tool
+from dapeer.tools.base.waiting import next_stop
 from dapeer.tools.inheritance import before
-from dapeer.tools.notes import located, noted
 from dapeer.tools.targets import (
+    LaunchRequest,
     RequestName,
-    Wish,
     check_attach,
     check_interpreter,
     checked,
@@ -49,8 +51,6 @@ from dapeer.tools.targets import (
     tests_of,
     wanted_breakpoints,
 )
-from dapeer.tools.tool import Call, Reply, Unlisted, tool
-from dapeer.tools.waiting import next_stop
 
 NOTHING_TO_WAIT_FOR = 1000
 """Milliseconds to wait for a stop after an attach that nothing is going to stop."""
@@ -180,7 +180,7 @@ async def dap_run(
     wanted = {"follow_children": follow_children, "just_my_code": just_my_code}
     inputs |= {name: False for name, value in wanted.items() if not value}
     given = {key: plain(value) for key, value in inputs.items() if value is not None}
-    wish = Wish(type, request, name or "", given, config or {}, exception_filters)
+    wish = LaunchRequest(type, request, name or "", given, config or {}, exception_filters)
     start = await _start(call, wish, configuration, where)
     base = Path(str(start.inputs["cwd"])) if isinstance(start, Plan) else folder_of(cwd, project)
     wanted = wanted_breakpoints(breakpoints, base, project)
@@ -197,7 +197,7 @@ async def dap_run(
 
 
 async def _start(
-    call: Call, wish: Wish, configuration: str | None, where: Where
+    call: Call, wish: LaunchRequest, configuration: str | None, where: Where
 ) -> Plan | InNeovim:
     if configuration is None:
         return await _by_arguments(call, wish, where)
@@ -216,7 +216,7 @@ async def _start(
     return await _by_name(call, wish, chosen, where)
 
 
-async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim:
+async def _by_arguments(call: Call, wish: LaunchRequest, where: Where) -> Plan | InNeovim:
     debugger = call.debugger
     request = "attach" if "core" in wish.inputs else wish.request or "launch"
     inputs = checked(wish.inputs, debugger.project, request)
@@ -241,7 +241,9 @@ async def _by_arguments(call: Call, wish: Wish, where: Where) -> Plan | InNeovim
     return await _here(plan) if there is None else _translated(there, plan, wish)
 
 
-async def _by_name(call: Call, wish: Wish, chosen: Configuration, where: Where) -> Plan | InNeovim:
+async def _by_name(
+    call: Call, wish: LaunchRequest, chosen: Configuration, where: Where
+) -> Plan | InNeovim:
     debugger = call.debugger
     definition = typed(debugger.definitions, chosen.type)
     there = await _neovim(call, where, _nvim_names(chosen.type, definition))
@@ -275,7 +277,7 @@ def _nvim_names(kind: str, definition: Definition | None) -> tuple[str, ...]:
     return (kind, *(definition.names if definition else ()))
 
 
-def _refuse_asking(chosen: Configuration, wish: Wish, *, in_neovim: bool) -> None:
+def _refuse_asking(chosen: Configuration, wish: LaunchRequest, *, in_neovim: bool) -> None:
     asks = chosen.left_to_ask(wish.inputs, wish.config, in_neovim=in_neovim)
     if asks:
         listed = "; ".join(str(ask)[:LONGEST] for ask in asks[:10])
@@ -286,7 +288,7 @@ def _refuse_asking(chosen: Configuration, wish: Wish, *, in_neovim: bool) -> Non
         )
 
 
-def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
+def _translated(there: tuple[Peer, str], plan: Plan, wish: LaunchRequest) -> InNeovim:
     """Return what we would start ourselves as a configuration of nvim-dap."""
     peer, kind = there
     if plan.mappings:
@@ -304,7 +306,9 @@ def _translated(there: tuple[Peer, str], plan: Plan, wish: Wish) -> InNeovim:
     return InNeovim(peer, {"config": {**arguments, **named}, **wish.opts}, plan.launched)
 
 
-def _verbatim(there: tuple[Peer, str], wish: Wish, chosen: Configuration, inputs: Json) -> InNeovim:
+def _verbatim(
+    there: tuple[Peer, str], wish: LaunchRequest, chosen: Configuration, inputs: Json
+) -> InNeovim:
     """Return a configuration as it stands, with what the caller has given over it."""
     peer, kind = there
     given = {key: inputs[key] for key in wish.inputs if key not in _OURS}
@@ -322,7 +326,7 @@ _OURS = ("terminal", "follow_children", "just_my_code")
 """Arguments that no adapter knows by these names."""
 
 
-def _in_its_words(definition: Definition, wish: Wish) -> dict[str, Any]:
+def _in_its_words(definition: Definition, wish: LaunchRequest) -> dict[str, Any]:
     """Return such arguments as the adapter knows them."""
     given = [name for name in _OURS if name in wish.inputs]
     said = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]

@@ -7,29 +7,29 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from dapeer.adapters.choice import able, choose
-from dapeer.adapters.core_dump import read_core
-from dapeer.adapters.definition import LOOPBACK, Definition, names_in
-from dapeer.adapters.detection import detect
-from dapeer.adapters.interpreter import check_version, find_python
+from dapeer.adapters.choice.attachable import check_port, check_process, choose_for_process
+from dapeer.adapters.choice.choice import able, choose
+from dapeer.adapters.choice.core_dump import read_core
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.choice.interpreter import check_version, find_python
+from dapeer.adapters.definition.definition import LOOPBACK, Definition, names_in
+from dapeer.adapters.definition.magic import above
 from dapeer.adapters.mappings import taken
-from dapeer.adapters.named_tests import Launch, Named, launch_of
-from dapeer.adapters.own_environment import surroundings
-from dapeer.adapters.program import above
-from dapeer.adapters.running import check_port, check_process, choose_for_process
-from dapeer.adapters.testing import as_program, node_id
+from dapeer.adapters.runners.named_tests import Launch, Named, launch_of
+from dapeer.adapters.runners.test_files import as_program, node_id
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.debugger import Debugger
 from dapeer.errors import ArgumentError
-from dapeer.plan import Plan
-from dapeer.tools.arguments import BreakpointArgument, check_line, expanded, source_file
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.plan import Plan
+from dapeer.system.environment import surroundings
+from dapeer.tools.base.arguments import BreakpointArgument, check_line, expanded, source_file
 
 Json = Mapping[str, Any]
 RequestName = Literal["launch", "attach"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class LaunchRequest:
     """What a caller has asked to be started; what was not given is not there."""
 
     type: str | None
@@ -200,7 +200,7 @@ _MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml",
 
 
 def plan_of(
-    debugger: Debugger, wish: Wish, request: RequestName, given: Json, config: Json
+    debugger: Debugger, wish: LaunchRequest, request: RequestName, given: Json, config: Json
 ) -> Plan:
     """Return how we would start it ourselves, from arguments that are checked.
 
@@ -240,7 +240,9 @@ def _stops(launch: Launch) -> dict[str, Any]:
     return {"filters": filters, "functions": launch.functions, "conditions": conditions}
 
 
-async def tests_of(wish: Wish, request: RequestName, inputs: Json) -> tuple[Wish, Json]:
+async def tests_of(
+    wish: LaunchRequest, request: RequestName, inputs: Json
+) -> tuple[LaunchRequest, Json]:
     """Return what to start, and its arguments, in the words of a test runner if it is tests.
 
     Raises:

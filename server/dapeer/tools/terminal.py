@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dapeer.errors import Unsupported
-from dapeer.family import news, root
-from dapeer.tools.arguments import Milliseconds, SessionId
-from dapeer.tools.asked import Asked, Evaluate, Show
-from dapeer.tools.deadline import Left
-from dapeer.tools.tool import Call, Reply, tool
-from dapeer.tools.waiting import next_stop, until
+from dapeer.sessions.family import news, root
+from dapeer.tools.base.arguments import Milliseconds, SessionId
+from dapeer.tools.base.asked import Asked, Evaluate, Show
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.waiting import next_stop, until
 
 QUIET = 0.05
 """Seconds without output after which what a program says to its input counts as complete."""

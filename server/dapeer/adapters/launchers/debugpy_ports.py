@@ -17,7 +17,7 @@ from typing import Any
 
 from dapeer.adapters.launchers.debugpy_launcher import NO_TOKEN
 from dapeer.errors import Stranger
-from dapeer.ownership import check_peer, peer_processes, tells
+from dapeer.system.ownership import check_peer, peer_processes, tells
 
 
 def admit_only_us(sockets: Any, servers: Any) -> None:  # noqa: ANN401 - debugpy's modules

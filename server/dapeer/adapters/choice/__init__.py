@@ -1,0 +1,1 @@
+"""Which adapter debugs a program, and whether it is installed."""

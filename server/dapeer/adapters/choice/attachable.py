@@ -1,0 +1,193 @@
+"""Processes that run already: which adapter debugs them, and what keeps it from doing so."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from dapeer.adapters.choice.choice import compiled
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.vocabulary import Attach
+from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.system.ownership import check_listeners
+
+Ready = Callable[[Definition], bool]
+
+SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
+"""Who may attach to whom: 0 every process of a user, 1 a parent, 2 the administrator, 3 nobody."""
+MAY_TRACE = 1 << 19
+"""The capability CAP_SYS_PTRACE."""
+
+KNOCK = 3.0
+"""Seconds in which a port must accept a connection."""
+
+
+def choose_for_process(
+    definitions: Mapping[str, Definition],
+    *,
+    pid: int | None,
+    port: int | None = None,
+    ready: Ready = lambda _: True,
+) -> Definition:
+    """Return the definition for a process by pid, or, without one, for a port to connect to.
+
+    A process is told by its executable: an interpreter that a definition knows, else a compiled
+    program. A port tells nothing unless it is the one that such programs usually listen at: then the
+    first adapter that can connect is taken. Where several fit, the first is taken that is `ready`.
+
+    Raises:
+        AdapterUnknown: None fits.
+    """
+    ranked = sorted(definitions.values(), key=lambda each: each.rank)
+    if pid is None:
+        able = [each for each in ranked if "tcp" in each.attach]
+        usual = [each for each in able if port in each.attach["tcp"].usual_ports]
+        return _first(usual or able, ready, "port")
+    name = _executable(pid)
+    interpreters = [each for each in ranked if name in each.shebangs]
+    if interpreters:
+        return _first(interpreters, ready, "pid")
+    able = compiled([each for each in ranked if "pid" in each.attach], f"/proc/{pid}/exe")
+    return _first(able, ready, "pid")
+
+
+def _first(able: list[Definition], ready: Ready, way: str) -> Definition:
+    if not able:
+        raise AdapterUnknown(f"No adapter is known that attaches by {way}.", "Give a type.")
+    alone = len(able) == 1
+    return next((each for each in able if alone or ready(each)), able[0])
+
+
+def check_process(definition: Definition, pid: int) -> None:
+    """Refuse a process that an adapter cannot attach to; some never answer then.
+
+    Raises:
+        ArgumentError: It is not there, or cannot be attached to.
+    """
+    if not is_running(pid):
+        raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
+    attach = definition.attach.get("pid")
+    if attach is None:
+        raise ArgumentError(
+            f"Process {pid} runs {_executable(pid) or 'something'}, and {definition.id} cannot "
+            "attach to a process by its id.",
+            _other_way(definition.attach.get("tcp"), pid),
+        )
+    if pid == os.getpid():
+        raise ArgumentError("`pid` is dapeer itself.", "It cannot debug itself.")
+    helper = attach.helper.get(sys.platform)
+    if helper and shutil.which(helper) is None:
+        raise ArgumentError(
+            f"Attaching to a running process needs {helper}, which was not found on PATH.",
+            f"Install {helper}, or start the program so that it listens for a debugger at a port.",
+        )
+    if attach.ptrace:
+        _check_trace(pid)
+
+
+def _other_way(attach: Attach | None, pid: int) -> str:
+    if attach is None or not attach.listen:
+        return "Start the program with dap_run."
+    command = attach.listen.replace("${pid}", str(pid))
+    return (
+        f"`{command}` has it listen for a debugger: then attach with port={attach.usual_ports[0]}."
+    )
+
+
+def check_port(host: str, port: int, attach: Attach | None) -> None:
+    """Refuse a port where another user of this machine listens, or nobody, if the adapter would take long to notice.
+
+    Raises:
+        ArgumentError: Nobody does.
+        Stranger: Another user does.
+    """
+    check_listeners(host, port)
+    if attach and attach.knock:
+        try:
+            socket.create_connection((host, port), timeout=KNOCK).close()
+        except OSError as error:
+            raise _nobody(host, port) from error
+
+
+def _nobody(host: str, port: int) -> ArgumentError:
+    return ArgumentError(
+        f"Nothing accepts connections at {host}:{port}.",
+        "Start the program so that it listens there for a debugger, then attach.",
+    )
+
+
+def _check_trace(pid: int) -> None:
+    status = _status(pid)
+    tracer = status.get("TracerPid", "0")
+    if tracer != "0":
+        name = _status(int(tracer)).get("Name", "another program")
+        raise ArgumentError(
+            f"Process {pid} is debugged already, by {name} ({tracer}).", "End that first."
+        )
+    if int(_status(os.getpid()).get("CapEff", "0"), 16) & MAY_TRACE:
+        return
+    owner = status.get("Uid", "").split()[:1]
+    if owner and owner != [str(os.geteuid())]:
+        raise ArgumentError(
+            f"Process {pid} belongs to another user ({owner[0]}).",
+            "Only that user, or the administrator, may debug it.",
+        )
+    scope = ptrace_scope()
+    if scope:
+        raise ArgumentError(
+            f"This system does not let processes debug others: kernel.yama.ptrace_scope is {scope}.",
+            "`sudo sysctl kernel.yama.ptrace_scope=0` allows it until the next start; or start the "
+            "program under the debugger.",
+        )
+
+
+def ptrace_scope(file: Path | None = None) -> int:
+    """Return the system's `ptrace_scope`, 0 where there is none."""
+    try:
+        return int((file or SCOPE).read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process with this id, whoever owns it; one that nobody has buried is none."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return not _status(pid).get("State", "").startswith("Z")
+
+
+def _status(pid: int) -> Mapping[str, str]:
+    """Return what Linux tells of a process, nothing elsewhere."""
+    try:
+        lines: Iterable[str] = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _executable(pid: int) -> str:
+    """Return the name of a process's executable without its version, empty where the system does not tell."""
+    try:
+        name = Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
+    return re.sub(r"[\d.]+$", "", name.removesuffix(" (deleted)"))
+
+
+def command_line(pid: int, pattern: str) -> str:
+    """Return what the first group of a pattern finds in a process's command line; empty where it finds nothing."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    found = re.search(pattern, words.replace("\0", " ").strip(), re.DOTALL) if pattern else None
+    return found[1] if found else ""

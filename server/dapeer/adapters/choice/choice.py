@@ -1,0 +1,131 @@
+"""Which adapter debugs a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.magic import has_section, holds, is_binary, shebang
+from dapeer.errors import AdapterUnknown, ArgumentError
+
+Definitions = Mapping[str, Definition]
+Ready = Callable[[Definition], bool]
+
+
+def choose(
+    definitions: Definitions,
+    *,
+    type: str | None,  # noqa: A002 - the word of launch.json
+    program: str | None,
+    module: str | None,
+    code: str | None,
+    ready: Ready = lambda _: True,
+) -> Definition:
+    """Return the definition for a program: of this type, or else as the program itself tells.
+
+    `type` is an id, an alias, a type that it stands in for, or a language. Where several fit, the
+    first is taken that is `ready`, which is asked only then.
+
+    Raises:
+        AdapterUnknown: None fits; the hint lists the types that there are.
+        ArgumentError: The program is a folder that nobody can run.
+    """
+    if type is not None:
+        found = typed(definitions, type, ready)
+        if found is None:
+            raise AdapterUnknown(f"There is no adapter of type `{type}`.", _types(definitions))
+    elif program is not None:
+        found = _for_program(definitions, program, ready)
+    else:
+        name = "module" if module is not None else "code"
+        able = [d for d in definitions.values() if d.uses(name)]
+        found = _best(able, ready) if module is not None or code is not None else None
+        if found is None:
+            raise AdapterUnknown(
+                "There is no program to tell the adapter from.", _types(definitions)
+            )
+    if program is not None and not Path(program).is_file():
+        check_folder(found, program)
+    return found
+
+
+def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition | None:
+    """Return the definition that is meant by a type."""
+    named = [d for d in definitions.values() if kind in d.names]
+    others = [d for d in definitions.values() if kind in d.stands_in_for]
+    speaking = [d for d in definitions.values() if kind.lower() in {d.id, *d.languages}]
+    # The one that has the name comes first, whatever its rank.
+    return _best(named + _ranked(others), ready) or _best(_ranked(speaking), ready)
+
+
+def able(
+    definitions: Definitions, definition: Definition, name: str, ready: Ready = lambda _: True
+) -> list[str]:
+    """Return the other adapters for the same languages that have a use for an argument at a launch."""
+    languages = {*definition.languages}
+    others = [d for d in _ranked(definitions.values()) if languages & {*d.languages}]
+    return [d.id for d in others if d is not definition and d.uses(name) and ready(d)]
+
+
+def check_folder(definition: Definition, program: str) -> None:
+    """Raise `ArgumentError` when the program is a folder that the adapter cannot run."""
+    if Path(program).is_dir() and not holds(program, definition.folders):
+        raise _directory(program)
+
+
+def _for_program(definitions: Definitions, program: str, ready: Ready) -> Definition:
+    known = _ranked(definitions.values())
+    found = _best(_fitting(known, program), ready)
+    if found:
+        return found
+    if Path(program).is_dir():
+        raise _directory(program)
+    suffix = Path(program).suffix.lower()
+    if compiler := _best([d for d in known if d.binaries and suffix in d.extensions], ready):
+        raise AdapterUnknown(
+            f"{program} is source code; {compiler.id} debugs the program compiled from it.",
+            "Compile it with debug information (-g -O0) and give the executable.",
+        )
+    raise AdapterUnknown(f"No adapter is known for {program}.", _types(definitions))
+
+
+def _fitting(known: list[Definition], program: str) -> list[Definition]:
+    """Return the definitions for a program, by the first sign of it that tells anything."""
+    path = Path(program)
+    if path.is_dir():
+        return [d for d in known if holds(program, d.folders)]
+    if is_binary(program):
+        return compiled(known, program)
+    named = [d for d in known if d.is_named(path.name)]
+    suffix = path.suffix.lower()
+    interpreter = shebang(program)
+    return (
+        named
+        or [d for d in known if not d.binaries and suffix in d.extensions]
+        or [d for d in known if interpreter in d.shebangs]
+    )
+
+
+def compiled(known: Iterable[Definition], program: str) -> list[Definition]:
+    """Return the definitions for a compiled program, first those that know its compiler's mark."""
+    marked = [d for d in known if d.sections and has_section(program, d.sections)]
+    return marked + [d for d in known if d.binaries and d not in marked]
+
+
+def _ranked(definitions: Iterable[Definition]) -> list[Definition]:
+    return sorted(definitions, key=lambda definition: definition.rank)
+
+
+def _best(candidates: Sequence[Definition], ready: Ready) -> Definition | None:
+    """Return the first that is ready; the first of all where none is, or where it is alone."""
+    alone = len(candidates) == 1
+    return next((each for each in candidates if alone or ready(each)), next(iter(candidates), None))
+
+
+def _directory(program: str) -> ArgumentError:
+    return ArgumentError(f"`program`: {program} is a directory.", "Give the file to run in it.")
+
+
+def _types(definitions: Definitions) -> str:
+    return f"Give a type: {', '.join(sorted(definitions)) or 'none is defined'}."

@@ -1,0 +1,121 @@
+"""What a core dump tells about the program that died: which it was, and of what. Only files are read."""
+
+from __future__ import annotations
+
+import signal
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from dapeer.adapters.definition.magic import is_binary
+from dapeer.errors import ArgumentError
+
+# ELF, 64 bit, little-endian: see elf(5) and core(5).
+_HEADER = struct.Struct("<4s12xHHIQQQIHHH6x")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_NOTE = struct.Struct("<III")
+_CORE, _NOTES = 4, 4
+_PRSTATUS, _PRPSINFO, _SIGINFO, _FILE = 1, 3, 0x53494749, 0x46494C45
+_NAME = slice(40, 56)
+"""Where NT_PRPSINFO has the program's name, cut to 15 bytes."""
+_WITH_ADDRESS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
+_MOST_NOTES = 1 << 26
+"""Bytes of notes that are read; each thread has about 4,000."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreDump:
+    """A core dump."""
+
+    path: str
+    program: str = ""
+    """The executable, as far as the dump tells."""
+    cause: str = ""
+    """The signal, with the address that it is about: `SIGSEGV at address 0x0`."""
+
+
+def read_core(path: str) -> CoreDump:
+    """Read what a core dump tells about itself: of Linux, 64 bit, most; of others, that it is one.
+
+    Raises:
+        ArgumentError: It is no core dump.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            notes = list(_notes(file))
+    except (OSError, struct.error) as error:
+        raise ArgumentError(f"`core`: {path} cannot be read: {error}.", _HINT) from error
+    if notes and notes[0] is None:
+        raise ArgumentError(f"`core`: {path} is no core dump.", _HINT)
+    known = [note for note in notes if note is not None]
+    return CoreDump(path, _program(known), _cause(known))
+
+
+_HINT = "Give the file that the system has written; `coredumpctl dump -o FILE PID` gets one from systemd."
+
+
+def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
+    """Yield type and content of each note; None where the file is no core dump."""
+    first = file.read(_HEADER.size)
+    is_elf = first.startswith(b"\x7fELF") and len(first) == _HEADER.size
+    if not is_elf or struct.unpack_from("<H", first, 16)[0] != _CORE:
+        yield None
+        return
+    if first[4:6] != b"\x02\x01":
+        return
+    *_, offset, _, _, _, size, count = _HEADER.unpack(first)
+    for number in range(count):
+        file.seek(offset + number * size)
+        kind, _, start, _, _, length, *_ = _SEGMENT.unpack(file.read(_SEGMENT.size))
+        if kind == _NOTES:
+            file.seek(start)
+            yield from _in_segment(file.read(min(length, _MOST_NOTES)))
+
+
+def _in_segment(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + _NOTE.size <= len(data):
+        name, length, kind = _NOTE.unpack_from(data, at)
+        at += _NOTE.size + _aligned(name)
+        yield kind, data[at : at + length]
+        at += _aligned(length)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 4) * 4
+
+
+def _program(notes: list[tuple[int, bytes]]) -> str:
+    """Return the executable: among the mapped files the one that has the program's name."""
+    name = next((_text(each[_NAME]) for kind, each in notes if kind == _PRPSINFO), "")
+    mapped = next((_files(each) for kind, each in notes if kind == _FILE), list[str]())
+    named = [path for path in mapped if name and Path(path).name[:15] == name]
+    return next((path for path in (*named, *mapped) if is_binary(path)), "")
+
+
+def _files(content: bytes) -> list[str]:
+    count = int.from_bytes(content[:8], "little")
+    return [_text(name) for name in content[16 + 24 * count :].split(b"\0")]
+
+
+def _cause(notes: list[tuple[int, bytes]]) -> str:
+    """Return what killed the program; the thread that it hit is the first."""
+    number = next((_integer(each, 0) for kind, each in notes if kind == _PRSTATUS), 0)
+    about = next((each for kind, each in notes if kind == _SIGINFO), b"")
+    number = number or _integer(about, 0)
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return ""
+    address = int.from_bytes(about[16:24], "little")
+    return f"{name} at address {address:#x}" if about and number in _WITH_ADDRESS else name
+
+
+def _integer(content: bytes, at: int) -> int:
+    return int.from_bytes(content[at : at + 4], "little")
+
+
+def _text(content: bytes) -> str:
+    return content.partition(b"\0")[0].decode("utf-8", "surrogateescape")

@@ -1,0 +1,170 @@
+"""Whether an adapter is installed, and how to get it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import glob
+import importlib.util
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from dapeer.adapters.definition.definition import Definition, own_values
+from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.vocabulary import Need, Version
+
+Found: TypeAlias = Mapping[str, str]
+
+SECONDS_FOR_VERSION = 3
+"""A program that needs longer has no version that is known."""
+LONGEST_VERSION = 1 << 16
+"""Bytes of what it prints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What was found of an adapter on this machine."""
+
+    ready: bool
+    version: str = ""
+    missing: str = ""
+    """What is not there, as the end of a sentence; empty when it is ready."""
+    install: str = ""
+    """The one command that gets the adapter."""
+    found: Found = field(default_factory=dict[str, str])
+    """Values of placeholders, like `gdb`: its path."""
+
+
+def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
+    """Look for an adapter: on PATH, and beside the interpreter that runs dapeer.
+
+    It may start a program to ask for its version, once per file, so it blocks: call it in a thread.
+    `python` is the value of `${python}`.
+    """
+    needs = definition.detect
+    groups = [[need] for need in needs.all] + ([list(needs.any)] if needs.any else [])
+    choices = [list(itertools.chain.from_iterable(map(_candidates, group))) for group in groups]
+    install = _install(definition)
+    for group, choice in zip(groups, choices, strict=True):
+        if not choice:
+            names = " or ".join(need.names[0] for need in group)
+            return Detection(ready=False, missing=f"{names} was not found", install=install)
+    old = ""
+    for combination in itertools.product(*choices):
+        found = {name: value for part in combination for name, value in part.items()}
+        version = _version(needs.version, {**own_values(), "python": python, **found})
+        if needs.version is None or _at_least(version, needs.version.min):
+            return Detection(ready=True, version=version, install=install, found=found)
+        old = old or f"{version or 'its version'} is too old, {needs.version.min} is needed"
+    return Detection(ready=False, missing=f"{definition.id} {old}", install=install)
+
+
+def _candidates(need: Need) -> Iterator[Found]:
+    """Yield each way in which something needed is there, as values of placeholders."""
+    match need.kind:
+        case "executable":
+            for path in itertools.chain.from_iterable(map(_executables, need.names)):
+                yield {"executable": path, need.names[0]: path}
+        case "python_module":
+            yield from ({} for name in need.names if _has_module(name))
+        case "file":
+            for path in itertools.chain.from_iterable(map(_files, need.names)):
+                yield {"file": path, "file_dir": str(Path(path).parent)}
+
+
+def _has_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # of a package that is not there
+        return False
+
+
+def _executables(name: str) -> Iterator[str]:
+    name = os.path.expanduser(name)  # noqa: PTH111 - a name on PATH is no path
+    folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
+    for folder in dict.fromkeys(folders):
+        if path := shutil.which(name, path=folder or os.curdir):
+            yield os.path.abspath(path)  # noqa: PTH100 - resolve() would leave a venv by its links
+
+
+def _files(pattern: str) -> list[str]:
+    path = os.path.expanduser(os.path.expandvars(pattern))  # noqa: PTH111 - a pattern, not a path
+    return sorted(glob.glob(path), reverse=True)  # noqa: PTH207 - an absolute pattern
+
+
+def _version(version: Version | None, values: Mapping[str, object]) -> str:
+    if version is None:
+        return ""
+    command = cast("list[str]", fill(version.command, values))
+    try:
+        changed = Path(command[0]).stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    found = re.search(version.regex, _asked(tuple(command), changed))
+    return found[1] if found else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _asked(command: tuple[str, ...], changed: int) -> str:  # noqa: ARG001 - part of the key
+    """Return what a command prints; asked again only when its file has changed."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # What it has started, and left behind with our pipe, ends with it.
+            start_new_session=True,
+        )
+    except OSError:
+        return ""
+    timer = threading.Timer(SECONDS_FOR_VERSION, _kill, (process,))
+    timer.start()
+    with process:
+        said = process.stdout.read(LONGEST_VERSION) if process.stdout else b""
+        _kill(process)
+        timer.cancel()
+    return said.decode("utf-8", "replace")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    # Its number is its own as long as nobody has waited for it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _at_least(version: str, minimum: str) -> bool:
+    def numbers(text: str) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", text)]
+
+    return minimum == "0" or numbers(version) >= numbers(minimum)
+
+
+def _install(definition: Definition) -> str:
+    """Return the best command to get the adapter here: first one whose installer is there."""
+    fitting = [install for install in definition.install if install.fits()]
+    there = [way for way in fitting if way.manager == "pip" or shutil.which(way.manager)]
+    way = next(iter(there or fitting or definition.install), None)
+    if way is None:
+        return ""
+    # Into the environment that runs dapeer: what is installed there is found.
+    command = re.sub(r"^pip install\b", _pip_install(), way.command)
+    # Who is not root needs its rights; in a container there is often nobody else, and no sudo.
+    sudo = command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
+    return f"sudo {command}" if sudo else command
+
+
+def _pip_install() -> str:
+    if _has_module("pip"):
+        return f"{sys.executable} -m pip install"
+    return f"uv pip install --python {sys.executable}"

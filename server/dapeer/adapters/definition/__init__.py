@@ -1,0 +1,1 @@
+"""What a definition file says of a debug adapter."""

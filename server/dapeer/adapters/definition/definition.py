@@ -1,0 +1,394 @@
+"""Definitions of debug adapters: one TOML file, one adapter. Its tables are in `vocabulary`."""
+
+from __future__ import annotations
+
+import collections
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from dapeer.adapters.definition.hints import Hint
+from dapeer.adapters.definition.magic import PARTS, fits, inside, parts, shebang
+from dapeer.adapters.definition.placeholders import UNSET, either, fill, placeholders
+from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.stopping import Stopping
+from dapeer.adapters.definition.table import LAUNCHERS, Table, parsed
+from dapeer.adapters.definition.vocabulary import (
+    Attach,
+    Children,
+    Detect,
+    Install,
+    Interpreter,
+    Tests,
+    Timeouts,
+    TransportTable,
+    Variant,
+    sight,
+)
+from dapeer.adapters.definition.ways import WAYS, check_way, way_of
+from dapeer.errors import ArgumentError, DefinitionError
+from dapeer.mirror.places import Sight
+from dapeer.system.environment import surroundings
+
+RequestName: TypeAlias = Literal["launch", "attach"]
+Inputs: TypeAlias = Mapping[str, object]
+
+TARGETS = ("program", "module", "code")
+INPUTS = (
+    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children",
+    "just_my_code", "pid", "host", "port", "core",
+)  # fmt: skip
+OWN = (
+    "environment", "dapeer_python", "launchers", "socket", "tmpdir", "tty", "project", "inside", *PARTS,
+)  # fmt: skip
+"""Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
+user's), the interpreter that runs dapeer, the folder of our launchers, the Unix socket that a server
+is to listen at, a folder that is the session's own and gone after it, the terminal that the program
+is to run in, the folder of the project that it belongs to, the file that a variant has looked for,
+and parts of `program`."""
+
+CANNOT = ("condition", "condition_errors", "exit_code", "expressions", "set_variable")
+"""Conditions of breakpoints; telling that one cannot be evaluated; telling the program's exit code; evaluating more than the name of a
+variable; changing a variable."""
+
+LATE = ("socket", "tmpdir", "tty")
+"""Placeholders that have values only when the adapter is started; in arguments they stay till then."""
+
+LOOPBACK = "127.0.0.1"
+
+# A caller fills these in by itself, so an adapter that has no use for them is no mistake.
+_HARMLESS = ("cwd", "python", "follow_children")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One debug adapter: how to find, install and start it, and what to tell it."""
+
+    id: str
+    title: str
+    aliases: tuple[str, ...]
+    """Other names of the same adapter, in launch.json and in Neovim."""
+    stands_in_for: tuple[str, ...]
+    """Other adapters, whose configurations it can run where they are missing."""
+    languages: tuple[str, ...]
+    extensions: tuple[str, ...]
+    shebangs: tuple[str, ...]
+    files: tuple[str, ...]
+    """Patterns of file names that it is chosen for, too."""
+    folders: tuple[str, ...]
+    """A folder with a file whose name fits one of these patterns is a program."""
+    binaries: bool
+    """It debugs compiled programs: `extensions` are of their sources."""
+    sections: tuple[str, ...]
+    """A compiled program with a section of such a name is rather for it than for the others."""
+    rank: int
+    """Where several adapters fit and are there, the one of the lowest rank is taken."""
+    adapter_id: str
+    detect: Detect
+    install: tuple[Install, ...]
+    transport: TransportTable
+    launch: Mapping[str, Any]
+    launch_variants: tuple[Variant, ...]
+    launch_env: Mapping[str, str]
+    attach: Mapping[str, Attach]
+    """By way: `pid`, `tcp`, `core`."""
+    interpreter: Interpreter
+    children: Children | None
+    tests: Tests | None
+    stopping: Stopping
+    sight: Sight
+    cannot: tuple[str, ...]
+    """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
+    open_to_others: str
+    """What another user of the machine can do while it debugs, a sentence; empty: nothing."""
+    hints: tuple[Hint, ...]
+    timeouts: Timeouts
+    quirks: Quirks
+    path: Path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The id and the aliases."""
+        return (self.id, *self.aliases)
+
+    def arguments(
+        self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return the arguments of the `launch` or `attach` request.
+
+        An input that is None is unset, and so is every key that needs it. The user's `config` wins,
+        key by key, and is passed on untouched.
+
+        Raises:
+            ArgumentError: An input is missing, or this adapter has no use for it.
+        """
+        variants = self._variants(inputs, config) if request == "launch" else ()
+        template = self._template(request, inputs, variants)
+        if request == "launch":
+            self._check_target(inputs, config)
+        for name in self.useless(request, inputs, config):
+            raise self.refusal(request, name)
+        filled = fill(template, {**self.values(inputs), **inside(inputs, variants)})
+        return {**({} if filled is UNSET else cast("dict[str, object]", filled)), **config}
+
+    def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
+        """Return the error for an argument that it has no use for; `others` have one."""
+        instead = f", or choose a type that has one: {', '.join(others)}" if others else ""
+        return ArgumentError(
+            f"{self.id} has no use for `{name}` in a {request} request.", f"Leave it out{instead}."
+        )
+
+    def request_of(self, request: RequestName, inputs: Inputs) -> str:
+        """Return the request to send: some adapters only know `attach`, to the program they start."""
+        if request == "launch":
+            return self.quirks.launch_request
+        way = self._way(inputs)
+        return self.attach[way].sent_as if way else request
+
+    def uses(self, name: str) -> bool:
+        """Whether an input can be told at a launch."""
+        given = {name for variant in self.launch_variants for name in variant.given}
+        own = {"terminal"} if self.needs_terminal else set[str]()
+        return name in self._names_at_launch | given | own
+
+    @property
+    def _names_at_launch(self) -> set[str]:
+        """The placeholders of the launch and its variants, and those of the command."""
+        templates = [self.launch, *(variant.arguments for variant in self.launch_variants)]
+        return names_in([*templates, self.launch_env], self.transport)
+
+    @property
+    def needs_terminal(self) -> bool:
+        """Whether a program that is to run in a terminal gets one of ours with the adapter's start."""
+        return self.transport.stdin == "program" or "tty" in self._names_at_launch
+
+    @property
+    def tamed(self) -> bool:
+        """Whether what the adapter sends has to be made ordinary."""
+        late = self._names_at_launch & {*LATE}
+        return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
+
+    def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
+        """Return how messages travel for this request."""
+        if request == "launch":
+            own = [each.transport for each in self._variants(inputs, {}) if each.transport]
+            return own[-1] if own else self.transport
+        way = self._way(inputs)
+        return (self.attach[way].transport if way else None) or self.transport
+
+    def values(self, inputs: Inputs) -> dict[str, object]:
+        """Return the value of each placeholder that has one."""
+        user = cast("Mapping[str, str]", inputs.get("env") or {})
+        late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
+        more = cast("Mapping[str, str]", fill(self.launch_env, late) if self.launch_env else {})
+        # What is typed is read by lines, so nothing is gained by what draws on a screen.
+        plain = {"TERM": "dumb"} if inputs.get("terminal") and self.needs_terminal else {}
+        environment = {**({} if more is UNSET else more), **plain, **user}
+        known = {
+            **inputs,
+            "host": inputs.get("host") or LOOPBACK,
+            "env": environment or None,
+            "environment": {**surroundings(Path(str(inputs.get("cwd") or "."))), **environment},
+            **parts(inputs.get("program")),
+            **late,
+            **own_values(),
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+    def accepts(self, path: str) -> bool:
+        """Whether breakpoints of this source file may be sent to the adapter.
+
+        Files without an extension are told by their first line, and accepted when it tells nothing.
+        """
+        suffix = Path(path).suffix
+        if self.is_named(Path(path).name):
+            return True
+        if suffix or not self.extensions:
+            return not self.extensions or suffix.lower() in self.extensions
+        return shebang(path) in {None, *self.shebangs}
+
+    def is_named(self, name: str) -> bool:
+        """Whether a file of this name is its program, whatever the extension tells."""
+        return any(fnmatch(name, pattern) for pattern in self.files)
+
+    def _way(self, inputs: Inputs) -> str | None:
+        """Return which of `[attach.*]` is meant; None: only the user's config says it."""
+        return check_way(way_of(inputs), self.id, self.attach)
+
+    def _variants(self, inputs: Inputs, config: Mapping[str, object]) -> Sequence[Variant]:
+        return [each for each in self.launch_variants if fits(each, inputs, config)]
+
+    def _template(
+        self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]
+    ) -> Mapping[str, Any]:
+        if request == "launch":
+            over = [dict(each.arguments) for each in reversed(variants)]
+            return dict(collections.ChainMap(*over, dict(self.launch)))
+        way = self._way(inputs)
+        return self.attach[way].arguments if way else {}
+
+    def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:
+        offered = [name for name in TARGETS if self.uses(name)]
+        given = [name for name in TARGETS if inputs.get(name) is not None]
+        if len(given) > 1:
+            raise ArgumentError(
+                f"`{given[0]}` and `{given[1]}` exclude each other.", "Give one of them."
+            )
+        if offered and not given and not config.keys() & {*TARGETS}:
+            raise ArgumentError(
+                f"There is nothing to run: {self.id} needs {either(offered)}.",
+                "To attach to a running program, say request: attach.",
+            )
+
+    def useless(
+        self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
+    ) -> list[str]:
+        """Return the arguments that are given and that the adapter has no use for."""
+        variants = self._variants(inputs, config) if request == "launch" else ()
+        template = self._template(request, inputs, variants)
+        used = names_in(template, self.transport_of(request, inputs))
+        if request == "launch":
+            used |= {name for name in ("terminal", "follow_children") if self.uses(name)}
+            used |= {name for variant in self.launch_variants for name in variant.given}
+        # One of two ways to say what the environment is.
+        used |= {"env"} if "environment" in used else set()
+        # It always stops there; the stop is told or not.
+        used |= {"stop_on_entry"} if self.quirks.skip_first_stop else set()
+        used |= {"host", "port"} if self.transport_of(request, inputs).kind == "connect" else set()
+        return [
+            name
+            for name in INPUTS
+            # It is only given to say no.
+            if (inputs.get(name) or (name == "just_my_code" and name in inputs))
+            and name not in used
+            and name not in _HARMLESS
+        ]
+
+
+def own_values() -> dict[str, object]:
+    """Return the placeholders that depend on nothing but this installation."""
+    return {
+        "dapeer_python": sys.executable,
+        "launchers": str(LAUNCHERS),
+    }
+
+
+def names_in(table: object, transport: TransportTable) -> set[str]:
+    """Return the placeholders that a table of arguments and a transport use."""
+    used = (table, transport.command, transport.env, transport.cwd)
+    names = {name for part in used for _, name in placeholders(part, "")}
+    return names | ({"program"} if names & {*PARTS} else set())
+
+
+def shipped() -> Path:
+    """Return the folder of our own definitions: in a wheel inside the package, else in the checkout."""
+    package = Path(__file__).parents[2]
+    packed = package / "_adapters"
+    return packed if packed.is_dir() else package.parents[1] / "adapters"
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own definitions; it need not exist."""
+    configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(configuration) / "dapeer" / "adapters"
+
+
+def load_all(*folders: Path) -> dict[str, Definition]:
+    """Return the definitions in these folders by id, those of later folders first.
+
+    Of two with one id the later folder's wins. A folder that does not exist is empty.
+
+    Raises:
+        DefinitionError: A file is wrong, or one folder defines an id twice.
+    """
+    definitions: dict[str, Definition] = {}
+    for folder in reversed(folders):
+        here: dict[str, Definition] = {}
+        for path in sorted(folder.glob("*.toml")):
+            definition = load(path)
+            if definition.id in here:
+                other = here[definition.id].path.name
+                raise DefinitionError(
+                    f"{path}: id `{definition.id}` is defined by {other} too.",
+                    "Give one of them another id.",
+                )
+            here[definition.id] = definition
+        definitions = {**definitions, **{k: v for k, v in here.items() if k not in definitions}}
+    return definitions
+
+
+def load(path: Path) -> Definition:
+    """Read one definition file.
+
+    Raises:
+        DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
+    """
+    values = parsed(path)
+    definition = _definition(Table(path, "", values), path)
+    _check_placeholders(definition, values)
+    return definition
+
+
+def _definition(table: Table, path: Path) -> Definition:
+    launch_env = table.table("launch_env")
+    attach = table.table("attach")
+    definition = Definition(
+        id=table.text("id"),
+        title=table.get("title", str, table.text("id")),
+        aliases=table.texts("aliases"),
+        stands_in_for=table.texts("stands_in_for"),
+        languages=table.texts("languages"),
+        extensions=table.texts("extensions"),
+        shebangs=table.texts("shebangs"),
+        files=table.texts("files"),
+        folders=table.texts("folders"),
+        binaries=table.get("binaries", bool, default=False),
+        sections=table.texts("sections"),
+        rank=table.get("rank", int, 1),
+        adapter_id=table.text("adapter_id"),
+        detect=Detect.read(table.table("detect")),
+        install=tuple(map(Install.read, table.tables("install"))),
+        transport=TransportTable.read(table.table("transport")),
+        launch=table.table("launch").free(),
+        launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
+        launch_env={name: launch_env.text(name) for name in launch_env},
+        attach={way: Attach.read(attach.table(way)) for way in WAYS if way in attach},
+        interpreter=Interpreter.read(table.table("interpreter")),
+        children=Children.read(table.table("children")) if "children" in table else None,
+        cannot=table.some_of("cannot", CANNOT),
+        tests=Tests.read(table.table("tests")) if "tests" in table else None,
+        stopping=Stopping.read(table),
+        open_to_others=table.get("open_to_others", str, ""),
+        hints=tuple(map(Hint.read, table.tables("hint"))),
+        sight=sight(table.table("threads")),
+        timeouts=Timeouts.read(table.table("timeouts")),
+        quirks=Quirks.read(table.table("quirks")),
+        path=path,
+    )
+    attach.done()
+    table.done()
+    return definition
+
+
+def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
+    known = {*INPUTS, *OWN, *definition.detect.placeholders()}
+    for key in (
+        "detect",
+        "transport",
+        "launch",
+        "launch_env",
+        "launch_variant",
+        "attach",
+        "tests",
+        "hint",
+    ):
+        for place, name in placeholders(values.get(key), key):
+            if name not in known:
+                raise DefinitionError(
+                    f"{definition.path}: unknown placeholder ${{{name}}} in {place}.",
+                    f"Known placeholders: {', '.join(sorted(known))}.",
+                )

@@ -1,0 +1,137 @@
+"""What an adapter prints of a condition or log message that it could not evaluate, as an event. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, TypeAlias
+
+from dapeer.dap.messages import Event, Request
+from dapeer.mirror.failures import EVENT
+
+KINDS = {
+    "condition": "condition",
+    "hit_condition": "hitCondition",
+    "log_message": "logMessage",
+}
+"""By key of a definition: the option of a breakpoint that fails."""
+
+OUTPUT = ("condition", "hit_condition")
+"""Of these the whole output tells; a failure in a log message leaves the rest of that: see `log_points`."""
+
+BEGINS = "begins"
+"""A pattern: output from there on is held back, as far as `HELD`, until all of what is told is there."""
+HELD = 2000
+"""Characters."""
+
+
+_WORD = re.compile(r"\w+")
+FEW = 4
+"""Breakpoints that one failure may be of, which are all named."""
+
+LEGIBLE = 65_536
+"""Characters of a text that patterns are tried on; an adapter and its program print in smaller pieces."""
+LEGIBLE_LINE = 4096
+"""Characters of a line: a pattern may take their square of steps, or worse."""
+
+
+def is_legible(text: str) -> bool:
+    """Whether patterns are tried on a text: none is meant for what nobody could read."""
+    return len(text) <= LEGIBLE and all(len(line) <= LEGIBLE_LINE for line in text.split("\n"))
+
+
+def category_of(body: Mapping[str, Any]) -> str:
+    """Return the category of an output; an adapter's own are the console's."""
+    category = body.get("category")
+    return category if category in {"stdout", "stderr"} else "console"
+
+
+Sent: TypeAlias = dict[str, list[Mapping[str, Any]]]
+"""By path the breakpoints that an adapter was told, over whichever connection: one may tell what another's has done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A breakpoint with such an option that was sent."""
+
+    path: str
+    line: int
+    expression: str
+
+
+class Misfires:
+    """Reads output by the patterns of a definition: by kind, with groups of what `breakpointFailed` tells.
+
+    What an adapter leaves out, the expression or the place, is known where only one breakpoint can be meant.
+    """
+
+    def __init__(self, patterns: Mapping[str, str], sent: Sent | None = None) -> None:
+        self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
+        self._begins = patterns.get(BEGINS, "")
+        self._held: dict[str, str] = {}
+        self._sent: Sent = {} if sent is None else sent
+
+    def sent(self, request: Request) -> None:
+        """Take note of the breakpoints that an adapter is told."""
+        if request.command == "setBreakpoints":
+            path = str(request.arguments["source"].get("path"))
+            self._sent[path] = list(request.arguments.get("breakpoints") or ())
+
+    def read(self, category: str, text: str) -> tuple[str, list[Event]]:
+        """Return output without what it says of failures, and these; what may be the beginning of one is held back."""
+        events: list[Event] = []
+        text = self._held.pop(category, "") + text
+        if not is_legible(text):
+            return text, events
+        for kind, pattern in self._patterns.items():
+
+            def told(found: re.Match[str], kind: str = kind) -> str:
+                events.append(self._event(kind, found.groupdict()))
+                return ""
+
+            text = re.sub(pattern, told, text, flags=re.MULTILINE)
+        begun = re.search(self._begins, text, re.MULTILINE) if self._begins else None
+        if begun and len(text) - begun.start() < HELD:
+            self._held[category], text = text[begun.start() :], text[: begun.start()]
+        return text, events
+
+    def held(self) -> Iterator[Event]:
+        """Yield the output that was held back, when nothing follows it."""
+        for category, text in self._held.items():
+            yield Event("output", {"category": category, "output": text})
+        self._held = {}
+
+    def _event(self, kind: str, told: Mapping[str, str | None]) -> Event:
+        error = " ".join(str(told.get("error") or told.get("reason") or "").split())
+        meant = self._meant(kind, told, error)
+        one = meant[0] if len(meant) == 1 else Asked("", 0, told.get("expression") or "")
+        if 1 < len(meant) <= FEW:
+            error += (
+                f" (at {' or '.join(f'{PurePath(each.path).name}:{each.line}' for each in meant)})"
+            )
+        body = {
+            "kind": kind.replace("_", " "),
+            "expression": one.expression,
+            "path": one.path,
+            "line": one.line,
+            "error": error,
+        }
+        return Event(EVENT, body)
+
+    def _meant(self, kind: str, told: Mapping[str, str | None], error: str) -> list[Asked]:
+        """Return the breakpoints that a failure may be of, as far as what is told of it says."""
+        expression, line = told.get("expression"), told.get("line")
+        meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
+        if line is not None:
+            meant = [each for each in meant if each.line == int(line)] or meant
+        # An error mostly names what it is about.
+        named = set(_WORD.findall(error))
+        return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
+
+    def _asked(self, kind: str) -> Iterator[Asked]:
+        for path, breakpoints in self._sent.items():
+            for each in breakpoints:
+                if KINDS[kind] in each:
+                    yield Asked(path, int(each["line"]), str(each[KINDS[kind]]))

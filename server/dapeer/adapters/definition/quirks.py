@@ -1,0 +1,153 @@
+"""What single adapters do differently, by name: the one place where such a name means something. Pure."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, cast
+
+from dapeer.adapters.definition.misfires import BEGINS, KINDS
+from dapeer.adapters.definition.table import Table
+from dapeer.dap.requests import NEEDS, OPTIONS
+
+ExitCode: TypeAlias = Literal["plain", "256-signal", "signal"]
+EXIT_CODES: tuple[ExitCode, ...] = ("plain", "256-signal", "signal")
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """The `[quirks]` table of a definition."""
+
+    exit_code: ExitCode = "plain"
+    """How `exited.exitCode` tells a deadly signal: not at all, as 256 - signal, or as the signal."""
+    exit_code_in_output: str = ""
+    """A regular expression: output whose first group is the exit code, where `exited` is missing."""
+    repl_is_command: bool = False
+    """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
+    detach_launched: bool = True
+    """False: a launched program cannot be let go; `disconnect` would not be answered."""
+    killed_first: Literal["", "program", "adapter"] = ""
+    """What is killed when a program that is stopped is to end, for the adapter would let it run on: the
+    program, or the adapter, in whose process it runs."""
+    launch_request: Literal["launch", "attach"] = "launch"
+    """What is sent to launch: `attach` where the adapter's command has started the program."""
+    skip_first_stop: str = ""
+    """The reason of a stop before the first line that nobody has asked for."""
+    pause_reads: str = ""
+    """A regular expression: the description of an `exception` that is the answer to a pause."""
+    unasked_step: str = ""
+    """What it really is when it tells of a `step` that nobody has asked for: `exception`."""
+    terminal_output: bool = False
+    """The program's output has passed a terminal, which ends lines with CR LF."""
+    own_words: str = ""
+    """A regular expression: lines of output that are the adapter's, who greets, and says what its
+    events say."""
+    own_console: str = ""
+    """The same, of output in the category `console` only, where a program may print such lines, too."""
+    runs_meanwhile: str = ""
+    """A regular expression: output that says that other threads run until the adapter can answer; the
+    `continued` and `stopped` that tell of it are no news."""
+    last_words_of_adapter: bool = False
+    """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
+    refuses: tuple[str, ...] = ()
+    """Requests, and options of requests, that it advertises, but does not know."""
+
+    hit_conditions: str = ""
+    """A regular expression: all of a hit condition that it understands; of others it takes no notice."""
+    passes_hits: bool = False
+    """It takes a number as hit condition for how many hits to pass by; others stop at the hit of that number."""
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Regular expressions by what of a breakpoint has failed: output that tells of it; see `misfires`."""
+    harmful: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Requests that it is never sent, as they end the program or worse; a sentence each: what to do instead."""
+
+    @property
+    def on_the_wire(self) -> bool:
+        """Whether what the adapter sends differs from what others send."""
+        return bool(
+            self.exit_code_in_output
+            or self.skip_first_stop
+            or self.pause_reads
+            or self.unasked_step
+            or self.terminal_output
+            or self.own_words
+            or self.own_console
+            or self.runs_meanwhile
+            or self.last_words_of_adapter
+            or self.refuses
+            or self.passes_hits
+            or self.failed
+            or self.harmful
+        )
+
+    leaves_stopped: bool = False
+    """`disconnect` leaves a program that it does not end stopped, and its breakpoints in it."""
+    maps_paths: bool = False
+    """It knows `pathMappings` itself; for others dapeer translates the paths on the wire."""
+
+    @classmethod
+    def read(cls, table: Table) -> Quirks:
+        """Read the `[quirks]` table."""
+        harmful = table.table("harmful")
+        failed = table.table("failed")
+        quirks = cls(
+            exit_code=cast("ExitCode", table.one_of("exit_code", EXIT_CODES, "plain")),
+            exit_code_in_output=table.pattern("exit_code_in_output"),
+            repl_is_command=table.get("repl_is_command", bool, default=False),
+            detach_launched=table.get("detach_launched", bool, default=True),
+            killed_first=cast(
+                "Literal['', 'program', 'adapter']",
+                table.one_of("killed_first", ("", "program", "adapter"), ""),
+            ),
+            launch_request=cast(
+                "Literal['launch', 'attach']",
+                table.one_of("launch_request", ("launch", "attach"), "launch"),
+            ),
+            skip_first_stop=table.get("skip_first_stop", str, ""),
+            pause_reads=table.pattern("pause_reads"),
+            unasked_step=table.get("unasked_step", str, ""),
+            terminal_output=table.get("terminal_output", bool, default=False),
+            own_words=table.pattern("own_words"),
+            own_console=table.pattern("own_console"),
+            runs_meanwhile=table.pattern("runs_meanwhile"),
+            last_words_of_adapter=table.get("last_words_of_adapter", bool, default=False),
+            refuses=table.some_of("refuses", (*NEEDS, *OPTIONS)),
+            hit_conditions=table.pattern("hit_conditions"),
+            passes_hits=table.get("passes_hits", bool, default=False),
+            failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
+            harmful={command: harmful.text(command) for command in harmful},
+            leaves_stopped=table.get("leaves_stopped", bool, default=False),
+            maps_paths=table.get("maps_paths", bool, default=False),
+        )
+        failed.done()
+        table.done()
+        return quirks
+
+
+def deadly_signal(style: ExitCode, exit_code: int) -> str | None:
+    """Return the name of the signal that an exit code stands for, or None.
+
+    A program can exit with such a code by itself, so say "probably".
+
+    >>> deadly_signal("256-signal", 245)
+    'SIGSEGV'
+    >>> deadly_signal("256-signal", 3)
+    """
+    number = {"256-signal": 256 - exit_code, "signal": exit_code}.get(style, 0)
+    return signal.Signals(number).name if number in _DEADLY else None
+
+
+# A small exit code like 1 or 2 is far more often the program's own than SIGHUP or SIGINT.
+_DEADLY = {
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGILL,
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGKILL,
+    signal.SIGSEGV,
+    signal.SIGPIPE,
+    signal.SIGTERM,
+}

@@ -1,0 +1,102 @@
+"""The tables of a definition file that say where a program stops, and whose code that is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from dapeer.adapters.definition.table import Table
+from dapeer.dap.exception_filters import Filter, Filters, Types
+from dapeer.mirror.frames import Foreign, Frames, Raised
+from dapeer.mirror.stops import Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """`[[frames]]`, `[[filter]]`, `[exception_types]` and `[expressions]`, and what else is told of stops."""
+
+    foreign: tuple[Foreign, ...]
+    """Whose stack frames are not the user's."""
+    raised: tuple[Raised, ...]
+    filters: Filters
+    expressions: Expressions
+    traceback: re.Pattern[str] | None
+    """How the place of an error is printed that has ended the program: with the groups `file` and `line`."""
+
+    @classmethod
+    def read(cls, top: Table) -> Stopping:
+        """Read the tables of a definition file."""
+        raised: list[Raised] = []
+        filters = tuple(_filter(each, raised) for each in top.tables("filter"))
+        types = _types(top.table("exception_types")) if "exception_types" in top else None
+        return cls(
+            tuple(map(_foreign, top.tables("frames"))),
+            tuple(raised),
+            Filters(filters, types),
+            _expressions(top.table("expressions")),
+            _traceback(top),
+        )
+
+    @property
+    def told(self) -> tuple[Filters, Expressions, re.Pattern[str] | None]:
+        """What `Session.heed` takes."""
+        return self.filters, self.expressions, self.traceback
+
+    def frames(self, project: Path) -> Frames:
+        """Return what tells the user's stack frames from others in a project."""
+        return Frames(self.foreign, project, self.raised)
+
+
+def _expressions(table: Table) -> Expressions:
+    read = Expressions(table.get("signal", str, ""), table.get("exception", str, ""))
+    table.done()
+    return read
+
+
+def _foreign(table: Table) -> Foreign:
+    path, function = table.pattern("path"), table.pattern("function")
+    read = Foreign(
+        table.text("of"),
+        re.compile(path) if path else None,
+        re.compile(function) if function else None,
+    )
+    if not path and not function:
+        raise table.wrong(f"`{table.at('path')}` or `function` is missing")
+    table.done()
+    return read
+
+
+def _filter(table: Table, raised: list[Raised]) -> Filter:
+    at, environment = table.table("at"), table.table("environment")
+    raised += [Raised(reason, re.compile(at.pattern(reason))) for reason in at]
+    read = Filter(
+        table.text("name"),
+        table.get("default", bool, default=False),
+        table.texts("functions"),
+        {name: environment.text(name) for name in environment},
+    )
+    table.done()
+    return read
+
+
+def _types(table: Table) -> Types:
+    modes = table.table("modes")
+    read = Types(
+        table.text("filter"),
+        table.get("condition", str, ""),
+        table.get("category", str, ""),
+        {name: modes.text(name) for name in modes},
+    )
+    if bool(read.condition) is bool(read.modes):
+        raise table.wrong(f"one of `{table.at('condition')}` and `modes` must be there")
+    table.done()
+    return read
+
+
+def _traceback(top: Table) -> re.Pattern[str] | None:
+    pattern = top.pattern("traceback")
+    compiled = re.compile(pattern, re.MULTILINE) if pattern else None
+    if compiled is not None and not {"file", "line"} <= compiled.groupindex.keys():
+        raise top.wrong("key `traceback` has no groups `file` and `line`")
+    return compiled

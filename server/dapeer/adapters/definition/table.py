@@ -1,0 +1,200 @@
+"""Checked reading of one table of a definition file."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from dapeer.errors import DefinitionError
+
+T = TypeVar("T")
+
+LAUNCHERS = Path(__file__).parents[1] / "launchers"
+"""The folder of our launchers."""
+_TEXTS = re.compile(r"\$\{texts:([^{}]+)\}")
+
+_KINDS: Mapping[Any, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
+
+
+class Table:
+    """The keys and values of one table, which knows the file and the key it stands at.
+
+    Each key that is asked for is a known one; `done` objects to all others.
+    """
+
+    def __init__(self, path: Path, name: str, values: Mapping[str, Any]) -> None:
+        self._path = path
+        self._name = name
+        self._values = values
+        self._known: set[str] = set()
+
+    def get(self, key: str, kind: type[T], default: T) -> T:
+        """Return the value of a key, or `default` when it is absent.
+
+        Raises:
+            DefinitionError: The value is of another type.
+        """
+        self._known.add(key)
+        return self._checked(self._values.get(key, default), kind, key)
+
+    def text(self, key: str) -> str:
+        """Return the text at a key that must be there."""
+        if key not in self._values:
+            raise self.wrong(f"key `{self.at(key)}` is missing")
+        return self.get(key, str, "")
+
+    def expression(self, key: str) -> str:
+        """Return an expression, empty when the key is absent.
+
+        In it `${texts:PATTERN}` is a JSON object: by name the texts of those of our launchers' files that fit.
+
+        Raises:
+            DefinitionError: It is no text, or no file fits.
+        """
+
+        def texts(found: re.Match[str]) -> str:
+            files = sorted(LAUNCHERS.glob(found[1]))
+            if not files:
+                raise self.wrong(f"`{self.at(key)}`: no file of our launchers fits {found[1]}")
+            return json.dumps({each.name: each.read_text(encoding="utf-8") for each in files})
+
+        return _TEXTS.sub(texts, self.get(key, str, ""))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts, empty when the key is absent; one text stands for a list of it."""
+        self._known.add(key)
+        value: object = self._values.get(key, [])
+        if isinstance(value, str):
+            return (value,)
+        if not isinstance(value, list):
+            raise self._not(key, "a list of texts", value)
+        return tuple(self._checked(item, str, key) for item in cast("list[object]", value))
+
+    def is_text(self, key: str) -> bool:
+        """Whether the value of a key is a text."""
+        return isinstance(self._values.get(key), str)
+
+    def pattern(self, key: str) -> str:
+        """Return a regular expression, empty when the key is absent."""
+        pattern = self.get(key, str, "")
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise self.wrong(f"key `{self.at(key)}` is no regular expression: {error}") from error
+        return pattern
+
+    def seconds(self, key: str, default: float) -> float:
+        """Return a duration in seconds."""
+        value = self._values.get(key, default)
+        self._known.add(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise self._not(key, "a number of seconds above 0", value)
+        return float(value)
+
+    def one_of(self, key: str, names: tuple[str, ...], default: str) -> str:
+        """Return a text that must be one of `names`."""
+        value = self.get(key, str, default)
+        if value not in names:
+            raise self.wrong(f"key `{self.at(key)}` is {value!r}; it can be {', '.join(names)}")
+        return value
+
+    def some_of(self, key: str, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a list of texts that must all be of `names`."""
+        values = self.texts(key)
+        for value in values:
+            if value not in names:
+                raise self.wrong(
+                    f"key `{self.at(key)}` has {value!r}; it can be {', '.join(names)}"
+                )
+        return values
+
+    def table(self, key: str) -> Table:
+        """Return the table at a key, empty when it is absent."""
+        values = self.get(key, dict, {})
+        return Table(self._path, self.at(key), cast("dict[str, Any]", values))
+
+    def tables(self, key: str) -> list[Table]:
+        """Return a list of tables, empty when the key is absent."""
+        items = cast("list[object]", self.get(key, list, []))
+        tables = [cast("dict[str, Any]", self._checked(item, dict, key)) for item in items]
+        return [
+            Table(self._path, self.at(f"{key}[{index}]"), values)
+            for index, values in enumerate(tables)
+        ]
+
+    def free(self) -> Mapping[str, Any]:
+        """Return all that nobody has asked for: keys that are the adapter's own business.
+
+        Raises:
+            DefinitionError: A value has no JSON: a date.
+        """
+        values = {key: value for key, value in self._values.items() if key not in self._known}
+        try:
+            json.dumps(values)
+        except TypeError as error:
+            raise self.wrong(f"a value in [{self._name}] cannot be sent: {error}") from error
+        return values
+
+    def done(self) -> None:
+        """Object to keys that nobody has asked for.
+
+        Raises:
+            DefinitionError: There is one.
+        """
+        unknown = sorted(set(self._values) - self._known)
+        if unknown:
+            where = f"[{self._name}]" if self._name else "the file's top"
+            raise DefinitionError(
+                f"{self._path}: unknown key `{unknown[0]}` in {where}.",
+                f"Known keys there: {', '.join(sorted(self._known)) or 'none'}.",
+            )
+
+    def at(self, key: str) -> str:
+        """Return the dotted name of a key of this table."""
+        return f"{self._name}.{key}" if self._name else key
+
+    def wrong(self, what: str) -> DefinitionError:
+        """Return the error for something else that is wrong with this table."""
+        return DefinitionError(f"{self._path}: {what}.", "Correct the definition file.")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def _checked(self, value: object, kind: type[T], key: str) -> T:
+        # To Python `true` is a whole number; to the author of a file it is not.
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self._not(key, _KINDS[kind], value)
+        return value
+
+    def _not(self, key: str, wanted: str, value: object) -> DefinitionError:
+        return self.wrong(f"key `{self.at(key)}` must be {wanted}, not {value!r}")
+
+
+def parsed(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says.
+
+    Raises:
+        DefinitionError: It cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DefinitionError(f"{path}: {error}.", "Correct the definition file.") from error
+    except RecursionError as error:
+        raise DefinitionError(
+            f"{path}: a value is nested too deeply.", "Correct the definition file."
+        ) from error

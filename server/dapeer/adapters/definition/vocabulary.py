@@ -1,0 +1,354 @@
+"""The tables of a definition file, one class each."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from dapeer.adapters.definition.table import Table
+from dapeer.mirror.places import Sight
+
+Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
+KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that must be there: any one of `names`."""
+
+    kind: Literal["executable", "python_module", "file"]
+    names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, table: Table) -> Need:
+        """Read one item of `detect.any` or `detect.all`."""
+        for kind in ("executable", "python_module", "file"):
+            if kind in table:
+                need = cls(kind, table.texts(kind))
+                table.done()
+                return need
+        raise table.wrong(f"`{table.at('executable')}`, `python_module` or `file` is missing")
+
+    def placeholders(self) -> tuple[str, ...]:
+        """Return the names of the placeholders that finding it gives a value."""
+        match self.kind:
+            case "executable":
+                return "executable", self.names[0]
+            case "file":
+                return "file", "file_dir"
+            case _:
+                return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """How to ask for a version, and the lowest that will do."""
+
+    command: tuple[str, ...]
+    regex: str
+    """Its first group is the version."""
+    min: str
+
+    @classmethod
+    def read(cls, table: Table) -> Version:
+        """Read `detect.version`."""
+        version = cls(table.texts("command"), table.text("regex"), table.get("min", str, "0"))
+        table.done()
+        return version
+
+
+@dataclass(frozen=True, slots=True)
+class Detect:
+    """What must be installed: one of `any` when there are some, and all of `all`."""
+
+    any: tuple[Need, ...]
+    all: tuple[Need, ...]
+    version: Version | None
+
+    @classmethod
+    def read(cls, table: Table) -> Detect:
+        """Read `[detect]`."""
+        detect = cls(
+            tuple(map(Need.read, table.tables("any"))),
+            tuple(map(Need.read, table.tables("all"))),
+            Version.read(table.table("version")) if "version" in table else None,
+        )
+        table.done()
+        return detect
+
+    def placeholders(self) -> set[str]:
+        """Return the names of all placeholders that detection may give a value."""
+        return {name for need in self.any + self.all for name in need.placeholders()}
+
+
+PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """One way to get the adapter."""
+
+    manager: str
+    """The program that must be there for it: `pip`, `npm`, `apt`."""
+    command: str
+    when: tuple[str, ...]
+    """The platforms on which it works; empty: all."""
+
+    @classmethod
+    def read(cls, table: Table) -> Install:
+        """Read one `[[install]]`."""
+        when = table.some_of("when", tuple(PLATFORMS))
+        install = cls(table.text("manager"), table.text("command"), when)
+        table.done()
+        return install
+
+    def fits(self, platform: str = sys.platform) -> bool:
+        """Whether it works on this platform."""
+        return not self.when or platform in {PLATFORMS[name] for name in self.when}
+
+
+@dataclass(frozen=True, slots=True)
+class TransportTable:
+    """How messages travel: over the stdio of `command`, to the port or the Unix socket it listens at, or to a port."""
+
+    kind: Kind
+    command: tuple[str, ...] = ()
+    env: Mapping[str, Any] | str = field(default_factory=dict[str, Any])
+    """Additions to the environment; a text is one placeholder that has them."""
+    cwd: str | None = None
+    stdin: Literal["null", "open", "program"] = "null"
+    """What a server reads: nothing; a pipe that stays open, some end when it does; or nothing unless
+    the program is to run in a terminal, in which case the server runs there, too."""
+    output: Literal["log", "program"] = "log"
+    """Whose words a server's stdout and stderr are: its own, or those of the debuggee, too."""
+    hide: tuple[str, ...] = ()
+    """Beginnings of lines in such output that are the server's own."""
+    loopback: bool = False
+    """It talks to the program over 127.0.0.1; a server at a port does so anyway."""
+
+    @classmethod
+    def read(cls, table: Table) -> TransportTable:
+        """Read a `transport` table."""
+        transport = cls(
+            cast("Kind", table.one_of("kind", KINDS, "stdio")),
+            table.texts("command"),
+            table.text("env") if table.is_text("env") else table.table("env").free(),
+            table.text("cwd") if "cwd" in table else None,
+            cast(
+                "Literal['null', 'open', 'program']",
+                table.one_of("stdin", ("null", "open", "program"), "null"),
+            ),
+            cast("Literal['log', 'program']", table.one_of("output", ("log", "program"), "log")),
+            table.texts("hide"),
+            table.get("loopback", bool, default=False),
+        )
+        if bool(transport.command) is (transport.kind == "connect"):
+            raise table.wrong(
+                f"`{table.at('command')}` must be there for all kinds but `connect`, and only for these"
+            )
+        table.done()
+        return transport
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What else is told at a launch, over `[launch]`, when the program is of some kind."""
+
+    binary: bool
+    """It is a compiled program."""
+    names: tuple[str, ...]
+    """Its name fits one of these patterns."""
+    outside: tuple[str, ...]
+    """No folder above it has a file of such a name: `go.mod`."""
+    given: tuple[str, ...]
+    """These inputs are given."""
+    arguments: Mapping[str, Any]
+    inside: tuple[str, ...] = ()
+    """Some folder above it has one of these files; `${inside}` is the first that is found."""
+    without: tuple[str, ...] = ()
+    """The caller's own configuration has none of these keys."""
+    transport: TransportTable | None = None
+    """Another way to start the adapter."""
+    holds: str = ""
+    """It is a compiled program that has a symbol of this name."""
+
+    @classmethod
+    def read(cls, table: Table) -> Variant:
+        """Read one `[[launch_variant]]`."""
+        own = TransportTable.read(table.table("transport")) if "transport" in table else None
+        when = table.table("when")
+        variant = cls(
+            when.get("binary", bool, default=False),
+            when.texts("name"),
+            when.texts("outside"),
+            when.texts("given"),
+            table.free(),
+            inside=when.texts("inside"),
+            without=when.texts("without"),
+            transport=own,
+            holds=when.get("holds", str, ""),
+        )
+        when.done()
+        return variant
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """How tests are run so that the debugger sees them fail."""
+
+    runners: tuple[str, ...]
+    """Modules and names of programs that run tests, with the argument by which they do: `manage.py test`."""
+    launcher: str
+    """The program that is launched in their place: with `auto` and a test, or with
+    `module` or `program`, the runner and its arguments."""
+    arguments: Mapping[str, Any]
+    """What else is told at its launch."""
+
+    @classmethod
+    def read(cls, table: Table) -> Tests:
+        """Read `[tests]`."""
+        return cls(table.texts("runners"), table.text("launcher"), table.free())
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """Which interpreters, `${python}`, run programs that the adapter debugs."""
+
+    minimum: tuple[int, ...]
+    """The lowest version."""
+    older: str
+    """What to do with an older one, as a sentence."""
+
+    @classmethod
+    def read(cls, table: Table) -> Interpreter:
+        """Read `[interpreter]`."""
+        least = table.get("min", str, "0")
+        if not all(part.isdecimal() for part in least.split(".")):
+            raise table.wrong(f"`{table.at('min')}` is {least!r}, which is no version")
+        interpreter = cls(tuple(map(int, least.split("."))), table.get("older", str, ""))
+        table.done()
+        return interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """How the adapter has us debug the processes that the debuggee starts."""
+
+    connect: Literal["server", "configuration"]
+    """Where a session of their own is to be had: another connection to the server that we have
+    started, or at `connect` of the configuration that the adapter sends."""
+    primary: bool
+    """The first child is what the user means by the program; its parent never stops."""
+    refuse: bool
+    """Children that nobody wants are offered all the same, and run on when they are refused: those
+    that are not offered keep their parent's breakpoints, and nobody to continue them there."""
+    event: str
+    """An event that offers a child, of adapters that do not ask; empty: none."""
+    pid: str
+    """The key of the configuration that has the child's process id."""
+    pid_in: str
+    """A regular expression: its first group, found in that key's text, is the process id."""
+    command: str
+    """A regular expression, found in the command line of that process: its first group is the program's own."""
+
+    @classmethod
+    def read(cls, table: Table) -> Children:
+        """Read `[children]`."""
+        children = cls(
+            cast(
+                "Literal['server', 'configuration']",
+                table.one_of("connect", ("server", "configuration"), "configuration"),
+            ),
+            table.get("primary", bool, default=False),
+            table.get("refuse", bool, default=False),
+            table.get("event", str, ""),
+            table.get("pid", str, ""),
+            table.pattern("pid_in"),
+            table.pattern("command"),
+        )
+        table.done()
+        return children
+
+    def pid_of(self, configuration: Mapping[str, object]) -> int:
+        """Return the process id of an offered child; 0: the adapter does not tell it."""
+        told = configuration.get(self.pid)
+        if isinstance(told, int):
+            return told
+        found = re.search(self.pid_in, str(told)) if self.pid_in else None
+        return int(found[1]) if found else 0
+
+
+def sight(table: Table) -> Sight:
+    """Read `[threads]`: what can be told of a program that runs."""
+    read = Sight(table.expression("places"), table.get("silence", str, ""))
+    table.done()
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """One way to attach: the arguments of the request, and a transport if it is another one."""
+
+    arguments: Mapping[str, Any]
+    transport: TransportTable | None
+    ptrace: bool
+    """The system must allow processes to trace others."""
+    helper: Mapping[str, str]
+    """By platform: a program on PATH that the adapter attaches with."""
+    knock: bool
+    """A port can be tried before, without harm to who listens there."""
+    usual_ports: Sequence[int]
+    """Where such programs listen when nobody says where."""
+    listen: str
+    """The command by which a process begins to listen there."""
+    sent_as: Literal["launch", "attach"]
+    """The request that is sent."""
+
+    @classmethod
+    def read(cls, table: Table) -> Attach:
+        """Read `[attach.pid]` or `[attach.tcp]`."""
+        own = TransportTable.read(table.table("transport")) if "transport" in table else None
+        helper = table.table("helper")
+        platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
+        helper.done()
+        before = (
+            table.get("ptrace", bool, default=False),
+            platforms,
+            table.get("knock", bool, default=False),
+            tuple(map(int, table.get("usual_ports", list, []))),
+            table.get("listen", str, ""),
+            cast(
+                "Literal['launch', 'attach']",
+                table.one_of("sent_as", ("launch", "attach"), "attach"),
+            ),
+        )
+        return cls(table.free(), own, *before)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long the adapter may take, in seconds."""
+
+    start: float
+    """To start and to answer `initialize`."""
+    request: float
+    control: float
+    """To answer what resumes, pauses or ends; a miss means that the adapter is stuck."""
+    launch: float
+    attach: float
+
+    @classmethod
+    def read(cls, table: Table) -> Timeouts:
+        """Read `[timeouts]`."""
+        timeouts = cls(
+            start=table.seconds("start", 10),
+            request=table.seconds("request", 10),
+            control=table.seconds("control", 5),
+            launch=table.seconds("launch", 30),
+            attach=table.seconds("attach", 15),
+        )
+        table.done()
+        return timeouts

@@ -1,0 +1,1 @@
+"""The process of a debug adapter: its start, its messages, its end."""

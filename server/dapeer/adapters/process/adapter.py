@@ -1,0 +1,329 @@
+"""Starting a debug adapter, and ending it with all that belongs to it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+from anyio.abc import ByteStream
+
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
+from dapeer.adapters.definition.misfires import Sent
+from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
+from dapeer.adapters.process.normalize import NormalizedTransport
+from dapeer.adapters.process.owned_process import Processes
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.spawn import Spawned, spawn
+from dapeer.adapters.process.streams import (
+    PromptStream,
+    StdioStream,
+    connect,
+    connect_unix,
+    free_port,
+    has_loopback,
+)
+from dapeer.adapters.process.tail import LAG
+from dapeer.adapters.process.terminal import Terminal
+from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger, SystemRefuses
+from dapeer.system.folders import held
+from dapeer.system.process_table import descendants
+
+GRACE = 0.5
+"""Seconds that an adapter has to end by itself when its wire is closed."""
+RETRY = 0.03
+"""Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
+but a connection, and the first one is often the only one that it takes."""
+
+Address: TypeAlias = tuple[str, int]
+"""A host and a port."""
+
+
+class Adapter:
+    """A debug adapter that runs, or the port of one that somebody else runs."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        spawned: Spawned | None,
+        processes: Processes,
+        connect_again: Callable[[], Awaitable[ByteStream]] | None,
+        terminal: Terminal | None = None,
+        address: Address | None = None,
+        log_points: LogPoints | None = None,
+        sent: Sent | None = None,
+    ) -> None:
+        self.log_points = log_points or LogPoints()
+        """Those of its program, in all processes."""
+        self.sent: Sent = {} if sent is None else sent
+        """The breakpoints that it was told, in all processes."""
+        self.transport = LogPointTransport(transport, self.log_points)
+        self.address = address
+        """Where somebody else's listens; None: we have started it, or its server."""
+        self.terminal = terminal
+        """The one that the program runs in."""
+        self.connect_again = connect_again
+        """Connects once more to a server of ours, which has a session for each connection."""
+        self._spawned = spawned
+        self.processes = processes
+        """What ends with it."""
+
+    @property
+    def pid(self) -> int | None:
+        """The adapter's process; None when it is not ours."""
+        return self._spawned.process.pid if self._spawned else None
+
+    def close(self) -> None:
+        """Let go of what is ours besides the process."""
+        if self.terminal is not None:
+            self.terminal.close()
+
+    async def settle(self) -> None:
+        """Wait a moment for the end of the adapter, whose wire has just ended."""
+        if self._spawned is not None:
+            with anyio.move_on_after(LAG):
+                await self._spawned.process.wait()
+
+    @property
+    def killer(self) -> str | None:
+        """The signal that has ended the adapter; None: none has, or it is not ours."""
+        code = self._spawned.process.returncode if self._spawned else None
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-(code or 0)).name
+        return None
+
+    def stderr_tail(self) -> str:
+        """Return the end of what the adapter has written to its stderr."""
+        return self._spawned.tail.text() if self._spawned else ""
+
+    def own(self, pid: int) -> None:
+        """Have a program that we have started end with the adapter, and the process group that it leads."""
+        self.processes.add(pid)
+
+    def claim(self, pid: int) -> bool:
+        """Have a debuggee that the adapter names end with it in the same way; return whether it was started for the session, as it must be."""
+        return self.processes.claim(pid)
+
+    def release(self, pid: int) -> None:
+        """Let a debuggee that was detached live on."""
+        self.processes.release(pid)
+
+    def kill_program(self, pid: int) -> None:
+        """Kill the program, all that it has started, and a process of it that another adapter has told; not the adapter."""
+        below = descendants(self.pid) if self.pid else ()
+        for each in (*below, pid):
+            self.processes.claim(each)
+        self.processes.kill_all_but(self.pid)
+
+    async def kill(self) -> None:
+        """Kill the adapter and what it owns, and wait for their end, for some seconds at most."""
+        await self.processes.kill()
+
+
+@asynccontextmanager
+async def open_adapter(
+    definition: Definition, request: RequestName, inputs: Inputs, reaper: Reaper
+) -> AsyncGenerator[Adapter]:
+    """Start an adapter, or connect to one; at exit it ends, with its debuggees.
+
+    At exit the wire is closed, the adapter has a moment to end by itself, and is then killed.
+
+    Raises:
+        AdapterMissing: It is not installed.
+        AdapterFailed: It did not start, or ended without having said anything.
+    """
+    table = definition.transport_of(request, inputs)
+    _check_loopback(definition, table)
+    async with AsyncExitStack() as stack:
+        # It goes when all processes that may write there have gone.
+        folder = "" if table.kind == "connect" else _folder(stack, reaper)
+        processes = Processes(reaper)
+        stack.push_async_callback(processes.aclose)
+        if table.kind == "connect":
+            address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
+            spawned, stream = None, await _connect(address, definition.timeouts.start)
+            again, own, terminal = None, {}, None
+        else:
+            address, own = None, _address(table, folder)
+            terminal = _terminal(definition, request, inputs, stack)
+            own |= {} if terminal is None else {"tty": terminal.path}
+            values = {**await _values(definition, inputs), **own}
+            inside = terminal if table.stdin == "program" else None
+            spawned = await spawn(definition.title, table, values, processes.mark, inside)
+            stack.push_async_callback(_end, spawned)
+            if inside is not None:
+                inside.let_go()
+            processes.add(spawned.process.pid)
+            again = _connector(table, values)
+            stream = await _wire(spawned, again, definition.timeouts.start)
+        sent: Sent = {}
+        transport = _transport(definition, stream, spawned, inputs, own, sent)
+        stack.push_async_callback(transport.aclose)
+        points = LogPoints(definition.quirks.failed.get("log_message", ""))
+        adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
+        stack.callback(adapter.close)
+        try:
+            yield adapter
+        except ChannelClosed as error:
+            if spawned is None or stream.heard:
+                raise
+            raise await spawned.died() from error
+
+
+def _check_loopback(definition: Definition, table: TransportTable) -> None:
+    if (table.loopback or table.kind == "tcp") and not has_loopback():
+        raise SystemRefuses(
+            f"{definition.title} needs the loopback interface, which is down here.",
+            "Bring it up (`ip link set lo up`), or start dapeer where it is up.",
+        )
+
+
+def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
+    """Make the folder of a session, which is removed at its end, or by the reaper if we are killed."""
+    try:
+        folder = str(stack.enter_context(held()))
+    except OSError as error:
+        raise SystemRefuses(
+            f"There is no temporary folder that can be written: {error.strerror}.",
+            "Start dapeer with $TMPDIR set to one.",
+        ) from error
+    reaper.watch_folder(folder)
+    stack.callback(reaper.forget_folder, folder)
+    return folder
+
+
+def _terminal(
+    definition: Definition, request: RequestName, inputs: Inputs, stack: AsyncExitStack
+) -> Terminal | None:
+    """Open a terminal for the program, where one is asked for and the adapter opens none itself."""
+    if not (request == "launch" and inputs.get("terminal") and definition.needs_terminal):
+        return None
+    terminal = Terminal(definition.transport.hide)
+    stack.callback(terminal.close)
+    return terminal
+
+
+def _transport(
+    definition: Definition,
+    stream: ByteStream,
+    spawned: Spawned | None,
+    inputs: Inputs,
+    own: Mapping[str, object],
+    sent: Sent,
+) -> Transport:
+    """Return the messages of a stream; those of an odd adapter are made ordinary."""
+    wire = ContentLengthTransport(stream)
+    if not definition.tamed:
+        return wire
+    settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
+    # A core dump has no other stop.
+    entry = bool(inputs.get("stop_on_entry") or inputs.get("core"))
+    tamed = NormalizedTransport(
+        wire, definition.quirks, own, stop_on_entry=entry, settle=settle, sent=sent
+    )
+    if spawned is not None:
+        spawned.listen(tamed.printed)
+    return tamed
+
+
+async def _end(spawned: Spawned) -> None:
+    with anyio.move_on_after(GRACE, shield=True):
+        await spawned.end()
+    spawned.close()
+
+
+async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
+    """Return what the placeholders of the adapter's command stand for.
+
+    Raises:
+        AdapterMissing: The adapter is not installed.
+    """
+    python = inputs.get("python") or sys.executable
+    look = functools.partial(detect, definition, python=str(python))
+    detection = await anyio.to_thread.run_sync(look)
+    if not detection.ready:
+        raise AdapterMissing(
+            f"{definition.title} is not installed: {detection.missing}.",
+            f"Install it with: {detection.install}" if detection.install else "",
+        )
+    return {**definition.values(inputs), **detection.found}
+
+
+def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:
+    """Return where a server is to listen; not the `host` and `port` that the user attaches to."""
+    own: dict[str, object] = {"tmpdir": tmpdir, "socket": str(Path(tmpdir) / "socket")}
+    return own | ({"host": LOOPBACK, "port": free_port(LOOPBACK)} if table.kind == "tcp" else {})
+
+
+async def _connect(address: Address, seconds: float) -> PromptStream:
+    host, port = address
+    try:
+        with anyio.fail_after(seconds):
+            return await connect(host, port)
+    except ConnectionResetError as error:
+        raise no_adapter(port) from error
+    except (OSError, TimeoutError) as error:
+        raise AdapterFailed(
+            f"Nothing accepts connections at {host}:{port}.",
+            "Start the program so that it listens there for a debugger, then attach.",
+        ) from error
+
+
+def no_adapter(port: object) -> AdapterFailed:
+    """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
+    return AdapterFailed(
+        f"What listens at port {port} is no debug adapter.",
+        "Start the program so that it waits there for a debugger, then attach.",
+    )
+
+
+def _connector(
+    table: TransportTable, values: Inputs
+) -> Callable[[], Awaitable[PromptStream]] | None:
+    """Return what connects to a server of ours; None: it is no server."""
+    match table.kind:
+        case "tcp":
+            return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
+        case "unix":
+            return functools.partial(connect_unix, str(values["socket"]))
+        case _:
+            return None
+
+
+async def _wire(
+    spawned: Spawned, connector: Callable[[], Awaitable[PromptStream]] | None, seconds: float
+) -> StdioStream | PromptStream:
+    if connector is None:
+        return StdioStream(spawned.process, spawned.tail)
+    try:
+        with anyio.fail_after(seconds):
+            return await _listening(spawned, connector)
+    except TimeoutError as error:
+        raise spawned.failed(f"did not listen within {seconds:g} s") from error
+    except Stranger as error:
+        again = "Nothing was sent. Start it again: it is given another port then."
+        raise AdapterFailed(error.what, again) from error
+
+
+async def _listening(
+    spawned: Spawned, connector: Callable[[], Awaitable[PromptStream]]
+) -> PromptStream:
+    """Connect as soon as the server listens."""
+    while spawned.process.returncode is None:
+        try:
+            return await connector()
+        except OSError:
+            with anyio.move_on_after(RETRY):
+                await spawned.process.wait()
+    raise await spawned.died()

@@ -1,0 +1,125 @@
+"""Where a process that a debuggee has started is debugged: at the adapter that its parent has."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_address
+
+import anyio
+import anyio.lowlevel
+from anyio.abc import ByteStream
+
+from dapeer.adapters.definition.definition import LOOPBACK, Definition
+from dapeer.adapters.process.adapter import Adapter, Address
+from dapeer.adapters.process.normalize import NormalizedTransport
+from dapeer.adapters.process.owned_process import Processes
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.streams import connect
+from dapeer.dap.transport import ContentLengthTransport, Transport
+from dapeer.errors import AdapterFailed, Overstepped
+
+LAST_PORT = 65535
+
+
+@asynccontextmanager
+async def open_child(
+    definition: Definition, configuration: Mapping[str, object], parent: Adapter, reaper: Reaper
+) -> AsyncGenerator[Adapter]:
+    """Connect to where the child of a debuggee is debugged; at exit the child ends, unless it was released.
+
+    Raises:
+        AdapterFailed: Nothing accepts connections there.
+        Overstepped: It is debugged where we do not connect to.
+        Stranger: Another user of this machine accepts them.
+    """
+    again, address = _again(definition, parent), None
+    connector = again
+    if connector is None:
+        address = _address(configuration, parent)
+        connector = functools.partial(connect, *address, here=parent.address is None)
+    try:
+        with anyio.fail_after(definition.timeouts.start):
+            stream = await connector()
+    except (OSError, TimeoutError) as error:
+        raise AdapterFailed(
+            f"{definition.title} offers a child process where nothing accepts connections.",
+            "It runs on without a debugger.",
+        ) from error
+    async with AsyncExitStack() as stack:
+        processes = Processes(reaper, above=parent.processes)
+        stack.push_async_callback(processes.aclose)
+        transport: Transport = ContentLengthTransport(stream)
+        if definition.quirks.on_the_wire:
+            settle = anyio.lowlevel.checkpoint
+            transport = NormalizedTransport(
+                transport,
+                definition.quirks,
+                {},
+                stop_on_entry=False,
+                settle=settle,
+                sent=parent.sent,
+            )
+        stack.push_async_callback(transport.aclose)
+        adapter = Adapter(
+            transport,
+            None,
+            processes,
+            again,
+            address=address,
+            log_points=parent.log_points,
+            sent=parent.sent,
+        )
+        stack.callback(adapter.close)
+        yield adapter
+
+
+def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[ByteStream]] | None:
+    """Return what connects to the server that the parent's session is at, where children are debugged there, too."""
+    table = definition.children
+    return parent.connect_again if table is not None and table.connect == "server" else None
+
+
+def _address(configuration: Mapping[str, object], parent: Adapter) -> Address:
+    """Return where the adapter says that the child is debugged.
+
+    Whoever is only attached to does not choose to whom we connect: it is the parent's own address.
+    An adapter that we have started chooses a port of this machine.
+
+    Raises:
+        Overstepped: It is somewhere else.
+    """
+    host, port = _named(configuration)
+    if parent.address is None and _loops(host):
+        return LOOPBACK, port
+    if parent.address is not None and port == parent.address[1]:
+        theirs = parent.address[0]
+        if host == theirs or (_loops(host) and _loops(theirs)):
+            return parent.address
+    here = ":".join(map(str, parent.address)) if parent.address else "a port of this machine"
+    raise Overstepped(
+        f"The adapter offers a child process at {host}:{port}, and dapeer connects only to {here}.",
+        "It runs on without a debugger.",
+    )
+
+
+def _named(configuration: Mapping[str, object]) -> Address:
+    match configuration.get("connect"):
+        case {"host": str(host), "port": int(port)} if 0 < port <= LAST_PORT:
+            return host, port
+        case {"port": int(port)} if 0 < port <= LAST_PORT:
+            return LOOPBACK, port
+        case _:
+            raise Overstepped(
+                "The adapter offers a child process, and does not tell at which port.",
+                "It runs on without a debugger.",
+            )
+
+
+def _loops(host: str) -> bool:
+    """Whether a host is this machine's loopback."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,206 @@
+"""What log points say, told apart from what else is printed.
+
+Adapters send it as output like any other, some through the program's own stdout, most without a place. So each log
+message is sent with a mark around it, by which it is known again. What leaves here is what DAP has for it: an output
+event with `source` and `line`.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+import anyio
+
+from dapeer.adapters.definition.misfires import category_of, is_legible
+from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.transport import Transport
+from dapeer.errors import ProtocolError
+from dapeer.mirror.breakpoint_status import LOG_POINT
+from dapeer.mirror.failures import EVENT
+
+HELD = 65_536
+"""Characters of a message whose end is waited for."""
+DIGITS = 8
+"""Digits of a log point's number, at most."""
+
+
+class LogPoints:
+    """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
+
+    def __init__(self, failed: str = "") -> None:
+        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known."""
+        self.mark = f"@{secrets.token_hex(2)}"
+        self._failed = re.compile(failed, re.MULTILINE) if failed else None
+        self._places: list[tuple[str, int]] = []
+
+    @property
+    def any(self) -> bool:
+        """Whether there has been one."""
+        return bool(self._places)
+
+    def marked(self, request: Request) -> Request:
+        """Return a request with marks around its log messages."""
+        wanted = cast("list[dict[str, Any]]", request.arguments.get("breakpoints") or [])
+        if request.command != "setBreakpoints" or not any("logMessage" in one for one in wanted):
+            return request
+        path = str(request.arguments["source"].get("path"))
+        sent = [self._marked(path, each) if "logMessage" in each else each for each in wanted]
+        return replace(request, arguments={**request.arguments, "breakpoints": sent})
+
+    def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
+        place = path, int(wanted["line"])
+        if place not in self._places:
+            self._places.append(place)
+        number = self._places.index(place)
+        return {**wanted, "logMessage": f"{self.mark}.{number}@{wanted['logMessage']}{self.mark}@"}
+
+    def place(self, number: int) -> Body:
+        """Return the fields of an output event that say where a log point is."""
+        if number >= len(self._places):
+            return {}
+        path, line = self._places[number]
+        return {"source": {"path": path}, "line": line, LOG_POINT: True}
+
+    def told(self, body: Body) -> Iterator[Event]:
+        """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
+        events: list[Event] = []
+
+        def told(found: re.Match[str]) -> str:
+            groups = found.groupdict()
+            error = " ".join(str(groups.get("error") or groups.get("reason") or "").split())
+            named = {"kind": "log message", "expression": groups.get("expression") or ""}
+            place = {"path": body["source"]["path"], "line": body["line"]}
+            events.append(Event(EVENT, {**named, **place, "error": error}))
+            return f"{{{error}}}"
+
+        text = str(body.get("output") or "")
+        if self._failed is not None and body.get(LOG_POINT) and is_legible(text):
+            body = {**body, "output": self._failed.sub(told, text)}
+        yield Event("output", body)
+        yield from events
+
+
+class Reader:
+    """Finds the messages of log points in one stream of output; what may be the beginning of one is held back."""
+
+    def __init__(self, points: LogPoints) -> None:
+        self._points = points
+        self._begin = re.compile(rf"{points.mark}\.(\d{{1,{DIGITS}}})@")
+        self._end = f"{points.mark}@"
+        self._held: dict[str, str] = {}
+        self._ended: set[str] = set()
+        """Categories whose last output was a message, whose line end may follow."""
+
+    def read(self, body: Body) -> Iterator[Body]:
+        """Yield what becomes of the body of an output event."""
+        category, text = category_of(body), str(body.get("output") or "")
+        found = self._begin.search(text) if body.get("line") else None
+        if not self._points.any or not text:
+            yield body
+        elif found:
+            # The adapter says itself where it comes from: then all of it does.
+            text = self._begin.sub("", text).replace(self._end, "")
+            yield {**body, "output": text, **self._points.place(int(found[1]))}
+        else:
+            for part, place in self._parts(category, text):
+                yield {**body, "output": part, **place}
+
+    def listener(self, printed: Callable[[Body], None]) -> Callable[[str], None]:
+        """Return what takes in the text that a program prints in a terminal, and passes it on as bodies of output events."""
+
+        def listen(text: str) -> None:
+            for body in self.read({"category": "stdout", "output": text}):
+                printed(body)
+
+        return listen
+
+    def last(self) -> Iterator[Body]:
+        """Yield the output that was held back, when nothing follows it."""
+        for category, text in self._held.items():
+            yield {"category": category, "output": text}
+        self._held = {}
+
+    def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
+        """Yield what was printed, in parts, each with where the log point is that has said it."""
+        text, at = self._held.pop(category, "") + self._past_line_end(category, text), 0
+        while (begun := self._begin.search(text, at)) is not None:
+            if begun.start() > at:
+                yield text[at : begun.start()], {}
+            at = begun.start()
+            end = text.find(self._end, begun.end())
+            if end < 0:
+                break
+            yield text[begun.end() : end], self._points.place(int(begun[1]))
+            self._ended.add(category)
+            text, at = self._past_line_end(category, text[end + len(self._end) :]), 0
+        rest = text[at:]
+        whole = len(rest) - self._unfinished(rest)
+        if rest[whole:]:
+            self._held[category] = rest[whole:]
+        if rest[:whole]:
+            yield rest[:whole], {}
+
+    def _past_line_end(self, category: str, text: str) -> str:
+        """Return a text without the line end that a message before it may have had."""
+        if category not in self._ended or not text:
+            return text
+        rest = text.removeprefix("\r")
+        if rest:
+            self._ended.discard(category)
+        return rest.removeprefix("\n")
+
+    def _unfinished(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the beginning of a message."""
+        if self._begin.match(text) and len(text) <= HELD:
+            return len(text)
+        at = text.rfind("@")
+        tail, mark = text[at:], f"{self._points.mark}."
+        digits = tail.removeprefix(mark)
+        begun = mark.startswith(tail) or (digits != tail and digits.isdigit())
+        return len(tail) if at >= 0 and begun and len(digits) <= DIGITS else 0
+
+
+class LogPointTransport:
+    """A transport to an adapter that is sent marked log messages."""
+
+    def __init__(self, inner: Transport, points: LogPoints) -> None:
+        self._inner = inner
+        self._points = points
+        self._reader = Reader(points)
+        self._ready: deque[Message] = deque()
+
+    async def send(self, message: Message) -> None:
+        """Send a message; log messages in it with their marks."""
+        marked = self._points.marked(message) if isinstance(message, Request) else message
+        await self._inner.send(marked)
+
+    async def receive(self) -> Message:
+        """Return the next message."""
+        while not self._ready:
+            try:
+                message = await self._inner.receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
+                for each in self._reader.last():
+                    self._ready.extend(self._points.told(each))
+                if not self._ready:
+                    raise
+                break
+            if isinstance(message, Event) and message.event == "output":
+                for each in self._reader.read(message.body):
+                    self._ready.extend(self._points.told(each))
+            else:
+                return message
+        return self._ready.popleft()
+
+    async def send_eof(self) -> None:
+        """Say that nothing more will be sent."""
+        await self._inner.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._inner.aclose()

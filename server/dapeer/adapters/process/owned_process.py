@@ -1,0 +1,191 @@
+"""Processes that we end, and are sure to be the right ones: ours."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+from collections.abc import Mapping
+from typing import Final
+
+import anyio
+
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.system import process_end
+from dapeer.system.process_table import ancestors, carries, members, session_of
+
+AFTERMATH = 2.0
+"""Seconds that killed processes have to be gone; the kernel needs a moment for a large one."""
+MARK: Final = "DAPEER_STARTED"
+"""Variable that all inherit that we start, or what we have started, whatever else they leave."""
+
+
+class Processes:
+    """All processes of one debug session, which end together."""
+
+    def __init__(self, reaper: Reaper, above: Processes | None = None) -> None:
+        """`above` are those of the session whose program has started this one's."""
+        self._reaper = reaper
+        self._above = above
+        self._owned: dict[int, OwnedProcess] = {}
+        self.mark: Mapping[str, str] = above.mark if above else {MARK: secrets.token_hex(8)}
+        """A variable for the environment of whatever is started for the session."""
+        self._released = False
+        """A process was let go; so not all that an adapter has started ends with it."""
+
+    def add(self, pid: int) -> None:
+        """Have a process that we have started end with the others; never ourselves, or the system's first."""
+        if pid > 1 and pid != os.getpid() and pid not in self._owned:
+            self._keep(OwnedProcess(pid))
+
+    def claim(self, pid: int) -> bool:
+        """Have a process that somebody names end with the others, if what we have started has started it; return whether it has.
+
+        The number alone says nothing: it may be one of a container, or of another machine.
+        """
+        if pid in self._owned or pid <= 1 or pid == os.getpid():
+            return pid in self._owned
+        # It is held before it is looked at: so what is killed is what was looked at.
+        process = OwnedProcess(pid)
+        if self.started(pid):
+            self._keep(process)
+        else:
+            process.close()
+        return pid in self._owned
+
+    def started(self, pid: int) -> bool:
+        """Whether one of these has started a process, itself or through others.
+
+        It is in the session of one, or below one; or its parents have ended, and it carries our mark.
+        Where the system tells no parents, the session alone counts.
+        """
+        living = {own.pid for own in self._owned.values() if not own.reused()}
+        return (
+            session_of(pid) in living
+            or not living.isdisjoint(ancestors(pid))
+            or any(carries(pid, f"{name}={value}") for name, value in self.mark.items())
+            or (self._above is not None and self._above.started(pid))
+        )
+
+    def _keep(self, process: OwnedProcess) -> None:
+        self._owned[process.pid] = process
+        self._reaper.watch(process.pid)
+
+    def discard(self, pid: int) -> None:
+        """Let a process live on."""
+        owned = self._owned.pop(pid, None)
+        if owned is not None:
+            owned.close()
+            self._reaper.forget(pid)
+
+    def release(self, pid: int) -> None:
+        """Let a debuggee live on, and what it has started."""
+        self._released = True
+        self.discard(pid)
+
+    def kill_all_but(self, pid: int | None) -> None:
+        """Kill all but one, and wait for nothing."""
+        for process in self._owned.values():
+            if process.pid != pid:
+                process.kill()
+
+    async def kill(self) -> None:
+        """Kill them, and wait for their end, for some seconds at most.
+
+        Some adapters leave a debuggee behind when they are killed, in a process group of its own
+        that nobody has told us of; but nobody leaves the session that an adapter leads.
+        """
+        owned = list(self._owned.values())
+        for process in owned:
+            process.kill()
+        left = [] if self._released else [each for process in owned for each in process.left()]
+        try:
+            with anyio.move_on_after(AFTERMATH, shield=True):
+                for process in owned + left:
+                    await process.gone()
+        finally:
+            # Whoever asked for it may not wait for the end.
+            for process in left:
+                process.close()
+
+    async def aclose(self) -> None:
+        """Kill them, and let go of them."""
+        try:
+            await self.kill()
+        finally:
+            for pid in list(self._owned):
+                self.discard(pid)
+
+
+class OwnedProcess:
+    """A process, and the process group if it leads one, whoever its parent is.
+
+    On Linux a descriptor of the process stands for it, not the number: a number may be reused when
+    the process is gone, and a descriptor can be waited for.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._file = process_end.opened(pid)
+        self._leads = _group(pid) == pid != os.getpgrp()
+        self._leads_session = session_of(pid) == pid != os.getsid(0)
+
+    def kill(self) -> None:
+        """SIGKILL the process and its group; a process that has its number by now is spared."""
+        with contextlib.suppress(OSError):
+            if self._leads and not self.reused():
+                os.killpg(self.pid, signal.SIGKILL)
+            elif self._file is not None:
+                signal.pidfd_send_signal(self._file, signal.SIGKILL)
+            elif not hasattr(os, "pidfd_open"):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def left(self) -> list[OwnedProcess]:
+        """Kill what is left in the session that it leads, and return it."""
+        left: list[OwnedProcess] = []
+        # What is killed may have started another meanwhile.
+        while self._leads_session and not self.reused():
+            found = [
+                OwnedProcess(pid) for pid in members(self.pid) if pid not in {o.pid for o in left}
+            ]
+            for other in found:
+                # The number may have been given to another process since it was listed.
+                if session_of(other.pid) == self.pid:
+                    other.kill()
+            if not found:
+                break
+            left += found
+        return left
+
+    async def gone(self) -> None:
+        """Wait until the process has ended; return at once where that cannot be waited for."""
+        if self._file is None:
+            return
+        await process_end.over(self.pid, self._file)
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def reused(self) -> bool:
+        """Whether ours is gone and another process has its number.
+
+        A group outlives its leader, and keeps its number from being used again; so when nobody has
+        the number, the group is still ours.
+        """
+        if self._file is None:
+            return False
+        try:
+            signal.pidfd_send_signal(self._file, 0)
+        except ProcessLookupError:
+            return _group(self.pid) is not None
+        return False
+
+
+def _group(pid: int) -> int | None:
+    with contextlib.suppress(OSError):
+        return os.getpgid(pid)
+    return None

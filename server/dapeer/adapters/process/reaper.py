@@ -1,0 +1,130 @@
+"""The last line of defence: children that kill what we started when we are killed ourselves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from dapeer.adapters.launchers.reaper import line_of
+
+_PROGRAM = Path(__file__).parents[1] / "launchers" / "reaper.py"
+
+TWINS = 2
+"""Children that do the same, so that one is left when another is killed together with us."""
+
+PATIENCE = 3.0
+"""Seconds that a child has to kill what is still being watched."""
+
+
+class Reaper:
+    """Owns small children, each of which holds the other end of a pipe of ours.
+
+    However our process ends, SIGKILL included, the pipes end too, and each child kills what is still
+    being watched. They are started at the first `watch`, which does not wait until they run; one that
+    is killed is replaced.
+    """
+
+    def __init__(self) -> None:
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._lines: dict[str, bytes] = {}
+        """By what is watched: the line that tells a child of it."""
+
+    def watch(self, pid: int) -> None:
+        """Have the process, the process group and the session that it leads killed when we die."""
+        self._add(str(pid), line_of(pid).encode())
+
+    def watch_folder(self, folder: str) -> None:
+        """Have a folder removed when we die."""
+        # The name may hold any byte.
+        name = os.fsencode(folder).hex()
+        self._add(name, b"folder %s\n" % name.encode())
+
+    def forget(self, pid: int) -> None:
+        """Watch the process no more; it is gone, or free."""
+        self._forget(str(pid))
+
+    def forget_folder(self, folder: str) -> None:
+        """Watch the folder no more; it is gone."""
+        self._forget(os.fsencode(folder).hex())
+
+    async def aclose(self) -> None:
+        """End the children, which do away with what is still being watched. A later `watch` starts others."""
+        children, self._children = self._children, []
+        self._lines.clear()
+        for child in children:
+            _close(child)
+        with anyio.CancelScope(shield=True):
+            for child in children:
+                await anyio.to_thread.run_sync(_wait, child)
+
+    def _add(self, name: str, line: bytes) -> None:
+        self._lines[name] = line
+        if self._children:
+            self._tell(line)
+        while len(self._children) < TWINS:
+            self._start()
+
+    def _forget(self, name: str) -> None:
+        if self._lines.pop(name, None) is not None:
+            self._tell(b"forget %s\n" % name.encode())
+
+    def _tell(self, line: bytes) -> None:
+        for child in self._children:
+            _write(child, line)
+
+    def _start(self) -> None:
+        # A session of its own: no signal of a terminal, and no kill of our group, reaches it.
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_PROGRAM)],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=os.sep,
+            start_new_session=True,
+        )
+        self._children.append(child)
+        _write(child, b"".join(self._lines.values()))
+        if child.stdout is not None:
+            # Nothing is said there: it ends with the child.
+            asyncio.get_running_loop().add_reader(child.stdout, self._ended, child)
+
+    def _ended(self, child: subprocess.Popen[bytes]) -> None:
+        """Replace a child that somebody has killed."""
+        _close(child)
+        child.wait()
+        if child in self._children:
+            self._children.remove(child)
+            self._start()
+
+
+def _write(child: subprocess.Popen[bytes], line: bytes) -> None:
+    # Somebody may have killed it just now; debugging goes on without it.
+    if child.stdin is not None:
+        with contextlib.suppress(OSError):
+            child.stdin.write(line)
+
+
+def _wait(child: subprocess.Popen[bytes]) -> None:
+    """Wait until a child has ended; one that somebody has frozen does so by force."""
+    try:
+        child.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    """Let go of the pipes of a child."""
+    if child.stdout is not None and not child.stdout.closed:
+        asyncio.get_running_loop().remove_reader(child.stdout)
+        child.stdout.close()
+    if child.stdin is not None:
+        child.stdin.close()

@@ -1,0 +1,171 @@
+"""The process of an adapter: its start, its pipes, its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import cast
+
+import anyio
+from anyio.abc import Process
+
+from dapeer.adapters.definition.placeholders import UNSET, fill, fill_list
+from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.process.tail import LAG, OutputFilter, Tail
+from dapeer.adapters.process.terminal import Terminal, within
+from dapeer.errors import AdapterFailed
+from dapeer.system.environment import surroundings
+
+ENOUGH = 800
+"""Characters of the last words that an error repeats."""
+
+
+class Spawned:
+    """A process of ours, in a session of its own, with the end of what it complains about."""
+
+    def __init__(self, process: Process, title: str, pipes: Pipes, *, stdio: bool) -> None:
+        self.process = process
+        self._pipes = pipes
+        self.tail = pipes.stderr
+        """The end of its stderr, and of a server's stdout."""
+        self._title = title
+        self._stdio = stdio
+
+    def listen(self, tell: Callable[[str, str], None]) -> None:
+        """Have what the program prints on the server's own pipes told: stdout or stderr, and what."""
+        for category, words in self._pipes.words.items():
+            words.listen(lambda text, category=category: tell(category, text))
+
+    def failed(self, what: str) -> AdapterFailed:
+        """Return the error for something it did, with its last words, which often are the reason."""
+        words = self.tail.text()[-ENOUGH:]
+        said = f" It said: {words}" if words else ""
+        return AdapterFailed(f"{self._title} {what}.{said}", "`dapeer doctor` checks the adapter.")
+
+    async def died(self) -> AdapterFailed:
+        """Return the error for its early end, when all about it is known."""
+        await self.settle()
+        # Its pipes end a moment before we are told of its exit code, or it lives on without them.
+        with anyio.move_on_after(LAG):
+            await self.process.wait()
+        code = self.process.returncode
+        if code is None:
+            return self.failed("closed its output without a word")
+        return self.failed(f"ended at once, with exit code {code}")
+
+    async def settle(self) -> None:
+        """Wait for the last words of a process that has ended; they may lag behind its end."""
+        with anyio.move_on_after(LAG):
+            for tail in self._pipes.tails:
+                await tail.settle()
+
+    async def end(self) -> None:
+        """Ask it to end, and wait until it has; when cancelled, kill it."""
+        if not self._stdio and self.process.returncode is None:
+            # The end of stdin asks an adapter whose wire it is; a server knows only this.
+            self.process.terminate()
+        await self.process.aclose()
+
+    def close(self) -> None:
+        """Listen to it no more."""
+        self._pipes.close()
+
+
+class Pipes:
+    """What we read of a process beside its wire: its stderr, and a server's stdout."""
+
+    def __init__(
+        self, stderr: Tail, tails: tuple[Tail, ...], words: Mapping[str, OutputFilter]
+    ) -> None:
+        self.stderr = stderr
+        self.tails = tails
+        self.words = words
+        """By category of output, where these pipes are the program's, too."""
+
+    @classmethod
+    async def open(
+        cls, transport: TransportTable, descriptors: ExitStack
+    ) -> tuple[Pipes, int, int]:
+        """Return them, and what the child is to have as stderr and stdout until the stack closes."""
+        if transport.output == "log":
+            tail, stderr = await Tail.open()
+            descriptors.callback(os.close, stderr)
+            return cls(tail, (tail,), {}), stderr, stderr
+        words = {category: OutputFilter(transport.hide) for category in ("stderr", "stdout")}
+        tail, stderr = await Tail.open(words["stderr"])
+        descriptors.callback(os.close, stderr)
+        printed, stdout = await Tail.open(words["stdout"])
+        descriptors.callback(os.close, stdout)
+        return cls(tail, (tail, printed), words), stderr, stdout
+
+    def close(self) -> None:
+        """Read no more."""
+        for tail in self.tails:
+            tail.close()
+
+
+async def spawn(
+    title: str,
+    transport: TransportTable,
+    values: Mapping[str, object],
+    mark: Mapping[str, str],
+    terminal: Terminal | None = None,
+) -> Spawned:
+    """Start the adapter's process.
+
+    Over stdio its stdin and stdout are the wire. On a server's stdin nothing comes; its stdout
+    belongs to its last words, or is the program's. `mark` is in its environment. With a `terminal`, all of them are in there.
+
+    Raises:
+        AdapterFailed: The program, or the folder to start it in, is not there or not usable.
+    """
+    filled_command = fill_list(transport.command, values)
+    command = [_text(part, value) for part, value in filled_command if not _spare(part, value)]
+    folder = fill(transport.cwd, values) if transport.cwd else UNSET
+    filled = fill(transport.env, values)
+    additions = cast("Mapping[str, object]", {} if filled is UNSET else filled)
+    stdio = transport.kind == "stdio"
+    ours = surroundings(Path(str(values.get("cwd") or ".")))
+    with ExitStack() as descriptors:
+        stdin = subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL
+        if terminal is None:
+            pipes, stderr, stdout = await Pipes.open(transport, descriptors)
+        else:
+            pipes = Pipes(terminal.tail, (terminal.tail,), {})
+            stdin = stdout = stderr = terminal.descriptor
+            command = within(command)
+        try:
+            process = await anyio.open_process(
+                command,
+                stdin=stdin,
+                stdout=subprocess.PIPE if stdio else stdout,
+                stderr=stderr,
+                cwd=None if folder is UNSET else str(folder),
+                env={**ours, **{name: str(value) for name, value in additions.items()}, **mark},
+                start_new_session=True,
+            )
+        except BaseException as error:
+            pipes.close()
+            if not isinstance(error, OSError):
+                raise
+            raise AdapterFailed(
+                f"{title} could not be started: {error.strerror}: {error.filename}.",
+                "`dapeer adapters` shows what is installed, and how to get what is not.",
+            ) from error
+    return Spawned(process, title, pipes, stdio=stdio)
+
+
+def _spare(template: str, value: object) -> bool:
+    """Whether a part of a command is left out: it names the terminal, and there is none."""
+    return value is UNSET and "${tty}" in template
+
+
+def _text(template: str, value: object) -> str:
+    if value is UNSET:
+        raise AdapterFailed(
+            f"`{template}` in the adapter's command has no value.", "Give it as an argument."
+        )
+    return str(value)

@@ -1,0 +1,161 @@
+"""Byte streams to an adapter: its stdin and stdout, or a socket."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anyio
+from anyio.abc import ByteStream, Process, SocketAttribute, SocketStream, UNIXSocketStream
+
+from dapeer.adapters.process.tail import Tail
+from dapeer.errors import Stranger
+from dapeer.system.ownership import check_peer
+
+
+class StdioStream(ByteStream):
+    """What we write is the adapter's stdin; what it writes to stdout is what we read."""
+
+    def __init__(self, process: Process, tail: Tail) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("a process without pipes")
+        self._stdin = process.stdin
+        self._stdout = process.stdout
+        self._tail = tail
+        self.heard = False
+        """Whether anything has been received."""
+
+    async def send(self, item: bytes) -> None:
+        """Write."""
+        try:
+            await self._stdin.send(item)
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """Read; the end is told only when the last words are there, for they often say why."""
+        try:
+            data = await self._stdout.receive(max_bytes)
+        except anyio.EndOfStream:
+            await self._tail.settle()
+            raise
+        self.heard = True
+        return data
+
+    async def send_eof(self) -> None:
+        """End the adapter's stdin."""
+        await self._stdin.aclose()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._stdin.aclose()
+        await self._stdout.aclose()
+
+
+class PromptStream(ByteStream):
+    """A socket; the kernel of one over TCP acknowledges at once, on Linux.
+
+    An adapter that writes a message in two pieces waits with the second for the acknowledgement of
+    the first, which is otherwise delayed by 40 ms. The kernel turns the option off again by itself,
+    so it is set around every read. asyncio itself sets TCP_NODELAY on every socket.
+    """
+
+    def __init__(self, stream: SocketStream | UNIXSocketStream) -> None:
+        self._stream = stream
+        self._socket = _socket(stream)
+        self.heard = False
+        """Whether anything has been received."""
+        tcp = self._socket.family in {socket.AF_INET, socket.AF_INET6}
+        self._option: int | None = getattr(socket, "TCP_QUICKACK", None) if tcp else None
+
+    @property
+    def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
+        """Offer what the socket's own stream offers."""
+        return self._stream.extra_attributes
+
+    async def send(self, item: bytes) -> None:
+        """Write."""
+        await self._stream.send(item)
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """Read."""
+        self._acknowledge()
+        data = await self._stream.receive(max_bytes)
+        self._acknowledge()
+        self.heard = True
+        return data
+
+    async def send_eof(self) -> None:
+        """End our direction."""
+        await self._stream.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._stream.aclose()
+
+    def _acknowledge(self) -> None:
+        if self._option is not None:
+            # A socket that is closed meanwhile is the reader's to report.
+            with contextlib.suppress(OSError):
+                self._socket.setsockopt(socket.IPPROTO_TCP, self._option, 1)
+
+
+async def connect(host: str, port: int, *, here: bool = False) -> PromptStream:
+    """Connect to an adapter; one that is `here` is a process of this machine.
+
+    Raises:
+        OSError: Nothing listens there.
+        Stranger: Another user of this machine does.
+    """
+    return await _checked(await anyio.connect_tcp(host, port), f"{host}:{port}", here=here)
+
+
+async def connect_unix(path: str) -> PromptStream:
+    """Connect to an adapter at a Unix socket.
+
+    Raises:
+        OSError: Nothing listens there.
+        Stranger: Another user does.
+    """
+    return await _checked(await anyio.connect_unix(path), path, here=True)
+
+
+async def _checked(
+    stream: SocketStream | UNIXSocketStream, where: str, *, here: bool
+) -> PromptStream:
+    """Return a connection that nothing was said on yet, if it is with whom it should be."""
+    connection = _socket(stream)
+    try:
+        # Where nothing listens yet, a socket may be given the very port it connects to, and so itself.
+        if connection.getsockname() == connection.getpeername():
+            raise ConnectionRefusedError
+        check_peer(connection, where, here=here)
+    except (OSError, Stranger):
+        await stream.aclose()
+        raise
+    return PromptStream(stream)
+
+
+def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
+    return stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - this is no database
+
+
+def free_port(host: str) -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+def has_loopback() -> bool:
+    """Whether programs of this machine reach each other at 127.0.0.1; in some containers they do not."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent; the system only looks for a way.
+            probe.connect(("127.0.0.1", 9))
+        except OSError as error:
+            return error.errno not in (errno.ENETUNREACH, errno.EADDRNOTAVAIL)
+    return True

@@ -1,0 +1,177 @@
+"""Terminals of ours: what a program prints there is output, and somebody can type."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from dapeer.adapters.process.tail import OutputFilter, Tail
+from dapeer.errors import AdapterFailed, ArgumentError, NotStopped
+from dapeer.system.environment import surroundings
+
+_LAUNCHER = Path(__file__).parents[1] / "launchers" / "terminal.py"
+
+ROWS, COLUMNS = 40, 120
+LONGEST_LINE = 4000
+"""Bytes of a line. The kernel throws away what is behind the 4096th."""
+SECONDS_TO_TYPE = 5.0
+"""What a program may take to read what was typed before, when the terminal is full."""
+
+
+class Terminal:
+    """A pseudo-terminal with a program in it, which leads a session of its own.
+
+    What is typed is not echoed, and lines end with a line feed, so that all that comes out of it is
+    what the program prints.
+    """
+
+    def __init__(self, hide: Sequence[str] = ()) -> None:
+        """`hide` are the beginnings of lines that the adapter prints there, too."""
+        self._words = OutputFilter(hide)
+        self.pid = 0
+        """The program that was run in it."""
+        self.tail = Tail(self._words)
+        """The last words of the programs in it."""
+        self._master, slave = os.openpty()
+        self.descriptor = slave
+        """The terminal's own end, for a process that is started `within` it; -1 once we hold it no more."""
+        self._over = asyncio.Event()
+        self.path = os.ttyname(slave)
+        """The device that a program opens to be in it."""
+        _quiet(slave)
+        os.set_blocking(self._master, False)
+        asyncio.get_running_loop().add_reader(self._master, self._read)
+
+    def listen(self, printed: Callable[[str], None]) -> None:
+        """Have what is printed told, from the first on."""
+        self._words.listen(printed)
+
+    def run(self, command: Sequence[str], cwd: str | None, env: Mapping[str, str | None]) -> int:
+        """Start a program in it, and return its process.
+
+        `env` is added to our environment; None takes a variable away.
+
+        Raises:
+            AdapterFailed: The folder is not there, or the program cannot be started.
+        """
+        environment = {**surroundings(Path(cwd or ".")), "TERM": "dumb", **env}
+        # An adapter may send numbers.
+        kept = {name: f"{value}" for name, value in environment.items() if value is not None}
+        slave = self.descriptor
+        try:
+            process = subprocess.Popen(
+                within(command),
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                cwd=cwd or None,
+                env=kept,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            self.close()
+            reason = getattr(error, "strerror", None) or error
+            raise AdapterFailed(
+                f"{command[0]} could not be started in a terminal: {reason}.",
+                "Check cwd and program.",
+            ) from error
+        finally:
+            self.let_go()
+        # Somebody has to take note of its end, or its number stays taken.
+        threading.Thread(target=process.wait, daemon=True).start()
+        self.pid = process.pid
+        return process.pid
+
+    def let_go(self) -> None:
+        """Hold it open no more: it is over when the programs in it have left."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    async def type(self, text: str) -> None:
+        r"""Type; a line feed is the Enter key, `\x04` at the start of a line the end of input.
+
+        Raises:
+            ArgumentError: A line is longer than a terminal takes.
+            NotStopped: The program has left the terminal, or does not read.
+        """
+        data = text.encode(errors="replace")
+        if any(len(line) > LONGEST_LINE for line in data.splitlines()):
+            raise ArgumentError(
+                f"`text`: a terminal takes lines of at most {LONGEST_LINE} bytes.",
+                "Type shorter lines, or have the program read a file.",
+            )
+        try:
+            async with asyncio.timeout(SECONDS_TO_TYPE):
+                while data and not self._over.is_set():
+                    data = data[await self._write(data) :]
+        except TimeoutError as error:
+            raise NotStopped(
+                f"The program has not read what was typed; {len(data)} bytes are left.",
+                "Have it run on, then type the rest.",
+            ) from error
+        if self._over.is_set():
+            raise NotStopped("The program has left its terminal.", "dap_status tells its state.")
+
+    async def _write(self, data: bytes) -> int:
+        loop = asyncio.get_running_loop()
+        try:
+            return os.write(self._master, data)
+        except BlockingIOError:
+            room = asyncio.Event()
+            loop.add_writer(self._master, room.set)
+            try:
+                await room.wait()
+            finally:
+                loop.remove_writer(self._master)
+            return 0
+
+    async def drained(self, seconds: float) -> None:
+        """Wait until nothing is left to be read, because every process has left it."""
+        self.let_go()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
+
+    def close(self) -> None:
+        """Take it away; who is left in it is told by the system."""
+        self.let_go()
+        if not self._over.is_set():
+            self._over.set()
+            asyncio.get_running_loop().remove_reader(self._master)
+            os.close(self._master)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._master, 65536)
+        except BlockingIOError:
+            return
+        except OSError:  # how Linux says that every process has left
+            data = b""
+        if data:
+            self.tail.data_received(data)
+        else:
+            self.tail.connection_lost(None)
+            self.close()
+
+
+def within(command: Sequence[str]) -> list[str]:
+    """Return the command that starts a program in the terminal that it gets as its stdin."""
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), *command]
+
+
+def _quiet(terminal: int) -> None:
+    """Have a terminal neither echo nor add carriage returns."""
+    import termios  # noqa: PLC0415 - not everywhere
+
+    attributes = termios.tcgetattr(terminal)
+    attributes[1] &= ~termios.ONLCR
+    attributes[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+    termios.tcsetwinsize(terminal, (ROWS, COLUMNS))

@@ -1,0 +1,1 @@
+"""Tests as programs, in every language."""

@@ -1,0 +1,174 @@
+"""Programs with tests that are made first, and then asked for the tests in them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.runners.runner import Build, Lookup, Naming
+from dapeer.errors import AdapterFailed
+
+QUOTED = 1500
+"""Characters of what a failed command has printed that are told."""
+SECONDS_TO_LIST = 60
+
+Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A program with tests: what is known of it, as values of placeholders, and their names."""
+
+    values: Values
+    tests: Sequence[str]
+
+
+async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str]) -> str:
+    """Make the program; return what was printed.
+
+    Raises:
+        AdapterFailed: It could not be made; the message has the last words of the command.
+    """
+    return await _output(_filled(build.command, values), cwd, env, build.seconds)
+
+
+async def look_up(
+    lookup: Lookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
+) -> list[Found]:
+    """Return the programs with tests that there are."""
+    told = built
+    if lookup.command:
+        told = await _output(_filled(lookup.command, values), cwd, env, SECONDS_TO_LIST)
+    taken = [
+        {name: at(each, key) for name, key in lookup.take.items()}
+        for each in _objects(told, lookup.at)
+        if all(_stands(at(each, key), wanted) for key, wanted in lookup.where.items())
+    ]
+    return [Found(each, await _tests(lookup, {**values, **each}, cwd, env)) for each in taken]
+
+
+async def _tests(
+    lookup: Lookup, values: Values, cwd: Path, env: Mapping[str, str]
+) -> Sequence[str]:
+    if not lookup.tests or lookup.listed is None:
+        return [str(values["test"])]
+    text = await _output(_filled(lookup.tests, values), cwd, env, SECONDS_TO_LIST)
+    return [found[1] for found in lookup.listed.finditer(text)]
+
+
+def made_from(found: Sequence[Found], file: Path) -> Sequence[Found]:
+    """Return the programs that are made from a file; all, where none is known to be."""
+    return [each for each in found if each.values.get("source") == str(file)] or found
+
+
+def meant(found: Sequence[Found], file: Path, parts: Sequence[str], naming: Naming) -> list[Found]:
+    """Return the programs with the tests of a name, and only these tests.
+
+    A test is meant whose name has the parts in it, one after the other. Of several those are taken
+    that are in what is called like the file.
+    """
+    wanted = naming.of(parts).split(naming.join) if parts else []
+    hits = _kept(found, naming.join, wanted)
+    return _kept(hits, naming.join, [file.stem]) or hits
+
+
+def _kept(found: Sequence[Found], join: str, wanted: Sequence[str]) -> list[Found]:
+    def has(test: str) -> bool:
+        parts, length = test.split(join), len(wanted)
+        starts = range(len(parts) - length + 1)
+        return any(parts[start : start + length] == [*wanted] for start in starts)
+
+    kept = [Found(each.values, [test for test in each.tests if has(test)]) for each in found]
+    return [each for each in kept if each.tests]
+
+
+def at(value: object, key: str) -> object:
+    """Return what stands at a dotted key; None where there is nothing.
+
+    In a list a step is a number, `1:` for what begins there, or `name=x` for the first object with
+    that.
+
+    >>> at({"command": ["a", "b"], "properties": [{"name": "X", "value": 1}]}, "properties.name=X.value")
+    1
+    >>> at({"command": ["a", "b", "c"]}, "command.1:")
+    ['b', 'c']
+    """
+    for step in key.split("."):
+        value = _step(value, step)
+    return value
+
+
+def _step(value: object, step: str) -> object:
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, object]", value).get(step)
+    if not isinstance(value, list):
+        return None
+    items = cast("list[object]", value)
+    name, mark, wanted = step.partition("=")
+    if mark:
+        return next((each for each in items if _step(each, name) == wanted), None)
+    if step.endswith(":"):
+        return items[int(step[:-1]) :]
+    return items[int(step)] if int(step) < len(items) else None
+
+
+def _stands(value: object, wanted: object) -> bool:
+    return bool(value) if wanted is True else value == wanted
+
+
+def _objects(text: str, where: str) -> Iterator[Any]:
+    if where:
+        listed = at(json.loads(text), where)
+        yield from cast("list[Any]", listed) if isinstance(listed, list) else []
+        return
+    for line in text.splitlines():
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def _filled(command: Sequence[str], values: Values) -> list[str]:
+    return [str(each) for each in cast("list[object]", fill(command, values))]
+
+
+async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
+    """Run a command to its end; return what it has printed on its stdout."""
+    shown = shlex.join(command)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            env={**os.environ, **env},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise AdapterFailed(f"`{shown}` cannot be run: {error.strerror}.", "Install it.") from error
+    try:
+        async with asyncio.timeout(seconds):
+            out, err = await process.communicate()
+    except TimeoutError as late:
+        raise AdapterFailed(
+            f"`{shown}` did not end within {seconds:g} s.", "Run it by itself, then try again."
+        ) from late
+    finally:
+        # What it has started ends with it, also when nobody waits any longer.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        words = err.decode("utf-8", "replace").strip() or out.decode("utf-8", "replace").strip()
+        raise AdapterFailed(
+            f"`{shown}` failed, so there is nothing to test. It said:\n{words[-QUOTED:]}",
+            "\nMend that, then run the test again.",
+        )
+    return out.decode("utf-8", "replace")

@@ -1,0 +1,134 @@
+"""Which runner a test is for: by its file, and by the project around it."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from dapeer.adapters.runners.runner import Pattern, Runner, Sign
+from dapeer.errors import AdapterUnknown, ArgumentError
+
+FOLDER = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A runner, and the project that it has been recognised by."""
+
+    runner: Runner
+    root: Path
+    """The project's folder."""
+    sign: Path
+    """The file by which it was recognised."""
+
+
+def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
+    """Return the runner of a file, or of a folder, with tests.
+
+    What the file itself says decides; else the nearest folder above it with a sign of a runner.
+
+    Raises:
+        AdapterUnknown: No runner is known for it.
+    """
+    able = [runner for runner in runners if _fits(runner, file)]
+    own = next((each for each in able if each.holds and holds(file, each.holds)), None)
+    if own is not None:
+        return _within(own, file) or Recognised(own, folder_of(file), file)
+    for folder in _above(file):
+        for runner in able:
+            found = next(_signs(runner.signs, folder), None)
+            if found is not None:
+                return Recognised(runner, folder, found)
+    free = next((each for each in able if not each.signs and each.holds is None), None)
+    if free is None:
+        known = ", ".join(dict.fromkeys(each.title for each in able or runners))
+        raise AdapterUnknown(
+            f"No test runner is known for {file.name}: nothing in its project is a sign of {known}.",
+            "Start the runner as `program`, and the test as its `args`.",
+        )
+    return Recognised(free, folder_of(file), file)
+
+
+def located(runner: Runner, folder: Path) -> Recognised:
+    """Return a runner that was named, in its project around a folder, or else in the folder."""
+    return _within(runner, folder) or Recognised(runner, folder, folder)
+
+
+def program_of(recognised: Recognised) -> str | None:
+    """Return the path of the runner's own program; None where the definition names none.
+
+    Raises:
+        ArgumentError: It is not installed in the project.
+    """
+    runner = recognised.runner
+    if not runner.programs:
+        return None
+    folders = _above(recognised.root)
+    here = (found for folder in folders for name in runner.programs for found in _at(folder, name))
+    path = (shutil.which(name) for name in runner.programs if os.sep not in name)
+    found = next(filter(None, itertools.chain(here, path)), None)
+    if found is None:
+        raise ArgumentError(
+            f"{runner.title} runs the tests of {recognised.root}, and is not installed there: "
+            f"there is no {' or '.join(runner.programs)}.",
+            f"Install it: {runner.install}" if runner.install else "Install it.",
+        )
+    return found
+
+
+def _at(folder: Path, name: str) -> Iterable[str]:
+    """Return the files of a name, newest version first; names without a folder are none of a project's."""
+    if os.sep not in name:
+        return ()
+    pattern = folder / Path(name).expanduser()
+    return sorted(glob.glob(str(pattern)), reverse=True)  # noqa: PTH207 - it may be absolute
+
+
+def folder_of(file: Path) -> Path:
+    """Return the folder that a file is in; a folder is its own."""
+    return file if file.is_dir() else file.parent
+
+
+def holds(file: Path, pattern: Pattern) -> bool:
+    """Whether a file can be read and has a pattern in it; there always is nothing."""
+    if pattern is None:
+        return True
+    try:
+        # Programs, too, are looked through: each byte is a character.
+        return pattern.search(file.read_bytes().decode("latin-1")) is not None
+    except OSError:
+        return False
+
+
+def _fits(runner: Runner, file: Path) -> bool:
+    if file.is_dir():
+        return FOLDER in runner.files
+    return any(fnmatch(file.name, pattern) for pattern in runner.files)
+
+
+def _within(runner: Runner, file: Path) -> Recognised | None:
+    for folder in _above(file):
+        found = next(_signs(runner.signs, folder), None)
+        if found is not None:
+            return Recognised(runner, folder, found)
+    return None
+
+
+def _signs(signs: Sequence[Sign], folder: Path) -> Iterator[Path]:
+    return (
+        found
+        for sign in signs
+        for found in sorted(folder.glob(sign.file))
+        if found.is_file() and holds(found, sign.holds)
+    )
+
+
+def _above(file: Path) -> Sequence[Path]:
+    folder = folder_of(file)
+    return (folder, *folder.parents)

@@ -1,0 +1,1 @@
+"""`dapeer demo`: stories that real components play."""

@@ -1,0 +1,111 @@
+"""The second half of `dapeer demo --nvim`: the fix is proposed as a diff, and the person decides.
+
+Their Neovim has a linter (Python's own compiler) and a tool that they have written in Lua.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from mcp import Client
+from mcp.types import TextContent
+
+from dapeer.demo.person import Person
+from dapeer.demo.transcript import call, expect, say, show
+
+WRONG: Final = "        return total * (1 - self.discount)"
+TYPO: Final = "        return (total"
+RIGHT: Final = "        return total"
+
+CONFIGURATION: Final = """
+local python, channel = ...
+
+require('dapeer').register({
+  name = 'amount_to_pay',
+  description = 'Run shop.py as it is on disk, and return the line that it prints.',
+  read_only = true,
+  execute = function(cb, _, ctx)
+    local process = vim.system({ python, 'shop.py' }, { text = true }, function(result)
+      cb(vim.trim(result.stdout .. result.stderr))
+    end)
+    ctx.on_cancel(function() process:kill('sigterm') end)
+  end,
+})
+
+local CHECK = [[
+import sys
+try:
+    compile(sys.stdin.read(), 'shop.py', 'exec')
+except SyntaxError as error:
+    print(error.lineno, error.offset, error.msg)
+]]
+local namespace = vim.api.nvim_create_namespace('linter')
+
+local function lint(buffer)
+  local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\\n')
+  vim.system({ python, '-c', CHECK }, { stdin = text, text = true }, vim.schedule_wrap(function(result)
+    local line, column, message = result.stdout:match('(%d+) (%d+) (.*)\\n')
+    local found = line and {
+      { lnum = line - 1, col = column - 1, message = message, severity = 1, source = 'compiler' },
+    }
+    vim.diagnostic.set(namespace, buffer, found or {})
+    vim.rpcnotify(channel, 'linted')
+  end))
+end
+
+vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*.py', callback = function(event) lint(event.buf) end })
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'DapeerDiffOpened',
+  callback = function() vim.rpcnotify(channel, 'diff') end,
+})
+"""
+
+
+async def review(client: Client, somebody: Person, shop: Path) -> None:
+    """Play it; `shop` is the file that is mended."""
+    await somebody.configures(CONFIGURATION)
+    say("It shows the person what it would change: a diff in Neovim. Both sides of it:")
+    await _proposes(client, somebody, shop, TYPO)
+    say(
+        "The person has not looked closely. The file is written, and their linter, which the assistant can read, says:"
+    )
+    await somebody.sees("linted")
+    wrong = await call(client, "nvim_diagnostics_list", filename=shop.name)
+    expect("never closed" in str(wrong), "the linter should find the typo")
+
+    say("So once more.")
+    await _proposes(client, somebody, shop, RIGHT)
+    await somebody.sees("linted")
+    await call(client, "nvim_diagnostics_list", filename=shop.name)
+    say(
+        "The person has a tool of their own, a dozen lines of Lua in their configuration. The assistant can call it, too."
+    )
+    await call(client, "nvim_amount_to_pay")
+
+
+async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> None:
+    proposal = _with(line, shop)
+    arguments = {"new_file_path": str(shop), "new_file_contents": proposal}
+    show(f'\n→ nvim_open_diff(new_file_path="{shop.name}", new_file_contents="…")')
+    waiting = asyncio.create_task(client.call_tool("nvim_open_diff", arguments))
+    await somebody.sees("diff")
+    show("\n".join(await somebody.looks(lines=10)))
+    say("ZZ accepts it.")
+    await somebody.types("ZZ")
+    content = (await waiting).content
+    said, final = (part.text for part in content if isinstance(part, TextContent))
+    show(f"{said}, and the final text: {len(final.splitlines())} lines")
+    expect((said, final) == ("FILE_SAVED", proposal), "the person should accept what was proposed")
+    # What an assistant's program does then with its own tool for writing files.
+    _write(shop, final)
+
+
+def _with(line: str, shop: Path) -> str:
+    text = shop.read_text(encoding="utf-8")
+    return text.replace(WRONG if WRONG in text else TYPO, line)
+
+
+def _write(shop: Path, text: str) -> None:
+    shop.write_text(text, encoding="utf-8")

@@ -1,0 +1,97 @@
+"""What the stories of `dapeer demo` are made of: an assistant, its calls, and their transcript."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from mcp import Client
+from mcp.client import advertise
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import TextContent
+
+from dapeer.mcp.server.data import EXTENSION
+
+WIDTH = 100
+
+
+class Evidence(Exception):
+    """The program did not behave as the story tells."""
+
+
+async def played(story: Callable[[], Awaitable[None]]) -> int:
+    """Play a story and return the exit code: 1 where it did not go as it is told."""
+    code = 0
+    try:
+        await story()
+    except* Evidence as missing:
+        # The client's task groups have wrapped it, each once.
+        error: BaseException = missing
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        say(f"The demo went wrong: {error}")
+        code = 1
+    return code
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Call a tool, print what goes and what comes, and return the structured result."""
+    given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
+    print(f"\n→ {tool}({given})")  # noqa: T201 - a transcript for a person
+    result = await client.call_tool(tool, arguments)
+    text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+    show(text)
+    expect(not result.is_error, text)
+    return cast("dict[str, Any]", result.structured_content or {})
+
+
+def expect(holds: bool, what: str) -> None:
+    """Go on only if the story is true so far.
+
+    Raises:
+        Evidence: It is not.
+    """
+    if not holds:
+        raise Evidence(what)
+
+
+def say(text: str) -> None:
+    """Print what the reader is told."""
+    # Whatever has no spaces is a path, and is copied whole.
+    lines = textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False)
+    print("\n" + "\n".join(lines))  # noqa: T201 - a transcript for a person
+
+
+def show(text: str) -> None:
+    """Print what the reader could see for themselves."""
+    print(textwrap.indent(text, "  "))  # noqa: T201 - a transcript for a person
+
+
+@asynccontextmanager
+async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
+    """Start a server as an assistant's host does, over stdio, and connect to it."""
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "dapeer", "stdio", "--no-bridge", *options],
+        cwd=project,
+    )
+    async with Client(stdio_client(command), extensions=[advertise(EXTENSION)]) as client:
+        yield client
+
+
+def program() -> Path:
+    """Return the program of the stories: in a checkout a fixture, in a wheel a copy of it."""
+    package = Path(__file__).parents[1]
+    candidates = (package.parents[1] / "fixtures" / "programs", package / "_fixtures")
+    return next(folder / "shop.py" for folder in candidates if (folder / "shop.py").is_file())
+
+
+def line_of(program: Path, marker: str) -> int:
+    """Return the line that carries `# @marker`."""
+    lines = program.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{marker}"))

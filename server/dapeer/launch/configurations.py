@@ -1,0 +1,304 @@
+"""What a person can start by name: the configurations of a project's launch.json and of Neovim."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from dapeer.errors import ArgumentError
+from dapeer.launch.launch_json import (
+    IN_EDITOR,
+    Ask,
+    Malformed,
+    Surroundings,
+    lifted,
+    parse,
+    resolved,
+)
+
+Json: TypeAlias = Mapping[str, Any]
+
+LAUNCH_JSON = ".vscode/launch.json"
+NVIM = "nvim"
+
+_OF_THE_EDITOR = frozenset({
+    "name", "type", "request", "presentation", "preLaunchTask", "postDebugTask", "debugServer",
+    "internalConsoleOptions", "serverReadyAction", "suppressMultipleSessionWarning",
+})  # fmt: skip
+"""Keys that are no business of the debug adapter."""
+_TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
+"""Keys that say in which terminal a program runs: most mean only where a person would read. Ours is `terminal` of dap_run."""
+_INPUTS = {
+    "program": "program", "module": "module", "code": "code", "cwd": "cwd",
+    "stopOnEntry": "stop_on_entry", "stopAtEntry": "stop_on_entry",
+    "python": "python", "pythonPath": "python",
+    "processId": "pid", "pid": "pid", "host": "host", "port": "port",
+}  # fmt: skip
+"""Keys of configurations, and the argument of dap_run that means the same."""
+_TARGETS = frozenset({"program", "module", "code"})
+_INTERPRETERS = frozenset({"python", "pythonPath"})
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Something that can be started by name."""
+
+    name: str
+    type: str
+    request: str
+    origin: str
+    """`launch.json`, or `nvim`: it is in Neovim's `dap.configurations`."""
+    values: Json
+    """Its other keys, with the variables filled in that can be known."""
+    asks: tuple[Ask, ...] = ()
+    """What only the person knows."""
+    filetype: str = ""
+    """Under which Neovim keeps it."""
+
+    @property
+    def title(self) -> str:
+        """Name it so that it differs from others of its name."""
+        return f"{self.name} ({self.type}, {self.origin})"
+
+    def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
+        """Return what is still asked for when these arguments and keys are given.
+
+        Neovim knows by itself which file the person looks at, and dapeer which Python.
+        """
+        return tuple(
+            ask
+            for ask in self.asks
+            if not _answered(ask, inputs, config)
+            and not (in_neovim and ask.variable in IN_EDITOR)
+            and not (not in_neovim and ask.key in _INTERPRETERS)
+        )
+
+    def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return arguments of dap_run and keys of the adapter's own: ours, and over them those given.
+
+        Which terminal the program should run in is left out: `terminal` says whether it needs one.
+        """
+        asking = {ask.key for ask in self.asks} & _INTERPRETERS
+        own, rest = _split({key: value for key, value in self.values.items() if key not in asking})
+        merged = {**_without_targets(own, inputs), **inputs}
+        if "env" in own and "env" in inputs:
+            merged["env"] = {**own["env"], **inputs["env"]}
+        return merged, {**rest, **config}
+
+    def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
+        """Return what these arguments mean in this configuration's own keys, for its own adapter."""
+        keys: dict[str, Any] = {}
+        for argument, value in inputs.items():
+            if argument in {"host", "port"} and isinstance(self.values.get("connect"), Mapping):
+                keys["connect"] = {
+                    **self.values["connect"],
+                    **keys.get("connect", {}),
+                    argument: value,
+                }
+            elif argument == "env" and isinstance(self.values.get("environment"), list):
+                added = [{"name": name, "value": text} for name, text in value.items()]
+                keys["environment"] = [*self.values["environment"], *added]
+            elif argument == "env":
+                keys["env"] = {**(self.values.get("env") or {}), **value}
+            else:
+                keys[self._key(argument)] = value
+        return {**keys, **config}
+
+    def _key(self, argument: str) -> str:
+        mine = (*self.values, *(ask.key for ask in self.asks))
+        usual = {"pid": "processId", "stop_on_entry": "stopOnEntry"}.get(argument, argument)
+        return next((key for key in mine if _INPUTS.get(key) == argument), usual)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The configurations that there are."""
+
+    configurations: tuple[Configuration, ...]
+    compounds: Mapping[str, tuple[str, ...]]
+    """Names for several configurations that a person starts together."""
+    problem: str = ""
+    """Why launch.json could not be read: file, line and column."""
+
+    def named(self, name: str, kind: str | None) -> Configuration:
+        """Return the one of this name, and of this type if one is given.
+
+        Raises:
+            ArgumentError: There is none, or more than one.
+        """
+        same = [each for each in self.configurations if each.name == name]
+        fitting = [each for each in same if kind in {None, each.type, each.origin}]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting or same:
+            listed = ", ".join(each.title for each in same[:10])
+            what = (
+                "Several configurations are" if fitting else f"No configuration of type `{kind}` is"
+            )
+            raise ArgumentError(f"{what} called `{name}`: {listed}.", "Say which by `type`.")
+        if name in self.compounds:
+            members = ", ".join(self.compounds[name])
+            raise ArgumentError(f"`{name}` is a compound of: {members}.", "Start them one by one.")
+        raise ArgumentError(f"There is no configuration `{name}`.", self._names())
+
+    def _names(self) -> str:
+        listed = ", ".join(dict.fromkeys(each.name for each in self.configurations[:20]))
+        return f"There are: {listed or 'none'}. {self.problem}".strip()
+
+
+def argument_for(ask: Ask) -> str:
+    """Return which argument of dap_run answers an ask."""
+    leaf = ask.field.partition(".")[2] if ask.key == "connect" else ask.key
+    known = leaf in _INPUTS or leaf in {"args", "env"}
+    return f"`{_INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
+
+
+def in_project(project: Path) -> Found:
+    """Read the project's launch.json; without one there is nothing. Blocks while it reads."""
+    path = project / LAUNCH_JSON
+    try:
+        file = parse(path.read_bytes())
+    except FileNotFoundError:
+        return Found((), {})
+    except OSError as error:
+        return Found((), {}, f"{path}: {error.strerror}.")
+    except Malformed as error:
+        return Found((), {}, f"{path}:{error.line}:{error.column}: {error.what}.")
+    found = (_read(each, _around(project), file.inputs) for each in file.configurations)
+    return Found(tuple(found), file.compounds)
+
+
+def in_neovim(told: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
+    """Return what Neovim has told of its `dap.configurations`."""
+    return tuple(_told(each, _around(project)) for each in told)
+
+
+def together(project: Found, neovim: Sequence[Configuration]) -> Found:
+    """Return both; what Neovim has copied from launch.json, or lists twice, counts once."""
+    known: dict[tuple[str, str, str], list[Configuration]] = {}
+    kept: list[Configuration] = []
+    for each in (*project.configurations, *neovim):
+        like = known.setdefault((each.name, each.type, each.request), [])
+        copied = any(
+            other.origin != each.origin or (other.values, other.asks) == (each.values, each.asks)
+            for other in like
+        )
+        if not copied:
+            like.append(each)
+            kept.append(each)
+    return replace(project, configurations=tuple(kept))
+
+
+def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
+    own = lifted(written, around.platform)
+    values, asks = resolved(_own(own), around, inputs)
+    return Configuration(own["name"], own["type"], own["request"], "launch.json", values, asks)
+
+
+def _told(told: Json, around: Surroundings) -> Configuration:
+    values, asks = resolved(_own(_normal(told["config"])), around, {})
+    said = tuple(_told_ask(text) for text in told["asks"])
+    facts = (told["name"], told["type"], told["request"], NVIM, values)
+    return Configuration(*facts, (*said, *asks), told["filetype"])
+
+
+def _around(project: Path) -> Surroundings:
+    platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
+    return Surroundings(str(project), str(Path.home()), os.environ, platform)
+
+
+def _own(values: Json) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in _OF_THE_EDITOR}
+
+
+def _normal(values: Json) -> Json:
+    """Return it with an environment that is a table: Lua does not tell an empty one from a list."""
+    return {**values, "env": {}} if values.get("env") == [] else values
+
+
+def _told_ask(text: str) -> Ask:
+    field, colon, wants = text.partition(": ")
+    return Ask(field, wants) if colon else Ask("", text)
+
+
+def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
+    if ask.key in config:
+        return True
+    if ask.key in {"env", "connect"}:
+        given = cast("Json", inputs.get("env") or {}) if ask.key == "env" else inputs
+        return ask.field.partition(".")[2] in given
+    return _INPUTS.get(ask.key, ask.key) in inputs
+
+
+def _without_targets(own: Json, inputs: Json) -> Json:
+    """Return the arguments without what they run, when something else is to be run."""
+    if not inputs.keys() & _TARGETS:
+        return own
+    return {key: value for key, value in own.items() if key not in _TARGETS}
+
+
+CORRECT = "Correct it where it is written, or give the argument to dap_run."
+
+
+def _split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
+    inputs: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for key, value in values.items():
+        argument = _INPUTS.get(key)
+        if key == "args":
+            inputs["args"] = _words(value)
+        elif key in {"env", "environment"}:
+            inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
+        elif key == "connect" and isinstance(value, Mapping):
+            inputs |= cast("Json", value)
+        elif argument and not isinstance(value, list | Mapping):
+            inputs[argument] = _number(value) if argument in {"pid", "port"} else value
+        elif key not in _TERMINALS:
+            rest[key] = value
+    return inputs, rest
+
+
+def _words(value: object) -> list[str]:
+    """Return the arguments of a program, written as a list or as a shell has them.
+
+    Raises:
+        ArgumentError: They are neither.
+    """
+    match value:
+        case None:
+            return []
+        case list():
+            return [str(each) for each in cast("list[object]", value)]
+        case str():
+            try:
+                return shlex.split(value)
+            except ValueError as error:
+                raise ArgumentError(f"`args` of the configuration: {error}.", CORRECT) from error
+        case _:
+            raise ArgumentError("`args` of the configuration is no list.", CORRECT)
+
+
+def _environment(value: object) -> dict[str, str]:
+    """Return the variables of `env`, or of `environment` as cppdbg has it.
+
+    Raises:
+        ArgumentError: It is neither.
+    """
+    if isinstance(value, list):
+        named = [
+            cast("Json", each) for each in cast("list[object]", value) if isinstance(each, Mapping)
+        ]
+        return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
+    if not isinstance(value or {}, Mapping):
+        raise ArgumentError("`env` of the configuration is no object.", CORRECT)
+    table = cast("Json", value or {})
+    return {name: str(each) for name, each in table.items() if each is not None}
+
+
+def _number(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value

@@ -1,0 +1,1 @@
+"""How a client finds the server of its Neovim or project."""

@@ -1,0 +1,209 @@
+"""How `dapeer stdio` finds a server of its Neovim or project: small files that the server leaves.
+
+Only the standard library, and little of it: a bridge must be up before a whole server would be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from dapeer.errors import Stranger
+from dapeer.neovim.discovery.project import steps_between
+from dapeer.neovim.discovery.sockets import normal, session_folder
+from dapeer.system.ownership import check_peer
+
+GREETING: Final = b"dapeer\n"
+"""What a server says first on its socket: proof that it lives, before a client trusts it."""
+SECONDS_TO_GREET: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A server's note of where it can be reached."""
+
+    project: str
+    socket: str
+    pid: int
+    nvim: str | None = None
+    """The Neovim that it was started for: an address, or `auto`."""
+    url: str = ""
+    """Where it serves HTTP; empty: nowhere."""
+    token: str = ""
+    """What its HTTP clients must show. Who can read this can reach the socket, which gives them as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A server that a client is connected to."""
+
+    connection: socket.socket
+    said: Announcement
+
+
+def state_folder() -> Path:
+    """Return the user's own folder for what outlives a process."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "dapeer"
+
+
+def runtime_folder() -> Path:
+    """Return the user's own folder for what lives as long as a process: sockets, announcements."""
+    base = session_folder()
+    return base / "dapeer" if base else state_folder()
+
+
+def private(folder: Path) -> Path:
+    """Make a folder that only its owner can enter, and return it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder
+
+
+def file_of(project: Path) -> Path:
+    """Return where the server of a project announces itself."""
+    return _file("server", os.fsencode(project))
+
+
+def file_of_neovim(address: str) -> Path:
+    """Return where the server that is attached to a Neovim announces itself."""
+    return _file("nvim", os.fsencode(normal(address)))
+
+
+def _file(kind: str, key: bytes) -> Path:
+    return runtime_folder() / f"{kind}-{hashlib.sha256(key).hexdigest()[:16]}.json"
+
+
+@contextmanager
+def announced(
+    project: Path, socket_path: Path, nvim: str | None = None, *, url: str = "", token: str = ""
+) -> Generator[bool]:
+    """Announce the server of a project while the body runs, and of its Neovim, if it has one.
+
+    Args:
+        project: The server's project.
+        socket_path: Where it can be reached.
+        nvim: The address of the Neovim that it is attached to, or `auto`.
+        url: Where it serves HTTP.
+        token: What HTTP clients must show.
+
+    Yields:
+        Whether the project had no server before; another one that lives stays the one to be found.
+    """
+    mine = Announcement(str(project), str(socket_path), os.getpid(), nvim, url, token)
+    address = None if nvim == "auto" else nvim
+    of_neovim = _announced(file_of_neovim(address), mine) if address else nullcontext()
+    with _announced(file_of(project), mine) as first, of_neovim:
+        yield first
+
+
+@contextmanager
+def _announced(path: Path, mine: Announcement) -> Generator[bool]:
+    if other := _connected(path):
+        other.connection.close()
+        yield False
+        return
+    _write(path, mine)
+    try:
+        yield True
+    finally:
+        if _read(path) == mine:
+            path.unlink(missing_ok=True)
+
+
+def _write(path: Path, announcement: Announcement) -> None:
+    temporary = path.with_suffix(f".{announcement.pid}")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            json.dump(asdict(announcement), file)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def reach(folder: Path, target: str = "auto") -> Reached | None:
+    """Connect to the server that a client wants; None: there is none.
+
+    Args:
+        folder: The client's working directory.
+        target: `auto`: the server of this folder, of the nearest folder above that has one, or of a
+            Neovim of the same project. `none`: the same, but none that was started for a Neovim.
+            Else the address of a Neovim: the server that is attached to it, and no other.
+    """
+    return next(filter(None, map(_connected, _candidates(folder, target))), None)
+
+
+def serving_http(folder: Path, target: str = "auto") -> Announcement | None:
+    """Return what the server that a client wants, as in `reach`, says of itself; None: none serves HTTP."""
+    for path in _candidates(folder, target):
+        if reached := _connected(path):
+            reached.connection.close()
+            if reached.said.url:
+                return reached.said
+    return None
+
+
+def _candidates(folder: Path, target: str) -> Iterable[Path]:
+    if target not in ("auto", "none"):
+        return (file_of_neovim(target),)
+    files = map(file_of, _upwards(folder))
+    if target == "none":
+        return (path for path in files if (found := _read(path)) and found.nvim is None)
+    return (*files, *_beside(folder))
+
+
+def _beside(folder: Path) -> Iterable[Path]:
+    """Return the announcements of Neovims in which somebody works on the same project, nearest first."""
+    steps: dict[Path, int] = {}
+    for path in sorted(runtime_folder().glob("nvim-*.json")):
+        if (found := _read(path)) is not None:
+            away = steps_between(Path(found.project), folder)
+            if away is not None:
+                steps[path] = away
+    return sorted(steps, key=steps.__getitem__)
+
+
+def _upwards(folder: Path) -> Iterable[Path]:
+    return (folder, *folder.parents)
+
+
+def _connected(path: Path) -> Reached | None:
+    """Connect to an announced server; an announcement that nobody stands behind is removed."""
+    announcement = _read(path)
+    if announcement is None:
+        return None
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(SECONDS_TO_GREET)
+    try:
+        connection.connect(announcement.socket)
+        check_peer(connection, announcement.socket)
+        greeting = connection.recv(len(GREETING))
+    except (TimeoutError, Stranger):
+        greeting = b""
+    except OSError:
+        greeting = b""
+        path.unlink(missing_ok=True)
+    if greeting == GREETING:
+        connection.settimeout(None)
+        return Reached(connection, announcement)
+    connection.close()
+    return None
+
+
+def _read(path: Path) -> Announcement | None:
+    """Read an announcement; one that is not the user's own is none."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        # In a folder of another user they could exchange what is ours.
+        if path.parent.stat().st_uid == path.lstat().st_uid == os.getuid():
+            return Announcement(**json.loads(path.read_text("utf-8")))
+    return None

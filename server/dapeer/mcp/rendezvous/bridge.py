@@ -1,0 +1,230 @@
+"""`dapeer stdio` as a bridge: lines between this process's stdio and a server that runs already.
+
+Two clients in one project then see the same sessions, and a client waits 20 ms instead of half a
+second. The server may end, with its Neovim or alone; the client stays, and another server goes on.
+Only the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from dapeer.mcp.rendezvous.announcement import Reached
+from dapeer.mcp.rendezvous.standing import ClientWish, Standing, number_of
+from dapeer.mcp.server.data import asking
+from dapeer.system.logs import say
+
+if TYPE_CHECKING:
+    import subprocess
+
+CHUNK: Final = 1 << 16
+MOST_LINES: Final = 1000
+"""That wait for a server; no more is read from the client then."""
+SECONDS_TO_OPEN: Final = 30
+"""What a server that starts may need until it answers."""
+SERVER_LEFT: Final = 1
+"""Exit code when there is no server any more."""
+
+
+class Client:
+    """Who has started us: its lines, in order, for whichever server there is."""
+
+    def __init__(self, *, data: bool) -> None:
+        self._data = data
+        self._lines: deque[bytes] = deque()
+        self._changed = threading.Condition()
+        self._left = False
+        self.leaving, self._goodbye = os.pipe()
+        """What can be read when it has left."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has left, and all that it has sent was taken."""
+        return self._left and not self._lines
+
+    def read(self) -> None:
+        """Take what it sends, until it leaves."""
+        with suppress(OSError):
+            for line in _lines(lambda: os.read(0, CHUNK), partial=True):
+                with self._changed:
+                    self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
+                    self._lines.append(asking(line) if self._data else line)
+                    self._changed.notify_all()
+        with self._changed:
+            self._left = True
+            os.close(self._goodbye)
+            self._changed.notify_all()
+
+    def again(self, lines: Iterable[bytes]) -> None:
+        """Put back what has to be sent before all else."""
+        with self._changed:
+            self._lines.extendleft(reversed(list(lines)))
+
+    def next(self, server: Server) -> bytes | None:
+        """Return its next line; None: there is none for this server any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._lines or self._left or server.over)
+            if server.over or not self._lines:
+                return None
+            self._changed.notify_all()
+            return self._lines.popleft()
+
+    def drop(self, server: Server) -> None:
+        """Take nothing for a server any more."""
+        with self._changed:
+            server.over = True
+            self._changed.notify_all()
+
+
+class Server:
+    """Who answers."""
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        reached: Reached | None = None,
+        process: subprocess.Popen[bytes] | None = None,
+    ) -> None:
+        self.connection = connection
+        self.reached = reached
+        """How it was found; None: it is our own."""
+        self.over = False
+        self.has_answered = False
+        self.lines = _lines(lambda: connection.recv(CHUNK))
+        self._process = process
+
+    def open(self, standing: Standing) -> None:
+        """Tell it what it has to know of the client.
+
+        Raises:
+            OSError: It has ended, or does not answer.
+        """
+        self.connection.settimeout(SECONDS_TO_OPEN)
+        if opening := standing.opening():
+            line, number = opening
+            self.connection.sendall(line)
+            answer = next((each for each in self.lines if number_of(each) == number), None)
+            if answer is None:
+                raise ConnectionResetError
+            standing.received(answer)
+        for line in standing.rest():
+            self.connection.sendall(line)
+        self.connection.settimeout(None)
+
+    def take(self, client: Client, standing: Standing) -> None:
+        """Send it what the client sends, until either has ended."""
+        with suppress(OSError):
+            # The other direction notices when it has ended.
+            while (line := client.next(self)) is not None:
+                standing.sent(line)
+                self.connection.sendall(line)
+            if not self.over:
+                self.connection.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Hang up; one of our own ends."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        self.connection.close()
+        if self._process is not None:
+            self._process.wait()
+
+
+def carry(reached: Reached, wish: ClientWish) -> int:
+    """Carry lines both ways until the client leaves; return the exit code."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # The server sees its client leave, and cancels what it still did for it.
+        signal.signal(number, _leave)
+    client, standing = Client(data=wish.data), Standing()
+    # Each direction has its own thread, so that one that is stuck does not hold up the other.
+    threading.Thread(target=client.read, daemon=True).start()
+    server: Server | None = Server(reached.connection, reached)
+    with suppress(BrokenPipeError):
+        while server is not None:
+            _serve(server, client, standing)
+            server = None if client.gone else _next(server, wish, client, standing)
+        if not client.gone:
+            say("the server of this client has ended, and a new one does not start.")
+            return SERVER_LEFT
+    return 0
+
+
+def _serve(server: Server, client: Client, standing: Standing) -> None:
+    """Let a server answer until it or the client has ended."""
+    with _sending(server, client, standing), suppress(ConnectionError):
+        for line in server.lines:
+            server.has_answered = True
+            if (told := standing.received(line)) is not None:
+                _write(told)
+
+
+@contextmanager
+def _sending(server: Server, client: Client, standing: Standing) -> Generator[None]:
+    sending = threading.Thread(target=server.take, args=(client, standing), daemon=True)
+    sending.start()
+    try:
+        yield
+    finally:
+        client.drop(server)
+        server.close()
+        sending.join()
+
+
+def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) -> Server | None:
+    """Return the server that goes on, when it knows the client; None: there is none, or the client has left."""
+    from dapeer.mcp.rendezvous import successor  # noqa: PLC0415 - most bridges never need it
+
+    answers, again = standing.lost()
+    for line in answers:
+        _write(line)
+    client.again(again)
+    if reached := successor.after(lost.reached, wish, client.leaving):
+        server, what = Server(reached.connection, reached), "Another one"
+    elif client.gone or (lost.reached is None and not lost.has_answered):
+        return None
+    else:
+        connection, process = successor.own(wish)
+        server, what = Server(connection, process=process), "One of this connection's own"
+    try:
+        server.open(standing)
+    except OSError:
+        server.close()
+        return _next(server, wish, client, standing)
+    except BaseException:
+        server.close()
+        raise
+    for line in standing.changed(what):
+        _write(line)
+    return server
+
+
+def _leave(_number: int, _frame: object) -> NoReturn:
+    sys.exit(0)
+
+
+def _lines(read: Callable[[], bytes], *, partial: bool = False) -> Iterator[bytes]:
+    """Yield each line that comes, and with `partial` what comes after the last one, as a line."""
+    pieces: list[bytes] = []
+    while data := read():
+        *ended, rest = data.split(b"\n")
+        for line in ended:
+            pieces += (line, b"\n")
+            yield b"".join(pieces)
+            pieces.clear()
+        pieces.append(rest)
+    if partial and any(pieces):
+        yield b"".join((*pieces, b"\n"))
+
+
+def _write(data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(1, rest) :]

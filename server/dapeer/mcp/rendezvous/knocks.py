@@ -1,0 +1,70 @@
+"""Who waits for somebody listens at a door, and who comes knocks at every door: nobody looks again and again.
+
+A bridge waits so for a core, and a core for Neovims, which knock in `core/knock.lua`. A door is a socket in the
+user's runtime folder. Only the standard library: a bridge waits, too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from dapeer.errors import Stranger
+from dapeer.mcp.rendezvous.announcement import private, runtime_folder
+from dapeer.system.ownership import check_peer
+
+log = logging.getLogger(__name__)
+
+FOR_CORES: Final = "awaits-core"
+FOR_NEOVIMS: Final = "awaits-nvim"
+
+LONGEST_PATH: Final = 100
+"""Bytes of a unix socket's path that work everywhere (104 on macOS, 108 on Linux)."""
+SECONDS_TO_OPEN: Final = 0.5
+
+
+@contextmanager
+def door(kind: str) -> Generator[socket.socket | None]:
+    """Listen while the body runs; None: that cannot be done in the runtime folder."""
+    path = runtime_folder() / f"{kind}.{os.getpid()}.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        try:
+            _open(listener, path)
+        except OSError as error:
+            log.warning("nobody can knock at %s: %s", path, error.strerror or error)
+            yield None
+            return
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _open(listener: socket.socket, path: Path) -> None:
+    private(path.parent)
+    # It gets its name when it listens: a door at which nobody does is taken away by who finds it.
+    unnamed = path.with_suffix(".new")
+    unnamed.unlink(missing_ok=True)
+    listener.bind(str(unnamed))
+    unnamed.chmod(0o600)
+    listener.listen()
+    unnamed.rename(path)
+
+
+def knock(kind: str) -> None:
+    """Knock at all doors of a kind."""
+    for path in runtime_folder().glob(f"{kind}.*.sock"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(SECONDS_TO_OPEN)
+            try:
+                connection.connect(str(path))
+                check_peer(connection, str(path))
+            except ConnectionRefusedError:
+                path.unlink(missing_ok=True)
+            except (OSError, Stranger):
+                continue

@@ -1,0 +1,143 @@
+"""Which Neovims a server is attached to by itself: those that are there when it starts, and those that come later."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import socket
+from pathlib import Path
+from typing import Final
+
+from anyio import create_task_group
+from anyio.abc import TaskGroup
+
+from dapeer.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
+from dapeer.mcp.rendezvous import knocks
+from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
+from dapeer.neovim.discovery.sockets import normal
+from dapeer.peers import Peers
+from dapeer.system.ownership import check_peer
+
+log = logging.getLogger(__name__)
+
+A_DAY: Final = 86_400
+"""Seconds that a Neovim which waits for a key may take to let us in."""
+SECONDS_TO_SPEAK: Final = 2
+LONGEST_WORDS: Final = 1 << 16
+"""Bytes by which a Neovim says where it is."""
+
+
+class Neovims:
+    """Those that a server wants.
+
+    Args:
+        target: The address of one, or `auto`: all of the project.
+        peers: Has those that are attached.
+        project: The server's project.
+    """
+
+    def __init__(self, target: str, peers: Peers, project: Path) -> None:
+        self._target = target
+        self._peers = peers
+        self._project = project
+
+    async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
+        """Attach the one that was named; those that have to be looked for keep nobody waiting.
+
+        `patient`: the one that was named need not be there yet.
+
+        Raises:
+            NoNeovim: It is not there.
+        """
+        if self._target == AUTO:
+            self._peers.seek = self._seek
+            tasks.start_soon(self._peers.look_around)
+            return
+        try:
+            await self._peers.connect(self._target)
+        except NeovimBusy as error:
+            log.warning("%s It is attached as soon as it answers.", error)
+            tasks.start_soon(self._attach_patiently, self._target)
+        except NoNeovim as error:
+            if not patient:
+                raise
+            log.warning("%s It is attached when it comes.", error)
+
+    async def _seek(self) -> None:
+        """Attach those of the project that nobody has detached."""
+        for found in await of_project(self._project):
+            if self._peers.is_wanted(found.address, found.pid):
+                await self._attach_quietly(found.address)
+
+    async def _attach_quietly(self, address: str) -> None:
+        try:
+            await self._peers.welcome(address)
+        except NeovimError as error:
+            log.warning("%s", error)
+        except Exception:
+            # Nobody has asked for this one by name: it must not keep anybody from debugging.
+            log.exception("cannot attach the Neovim at %s", address)
+
+    async def _attach_patiently(self, address: str) -> None:
+        with contextlib.suppress(NeovimError):
+            while True:
+                # The first attempt may be under way still, and is about to give up.
+                with contextlib.suppress(NeovimBusy):
+                    await self._peers.welcome(address, A_DAY)
+                    return
+
+    # -- those that come later
+
+    async def let_in(self) -> None:
+        """Attach each wanted Neovim that comes and says so, until this is cancelled."""
+        with knocks.door(knocks.FOR_NEOVIMS) as listener:
+            if listener is None:
+                return
+            async with create_task_group() as tasks:
+
+                def knocked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                    tasks.start_soon(self._welcome, reader, writer)
+
+                server = await asyncio.start_unix_server(
+                    knocked, sock=listener, limit=LONGEST_WORDS
+                )
+                async with server:
+                    await server.serve_forever()
+
+    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            address = await self._address(reader, writer)
+        finally:
+            writer.close()
+        if address is None:
+            return
+        try:
+            await self._attach_patiently(address)
+        except Exception:
+            # As above.
+            log.exception("cannot attach the Neovim at %s", address)
+
+    async def _address(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> str | None:
+        """Return where the Neovim that has knocked listens; None: it is not wanted."""
+        end: socket.socket = writer.get_extra_info("socket")
+        try:
+            check_peer(end, "the other end of a knock")
+            async with asyncio.timeout(SECONDS_TO_SPEAK):
+                line = await reader.readline()
+            if not line:
+                return None  # somebody looks whether we live
+            said = json.loads(line)
+            address, cwd, pid = (
+                normal(str(said["address"])),
+                Path(str(said["cwd"])),
+                int(said["pid"]),
+            )
+        except (OSError, ValueError, TypeError, LookupError, Stranger) as error:
+            log.warning("nobody is let in who has knocked: %s", error)
+            return None
+        wanted = belongs(cwd, self._project) if self._target == AUTO else address == self._target
+        return address if wanted and self._peers.is_wanted(address, pid) else None

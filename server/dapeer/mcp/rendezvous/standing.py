@@ -1,0 +1,207 @@
+"""What a server knows of its client, so that another server can be told the same.
+
+Only the standard library: this belongs to the bridge.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+Json = Mapping[str, Any]
+Id = int | str
+
+SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
+"""Where a notification of a stream names the request that has opened it: MCP 2026-07-28."""
+LISTS: Final = ("tools", "resources", "prompts")
+
+CONNECTION_CLOSED: Final = -32000
+ENDED: Final = (
+    "The core of dapeer ended before it had answered: look with dap_status whether it was done."
+)
+NEWS: Final = (
+    "The core of dapeer that served this connection has ended, with the programs that it had started itself. {what} goes "
+    "on: dap_status lists the sessions that live, whose ids may be others than before."
+)
+
+_ID: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+|"[^"\\]*"),"(?:result|error)":')
+"""How our servers begin an answer: one that may be long is not read further."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientWish:
+    """What the client has asked for, and what a server of our own needs."""
+
+    nvim: str
+    """The Neovim to attach to, as `announcement.reach` has it."""
+    arguments: Sequence[str]
+    """Those of our command line."""
+    credentials: Mapping[str, str]
+    """Those that were in the environment."""
+    data: bool = False
+    """Whether it reads the data of results, and cannot say so itself."""
+
+
+class Standing:
+    """What the client has said that a new server has to know, and what it still waits for."""
+
+    def __init__(self) -> None:
+        self._opening: Json | None = None
+        self._initialized: Json | None = None
+        self._subscriptions: dict[str, Json] = {}
+        self._pending: dict[Id, Json] = {}
+        self._numbers = 0
+        self._own: set[Id] = set()
+        """The ids of what only we have asked, and the client must not read the answers to."""
+        self._repeated: set[Id] = set()
+        """The streams whose beginning the client has read once."""
+        self._news = ""
+        """What the model is told with the next answer."""
+
+    # -- what passes
+
+    def sent(self, line: bytes) -> None:
+        """Take note of what the client sends."""
+        message = _read(line)
+        match message:
+            case {"method": "notifications/initialized"}:
+                self._initialized = message
+            case {
+                "method": "notifications/cancelled",
+                "params": {"requestId": int() | str() as number},
+            }:
+                self._pending.pop(number, None)
+            case {"method": str() as method, "id": int() | str() as number}:
+                self._pending[number] = message
+                self._note_subscription(method, message)
+            case _:
+                pass
+
+    def _note_subscription(self, method: str, message: Json) -> None:
+        match method, message.get("params"):
+            case "resources/subscribe", {"uri": str() as uri}:
+                self._subscriptions[uri] = message
+            case "resources/unsubscribe", {"uri": str() as uri}:
+                self._subscriptions.pop(uri, None)
+            case _:
+                pass
+
+    def received(self, line: bytes) -> bytes | None:
+        """Return what the client is to read of what the server sends; None: nothing."""
+        found = _ID.match(line)
+        message: Json = {"id": json.loads(found[1])} if found else _read(line)
+        if "method" in message:
+            return None if self._is_repeated(message) else line
+        number = message.get("id")
+        if number in self._own:
+            self._own.discard(number)
+            return None
+        request = self._pending.pop(number, None) if isinstance(number, int | str) else None
+        method = request and request["method"]
+        if method == "initialize":
+            self._opening = request
+        elif method == "tools/call" and self._news:
+            return self._with_news(line)
+        return line
+
+    def _is_repeated(self, message: Json) -> bool:
+        if message["method"] != "notifications/subscriptions/acknowledged":
+            return False
+        number = _part(message, "params", "_meta").get(SUBSCRIPTION)
+        repeated = number in self._repeated
+        self._repeated.discard(number)
+        return repeated
+
+    def _with_news(self, line: bytes) -> bytes:
+        answer = _read(line)
+        content = _part(answer, "result").get("content")
+        if not isinstance(content, list):
+            return line
+        cast("list[Json]", content).append({"type": "text", "text": self._news})
+        self._news = ""
+        return _line(answer)
+
+    # -- from one server to the next
+
+    def lost(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
+        """Return what the client is to read since its server has ended, and what is to be sent to the next one."""
+        answers: list[bytes] = []
+        again: list[bytes] = []
+        for number, request in list(self._pending.items()):
+            if request["method"] == "subscriptions/listen":
+                continue
+            del self._pending[number]
+            if request["method"] == "initialize":
+                again.append(_line(request))
+            else:
+                error = {"code": CONNECTION_CLOSED, "message": ENDED}
+                answers.append(_line({"jsonrpc": "2.0", "id": number, "error": error}))
+        self._own.clear()
+        return answers, again
+
+    def opening(self) -> tuple[bytes, Id] | None:
+        """Return the request that opens the connection to another server, and its id; None: none is needed."""
+        if self._opening is None:
+            return None
+        return self._asked(self._opening)
+
+    def rest(self) -> Iterator[bytes]:
+        """Return what another server is to be told when the connection is open."""
+        if self._initialized is not None:
+            yield _line(self._initialized)
+        for message in self._subscriptions.values():
+            yield self._asked(message)[0]
+        self._repeated = set(self._pending)
+        for message in self._pending.values():
+            yield _line(message)
+
+    def changed(self, what: str) -> Iterator[bytes]:
+        """Return what tells the client that another server goes on; the model is told with the next answer.
+
+        `what`: which server it is, to begin a sentence with.
+        """
+        self._news = NEWS.format(what=what)
+        if self._initialized is not None:
+            for name in LISTS:
+                yield _line({"jsonrpc": "2.0", "method": f"notifications/{name}/list_changed"})
+        for number, request in self._pending.items():
+            wanted = _part(request, "params", "notifications")
+            for name in (name for name in LISTS if wanted.get(f"{name}ListChanged")):
+                about = {"_meta": {SUBSCRIPTION: number}}
+                method = f"notifications/{name}/list_changed"
+                yield _line({"jsonrpc": "2.0", "method": method, "params": about})
+
+    def _asked(self, message: Json) -> tuple[bytes, Id]:
+        self._numbers += 1
+        number = f"dapeer-bridge-{self._numbers}"
+        self._own.add(number)
+        return _line({**message, "id": number}), number
+
+
+def number_of(line: bytes) -> Id | None:
+    """Return the id of an answer; None: it is none."""
+    message = _read(line)
+    return None if "method" in message else message.get("id")
+
+
+def _part(message: Json, *names: str) -> Json:
+    """Return an object inside of a message; empty: there is none."""
+    for name in names:
+        inner = message.get(name)
+        message = cast("Json", inner) if isinstance(inner, dict) else {}
+    return message
+
+
+def _read(line: bytes) -> Json:
+    try:
+        message: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("Json", message) if isinstance(message, dict) else {}
+
+
+def _line(message: Json) -> bytes:
+    return json.dumps(message).encode() + b"\n"

@@ -1,0 +1,81 @@
+"""Which server goes on when the one of a bridge has ended: a new one of the same Neovim or project, else one of our own.
+
+Only the standard library: this belongs to the bridge.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from dapeer.mcp.rendezvous.announcement import Reached, reach
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
+from dapeer.mcp.rendezvous.standing import ClientWish
+from dapeer.neovim.discovery.sockets import HOST_AND_PORT
+
+SECONDS_FOR_A_CORE: Final = 10
+"""How long a Neovim that lives may take to start its core again: it ends its sessions first, and waits after a crash."""
+SECONDS_TO_CONNECT: Final = 0.5
+
+
+def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None:
+    """Wait for another server.
+
+    Args:
+        lost: The one that has ended; None: it was our own.
+        wish: What the client wants.
+        client: A file descriptor that can be read when the client has left.
+
+    Returns:
+        Another server; None: none comes.
+    """
+    until = time.monotonic() + SECONDS_FOR_A_CORE
+    with door(FOR_CORES) as listener, _presence(lost.said.nvim if lost else None) as neovim:
+        while True:
+            if reached := reach(Path.cwd(), wish.nvim):
+                return reached
+            left = until - time.monotonic()
+            if neovim is None or listener is None or left <= 0:
+                return None
+            # Neovim says nothing: what can be read is its end.
+            if select.select([listener, neovim, client], [], [], left)[0] != [listener]:
+                return None
+            listener.accept()[0].close()
+
+
+@contextmanager
+def _presence(nvim: str | None) -> Generator[socket.socket | None]:
+    """Give a connection to a Neovim, which ends with it; None: nobody is there."""
+    if nvim is None or nvim == "auto":
+        yield None
+        return
+    match = HOST_AND_PORT.fullmatch(nvim)
+    with socket.socket(socket.AF_INET if match else socket.AF_UNIX) as connection:
+        connection.settimeout(SECONDS_TO_CONNECT)
+        there = False
+        with suppress(OSError):
+            connection.connect((match["host"], int(match["port"])) if match else nvim)
+            there = True
+        yield connection if there else None
+
+
+def own(wish: ClientWish) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """Start a server of our own; it ends when its connection does."""
+    ours, its = socket.socketpair()
+    with its:
+        process = subprocess.Popen(
+            # -P: a file of the project must not be taken for a module.
+            [sys.executable, "-P", "-m", "dapeer", *wish.arguments, "--successor"],
+            stdin=its.fileno(),
+            stdout=its.fileno(),
+            env={**os.environ, **wish.credentials},
+        )
+    return ours, process

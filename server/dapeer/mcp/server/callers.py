@@ -1,0 +1,80 @@
+"""Who asks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp.server import ServerRequestContext
+from mcp.server.connection import Connection
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from dapeer.mcp.server.data import EXTENSION
+from dapeer.peers import Company
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.focus import Focus
+
+OPENCODE: Final = "opencode"
+"""What OpenCode calls itself."""
+
+
+def client_of(context: ServerRequestContext[Any, Any]) -> str:
+    """Return name and version of the program that asks; empty: it has not told them."""
+    params = context.session.client_params
+    info = params.client_info if params else None
+    return f"{info.name} {info.version}".strip() if info else ""
+
+
+def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
+    """Take note that a client is here, until its connection ends.
+
+    Since 2026-07-28 a client has none: it is here from its first request on.
+    """
+    modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    name = client_of(context)
+    state: dict[str, Any] = context.lifespan_context if modern else connection_of(context).state
+    key = f"dapeer.here {name}"
+    if key not in state:
+        state[key] = leave = company.come(name)
+        if not modern:
+            connection_of(context).exit_stack.callback(leave)
+
+
+def is_opencode(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether OpenCode asks: it need not be told of what it has itself."""
+    return client_of(context).partition(" ")[0] == OPENCODE
+
+
+def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether the client has said that it reads data."""
+    capabilities = context.session.client_capabilities
+    return EXTENSION in ((capabilities and capabilities.extensions) or {})
+
+
+def comes_by_http_or_asks(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether a client is one of `dapeer serve --data`: those that join it by `dapeer stdio` have that option, too."""
+    return context.request is not None or asks_for_data(context)
+
+
+def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
+    """Return the client's connection; since 2026-07-28 each request has one of its own.
+
+    The SDK keeps it private (2.3), though its class and its `exit_stack` are public; a test on
+    every transport fails when that changes.
+    """
+    return context.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Focus:
+    """Return which session a client means.
+
+    Up to 2025-11-25 it is known by its connection, since then by what it was served on: stdio, a
+    bridge, or HTTP, where nothing but its name tells one from another.
+    """
+    state: dict[str, Any]
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        state = context.lifespan_context
+        key = f"dapeer.focus {client_of(context)}"
+    else:
+        state = connection_of(context).state
+        key = "dapeer.focus"
+    return state.setdefault(key, Focus(debugger))

@@ -1,0 +1,49 @@
+"""What leaves for a client, with its secrets masked: the one place where answers about a program pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from mcp import types as t
+
+from dapeer.system.redaction import NOTE, Redaction, field_names, redacted
+from dapeer.tools.base.tool import AnyTool, Reply
+
+
+def shows_programs(tool: AnyTool) -> bool:
+    """Return whether a tool's answers are of programs.
+
+    Others give documents, which an assistant may write back: a mask would then replace what it hides.
+    """
+    return "dap" in tool.groups
+
+
+def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
+    """Return a reply without secrets; its last line says so, where what the client reads had any."""
+    redaction = Redaction()
+    data = reply.data and redaction.data(dict(reply.data), field_names(arguments))
+    text = redaction.text(reply.text)
+    if text == reply.text and (data == reply.data or not with_data):
+        return reply
+    return replace(reply, text=f"{text}\n{NOTE}", data=data)
+
+
+def masked_resource(found: t.ReadResourceResult) -> t.ReadResourceResult:
+    """Return a resource without secrets."""
+    contents = [
+        one.model_copy(update={"text": _masked(one)})
+        if isinstance(one, t.TextResourceContents)
+        else one
+        for one in found.contents
+    ]
+    return found.model_copy(update={"contents": contents})
+
+
+def _masked(contents: t.TextResourceContents) -> str:
+    if contents.mime_type != "application/json":
+        return redacted(contents.text)
+    masked = Redaction().data(json.loads(contents.text))
+    return json.dumps(masked, ensure_ascii=False, separators=(",", ":"))

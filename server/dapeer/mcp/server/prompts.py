@@ -1,0 +1,139 @@
+"""The debugging jobs that people ask for most, as prompts that a client can offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template
+from typing import Any, Final
+
+from mcp import MCPError
+from mcp import types as t
+from mcp.server import ServerRequestContext
+
+from dapeer.mcp.server.callers import is_opencode
+from dapeer.mcp.server.skills import Skills
+
+Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A job, what it needs to know, and how to do it with our tools."""
+
+    name: str
+    title: str
+    description: str
+    arguments: Mapping[str, str]
+    """What each argument means; all are required."""
+    text: str
+    """What the assistant is told, with `$name` where an argument goes."""
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """Return the text for these arguments.
+
+        Raises:
+            MCPError: An argument is missing.
+        """
+        if missing := [name for name in self.arguments if not values.get(name)]:
+            raise MCPError(t.INVALID_PARAMS, f"Prompt {self.name} needs: {', '.join(missing)}.")
+        return Template(self.text).substitute(values)
+
+
+PROMPTS: Final = {
+    prompt.name: prompt
+    for prompt in (
+        Prompt(
+            "debug_failing_test",
+            "Debug a failing test",
+            "Run one test under the debugger and find out why it fails.",
+            {"test": "The test as its runner names it, such as tests/test_cart.py::test_total"},
+            "Find out why the test $test fails, with the debugger and not by guessing.\n"
+            "1. Read the test and the code that it calls.\n"
+            '2. dap_run program="$test" (Python; unittest by name: module="unittest", args=[name]): '
+            "it stops at the assertion that fails. With a breakpoint on the first line of the "
+            "function that the test checks it stops there first. Other languages: dap_run the test "
+            "runner on this one test, with a breakpoint on the line that fails.\n"
+            "3. At the stop compare the locals with what the test expects. Walk with dap_step_over "
+            "and dap_step_into, watch what changed, and check each assumption with dap_evaluate.\n"
+            "4. Name the first line where a value is wrong, and why. dap_terminate, then propose "
+            "the smallest fix, and run the test again.",
+        ),
+        Prompt(
+            "explain_crash",
+            "Explain a crash",
+            "Run a program until it crashes and explain what led to it.",
+            {"program": "The program to run, and its arguments if it needs any"},
+            "Explain why this program crashes: $program\n"
+            "1. dap_run it with exception_filters that stop at uncaught exceptions (dap_adapters "
+            'names them; debugpy: ["uncaught"]; a native program stops at its signal anyway).\n'
+            "2. At the stop read the exception, the stack and the locals; dap_exception_info has "
+            "the details. Look at the callers with dap_scopes and dap_variables: which value is "
+            "wrong, and which frame made it so?\n"
+            "3. Set a breakpoint where that value comes from, dap_restart, and confirm it there.\n"
+            "4. dap_terminate. Say what happened, where, why, and how to fix it.",
+        ),
+        Prompt(
+            "find_where_value_changes",
+            "Find where a value changes",
+            "Find the line at which an expression gets the value that it should not have.",
+            {
+                "program": "The program to run, and its arguments if it needs any",
+                "expression": "The expression to watch, such as order.total",
+            },
+            "Run $program and find the line that gives $expression its wrong value.\n"
+            "1. Set breakpoints where $expression is written (search the code), with a condition "
+            "when the line runs often, and dap_run.\n"
+            "2. At each stop read what changed, and dap_evaluate $expression; go on with "
+            "dap_continue, or with dap_step_over when it is near.\n"
+            "3. Ran past it? dap_history shows every stop with the variables that changed; "
+            "dap_restart with a breakpoint between the last good and the first bad stop.\n"
+            "4. dap_terminate. Name the line, the value before and after, and why it is wrong.",
+        ),
+    )
+}
+
+
+class Prompts:
+    """Answers the `prompts/*` requests: our own, and OpenCode's skills."""
+
+    def __init__(self, skills: Skills) -> None:
+        self._skills = skills
+
+    async def list(
+        self, context: Context, _params: t.PaginatedRequestParams | None
+    ) -> t.ListPromptsResult:
+        """Answer `prompts/list`."""
+        own = [_listed(prompt) for prompt in PROMPTS.values()]
+        skills = () if is_opencode(context) else self._skills.prompts()
+        return t.ListPromptsResult(prompts=[*own, *skills])
+
+    async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
+        """Answer `prompts/get`.
+
+        Raises:
+            MCPError: There is no such prompt, or it needs another argument.
+        """
+        values = params.arguments or {}
+        if found := self._skills.prompt(params.name, values):
+            return found
+        prompt = PROMPTS.get(params.name)
+        if prompt is None:
+            known = [*PROMPTS, *(one.name for one in self._skills.prompts())]
+            raise MCPError(
+                t.INVALID_PARAMS, f"Unknown prompt: {params.name}. There are: {', '.join(known)}."
+            )
+        said = t.PromptMessage(role="user", content=t.TextContent(text=prompt.filled(values)))
+        return t.GetPromptResult(description=prompt.description, messages=[said])
+
+
+def _listed(prompt: Prompt) -> t.Prompt:
+    return t.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[
+            t.PromptArgument(name=name, description=meaning, required=True)
+            for name, meaning in prompt.arguments.items()
+        ],
+    )

@@ -1,0 +1,171 @@
+"""The debugger's state and output, as resources that a client reads and subscribes to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp import MCPError
+from mcp import types as t
+from mcp.server import ServerRequestContext
+
+from dapeer.mcp.server.callers import connection_of
+from dapeer.mcp.server.hub import Hub
+from dapeer.mcp.server.masked import masked_resource
+from dapeer.mcp.server.skills import Skills
+from dapeer.mcp.server.uris import (
+    OUTPUT_TEMPLATE,
+    SESSION_TEMPLATE,
+    SESSIONS,
+    output_uri,
+    parse,
+    session_uri,
+)
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
+
+Context = ServerRequestContext[Any, Any]
+
+LONGEST_OUTPUT: Final = 64_000
+"""Characters of output in one answer."""
+LONGEST_SHOWN: Final = 200
+"""Characters of an unknown address that an error repeats."""
+
+
+class Resources:
+    """Answers the `resources/*` requests from memory; nothing here asks an adapter, or OpenCode."""
+
+    def __init__(
+        self, debugger: Debugger, skills: Skills, hub: Hub, *, shows_secrets: bool
+    ) -> None:
+        self._debugger = debugger
+        self._skills = skills
+        self._hub = hub
+        self._shows_secrets = shows_secrets
+
+    async def list(
+        self, _context: Context, _params: t.PaginatedRequestParams | None
+    ) -> t.ListResourcesResult:
+        """Answer `resources/list`: the sessions together, then each with its output, then skills."""
+        of_sessions = (
+            resource for session in self._debugger.sessions.values() for resource in _of(session)
+        )
+        return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *self._skills.resources()])
+
+    async def templates(
+        self, _context: Context, _params: t.PaginatedRequestParams | None
+    ) -> t.ListResourceTemplatesResult:
+        """Answer `resources/templates/list`."""
+        return t.ListResourceTemplatesResult(resource_templates=_TEMPLATES)
+
+    async def read(
+        self, _context: Context, params: t.ReadResourceRequestParams
+    ) -> t.ReadResourceResult:
+        """Answer `resources/read`.
+
+        Raises:
+            MCPError: There is no such resource (`data.uri` repeats which).
+        """
+        uri = str(params.uri)
+        if skill := self._skills.resource(uri):
+            return t.ReadResourceResult(contents=[skill])
+        found = self._read(uri)
+        return found if self._shows_secrets else masked_resource(found)
+
+    def _read(self, uri: str) -> t.ReadResourceResult:
+        if uri == SESSIONS:
+            sessions = self._debugger.sessions.values()
+            return _json(uri, {"sessions": [session.summary() for session in sessions]})
+        place = parse(uri)
+        session = self._debugger.sessions.get(place.session) if place else None
+        if place is None or session is None:
+            shown = uri if len(uri) <= LONGEST_SHOWN else f"{uri[:LONGEST_SHOWN]}…"
+            raise MCPError(t.INVALID_PARAMS, f"Resource not found: {shown}", data={"uri": shown})
+        return _output(uri, session, place.since) if place.output else _json(uri, session.view())
+
+    async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:
+        """Answer `resources/subscribe`; what does not exist yet may be waited for."""
+        self._hub.attach(connection_of(context)).uris.add(str(params.uri))
+        return t.EmptyResult()
+
+    async def unsubscribe(
+        self, context: Context, params: t.UnsubscribeRequestParams
+    ) -> t.EmptyResult:
+        """Answer `resources/unsubscribe`."""
+        self._hub.attach(connection_of(context)).uris.discard(str(params.uri))
+        return t.EmptyResult()
+
+
+def _of(session: Session) -> Iterator[t.Resource]:
+    yield t.Resource(
+        uri=session_uri(session.id),
+        name=f"session {session.id}",
+        title=f"{session.name}: where it is, stack and locals",
+        mime_type="application/json",
+    )
+    yield t.Resource(
+        uri=output_uri(session.id),
+        name=f"session {session.id} output",
+        title=f"{session.name}: what the program has printed",
+        mime_type="text/plain",
+    )
+
+
+def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    contents = t.TextResourceContents(uri=uri, mime_type="application/json", text=text)
+    return t.ReadResourceResult(contents=[contents])
+
+
+def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
+    """Return what a program has printed from a cursor on, or lately; and where the rest is, if there is one."""
+    log = session.mirror.output
+    begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since
+    output = log.read(begin)
+    text = output.text[:LONGEST_OUTPUT]
+    # `cursor` is what dap_program_output and this address take as `since`.
+    cursor = output.cursor - len(output.text) + len(text)
+    dropped = log.start if since is None else output.dropped
+    meta = {"dapeer/cursor": cursor, "dapeer/dropped": dropped}
+    contents = [_plain(uri, text, meta)]
+    if cursor < log.end:
+        contents.append(_elsewhere(session.id, log.end - cursor, "more", cursor))
+    elif since is None and begin > log.start:
+        contents.append(_elsewhere(session.id, begin - log.start, "earlier", log.start))
+    return t.ReadResourceResult(contents=list(contents))
+
+
+def _plain(uri: str, text: str, meta: dict[str, Any] | None = None) -> t.TextResourceContents:
+    return t.TextResourceContents(uri=uri, mime_type="text/plain", text=text, _meta=meta)
+
+
+def _elsewhere(session: int, count: int, which: str, since: int) -> t.TextResourceContents:
+    uri = output_uri(session, since)
+    return _plain(uri, f"({count} {which} characters of output are left out; read {uri})")
+
+
+_OVERVIEW = t.Resource(
+    uri=SESSIONS,
+    name="sessions",
+    title="All debug sessions",
+    description="Every debug session with its program, state and place.",
+    mime_type="application/json",
+)
+
+_TEMPLATES = [
+    t.ResourceTemplate(
+        uri_template=SESSION_TEMPLATE,
+        name="session",
+        title="One debug session",
+        description="Where the program is, with its stack and locals.",
+        mime_type="application/json",
+    ),
+    t.ResourceTemplate(
+        uri_template=OUTPUT_TEMPLATE,
+        name="output",
+        title="A program's output",
+        description="What the program has printed: lately, or since a cursor, which `_meta` of each part tells.",
+        mime_type="text/plain",
+    ),
+]

@@ -1,0 +1,146 @@
+"""One MCP server object for every transport and every protocol version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from mcp import types as t
+from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
+from mcp.server.caching import CacheableMethod
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp.shared.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
+
+import dapeer
+from dapeer.mcp.server.callers import connection_of, welcome
+from dapeer.mcp.server.data import EXTENSION
+from dapeer.mcp.server.hub import Hub
+from dapeer.mcp.server.instructions import INSTRUCTIONS
+from dapeer.mcp.server.prompts import Prompts
+from dapeer.mcp.server.resources import Resources
+from dapeer.mcp.server.skills import Skills
+from dapeer.mcp.server.toolbox import Selection, Toolbox
+from dapeer.peers import Peers
+from dapeer.sessions.debugger import Change, Debugger
+from dapeer.tools.base.tool import AnyTool
+
+ALL: Final = Selection()
+HEARTBEAT: Final = 10.0
+"""Seconds of silence after which a running call reports progress."""
+
+
+class DapeerServer(Server[Any]):
+    """Serves the tools, resources and prompts of one debugger, 2024-11-05 to 2026-07-28."""
+
+    def __init__(
+        self,
+        debugger: Debugger,
+        peers: Peers,
+        tools: Iterable[AnyTool],
+        selection: Selection,
+        *,
+        heartbeat: float,
+    ) -> None:
+        self.hub = Hub()
+        self.debugger = debugger
+        self._peers = peers
+        self._listen = ListenHandler(self.hub)
+        self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
+        toolbox = self._toolbox
+        skills = Skills(peers.opencode)
+        prompts = Prompts(skills)
+        resources = Resources(debugger, skills, self.hub, shows_secrets=selection.shows_secrets)
+        super().__init__(
+            "dapeer",
+            version=dapeer.__version__,
+            title="dapeer debugger",
+            instructions=INSTRUCTIONS,
+            cache_hints=_CACHE_HINTS,
+            get_tool_input_schema=toolbox.input_schema,
+            on_list_tools=toolbox.list,
+            on_call_tool=toolbox.call,
+            on_list_resources=resources.list,
+            on_list_resource_templates=resources.templates,
+            on_read_resource=resources.read,
+            on_subscribe_resource=resources.subscribe,
+            on_unsubscribe_resource=resources.unsubscribe,
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=prompts.list,
+            on_get_prompt=prompts.get,
+        )
+        self.add_notification_handler(
+            "notifications/initialized", t.NotificationParams, self._initialized
+        )
+        # A client asks for data by naming it, too.
+        self.extensions[EXTENSION] = {}
+        # The SDK traces every message with OpenTelemetry: 0.1 ms a call, and nobody looks at it.
+        self.middleware.clear()
+        debugger.subscribe(self._debugger_changed)
+        peers.subscribe(self._tools_changed)
+        peers.opencode.subscribe(self._opencode_changed)
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Advertise `listChanged`, which the SDK denies by default; clients then ignore changes."""
+        return super().create_initialization_options(
+            notification_options or _CHANGES, experimental_capabilities, extensions
+        )
+
+    def close_streams(self) -> None:
+        """End the change streams of 2026-07-28 clients, each with its proper result."""
+        self._listen.close()
+
+    def _debugger_changed(self, change: Change) -> None:
+        self.hub.changed(change)
+        if change.kind in ("sessions", "capabilities") and self._toolbox.outdated:
+            self._tools_changed()
+
+    def _tools_changed(self) -> None:
+        if self._toolbox.refresh():
+            self.hub.note(ToolsListChanged())
+
+    def _opencode_changed(self) -> None:
+        self._tools_changed()
+        self.hub.note(PromptsListChanged())
+        self.hub.note(ResourcesListChanged())
+
+    async def _initialized(
+        self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
+    ) -> None:
+        self.hub.attach(connection_of(context))
+        welcome(context, self._peers.company)
+
+
+def make_server(
+    debugger: Debugger,
+    tools: Iterable[AnyTool],
+    *,
+    peers: Peers | None = None,
+    selection: Selection = ALL,
+    heartbeat: float = HEARTBEAT,
+) -> DapeerServer:
+    """Return a server of `debugger` with the tools that are wanted.
+
+    Without `peers` no Neovim can be attached.
+    """
+    return DapeerServer(debugger, peers or Peers(debugger), tools, selection, heartbeat=heartbeat)
+
+
+_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+
+# What can change at any moment must not be cached.
+_CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
+    "tools/list": CacheHint(ttl_ms=0, scope="private"),
+    "prompts/list": CacheHint(ttl_ms=0, scope="private"),
+    "resources/list": CacheHint(ttl_ms=0, scope="private"),
+    "resources/read": CacheHint(ttl_ms=0, scope="private"),
+}

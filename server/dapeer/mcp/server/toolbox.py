@@ -1,0 +1,273 @@
+"""The tools that one server offers: listed, found and called."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import anyio
+from mcp import MCPError
+from mcp import types as t
+from mcp.server import ServerRequestContext
+from pydantic import ValidationError
+
+from dapeer.errors import ArgumentError, DapeerError, of_system
+from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
+from dapeer.mcp.server.disconnects import presence_of
+from dapeer.mcp.server.masked import masked_reply, shows_programs
+from dapeer.mcp.server.progress import Progress, Send
+from dapeer.peers import Peers
+from dapeer.sessions.debugger import Debugger
+from dapeer.system.redaction import redacted
+from dapeer.tools import OF_OPENCODE
+from dapeer.tools.base.tool import AnyTool, Call, Reply, Tool
+from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
+
+log = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any, Any]
+
+OLD_PREFIX: Final = "nvim_dap_"
+"""How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tools are wanted, whether they show secrets, and who gets their results as data, too."""
+
+    read_only: bool = False
+    """Only those that change nothing."""
+    groups: Sequence[str] | None = None
+    """None: all."""
+    shows_secrets: bool = False
+    gives_data: Callable[[Context], bool] = asks_for_data
+
+    def allows(self, tool: AnyTool) -> bool:
+        """Return whether a tool is wanted."""
+        wanted = self.groups is None or not set(self.groups).isdisjoint(tool.groups)
+        return wanted and (tool.read_only or not self.read_only)
+
+    def check(self, tools: Iterable[AnyTool]) -> None:
+        """Look whether each group is one.
+
+        Raises:
+            ArgumentError: No tool belongs to one of the groups.
+        """
+        offered = (*tools, *OF_OPENCODE)
+        known = sorted({group for tool in offered for group in tool.groups}.union(GROUPS))
+        for group in self.groups or ():
+            if group not in known:
+                raise ArgumentError(
+                    f"No tools belong to the group `{group}`.", f"Groups: {', '.join(known)}."
+                )
+
+
+class Toolbox:
+    """Answers `tools/list` and `tools/call` from memory."""
+
+    def __init__(
+        self,
+        debugger: Debugger,
+        peers: Peers,
+        tools: Iterable[AnyTool],
+        selection: Selection,
+        *,
+        heartbeat: float,
+    ) -> None:
+        self._debugger = debugger
+        self._peers = peers
+        self._heartbeat = heartbeat
+        self._selection = selection
+        self._own = {tool.name: tool for tool in tools}
+        own = [tool for tool in self._own.values() if isinstance(tool, Tool)]
+        self._needs = frozenset(need for tool in own for need in tool.all_needs)
+        self._supported: frozenset[str] = frozenset()
+        self._tools: Mapping[str, AnyTool] = {}
+        self._of_neovim: Mapping[str, AnyTool] = {}
+        self._not_for_opencode: Collection[str] = ()
+        self._listing = t.ListToolsResult(tools=[])
+        self._listings: dict[tuple[bool, bool], t.ListToolsResult] = {}
+        """What was made of it: for OpenCode or others, who read data or do not."""
+        self.refresh()
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the adapters of the live sessions support other things than the list says."""
+        return self._supported != self._debugger.supported(self._needs)
+
+    def refresh(self) -> bool:
+        """Take in what adapters, Neovims and OpenCode offer now; return whether the list has changed."""
+        supported = self._supported = self._debugger.supported(self._needs)
+        of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
+        offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
+        wanted = filter(self._selection.allows, offered)
+        # > Servers SHOULD return tools in a deterministic order.
+        self._tools = {tool.name: tool for tool in sorted(wanted, key=lambda tool: tool.name)}
+        self._not_for_opencode = {tool.name for tool in of_opencode}
+        known = self._not_for_opencode.union(self._own)
+        self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
+        listing = _listing(self._tools, supported)
+        changed, self._listing = listing != self._listing, listing
+        self._listings.clear()
+        return changed
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """Return a tool's input schema; without this the SDK lists all tools for every call."""
+        tool = self._tools.get(self._current(name))
+        return tool.input_schema if tool else None
+
+    async def list(
+        self, context: Context, _params: t.PaginatedRequestParams | None
+    ) -> t.ListToolsResult:
+        """Answer `tools/list`."""
+        asked = (is_opencode(context), self._selection.gives_data(context))
+        if asked not in self._listings:
+            self._listings[asked] = self._listing_for(*asked)
+        return self._listings[asked]
+
+    def _listing_for(self, opencode: bool, data: bool) -> t.ListToolsResult:
+        left_out = self._not_for_opencode if opencode else ()
+        tools = [tool for tool in self._listing.tools if tool.name not in left_out]
+        # > If an output schema is provided: Servers MUST provide structured results.
+        return t.ListToolsResult(tools=[self._with_data(one) for one in tools] if data else tools)
+
+    def _with_data(self, listed: t.Tool) -> t.Tool:
+        schema = self._tools[listed.name].output_schema
+        return listed.model_copy(update={"output_schema": dict(schema)}) if schema else listed
+
+    async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
+        """Answer `tools/call`. What a tool reports as wrong is a result, for the model to read.
+
+        Raises:
+            MCPError: There is no such tool.
+        """
+        tool = self._find(params.name)
+        try:
+            with anyio.CancelScope() as scope:
+                if presence := presence_of(context.request):
+                    presence.when_left(scope.cancel)
+                return await self._run(context, tool, params.arguments or {})
+        except DapeerError as error:
+            return _failed(redacted(str(error)) if self._masks(tool) else str(error))
+        except Exception as error:
+            if told := of_system(error):
+                return _failed(str(told))
+            log.exception("%s failed", tool.name)
+            return _failed(
+                f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
+                "please report it with the traceback from its log (stderr, or --log-file)."
+            )
+        return _failed("The client has hung up.")
+
+    async def _run(
+        self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
+    ) -> t.CallToolResult:
+        welcome(context, self._peers.company)
+        await self._peers.first_look()
+        masks = self._masks(tool)
+        report = context.session.report_progress
+        with Progress(
+            _masking(report) if masks else report, self._heartbeat, tool.title
+        ) as progress:
+            call = Call(
+                self._debugger,
+                progress,
+                self._peers,
+                focus_of(context, self._debugger),
+                client_of(context),
+                self._of_neovim,
+                self._peers.opencode.current,
+                self._selection.read_only,
+            )
+            reply = await tool(call, arguments)
+            await progress.flush()
+        with_data = self._selection.gives_data(context)
+        told = masked_reply(reply, arguments, with_data=with_data) if masks else reply
+        return _result(told if with_data else replace(told, data=None))
+
+    def _masks(self, tool: AnyTool) -> bool:
+        return shows_programs(tool) and not self._selection.shows_secrets
+
+    def _find(self, name: str) -> AnyTool:
+        tool = self._tools.get(self._current(name))
+        if tool is None:
+            if name.startswith(PREFIX) and not self._of_neovim:
+                raise MCPError(
+                    t.INVALID_PARAMS,
+                    f"Unknown tool: {name}. No attached Neovim offers tools now; nvim_targets lists the Neovims.",
+                )
+            near = difflib.get_close_matches(name, self._tools, n=3)
+            hint = f" Did you mean {' or '.join(near)}?" if near else " See tools/list."
+            raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {name}.{hint}")
+        return tool
+
+    def _current(self, name: str) -> str:
+        """Return the name under which a tool is listed: old prompts, and models, leave a prefix out or add one."""
+        without = name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
+        return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
+
+
+def _masking(report: Send) -> Send:
+    async def masked(done: float, total: float | None, text: str | None) -> None:
+        await report(done, total, text and redacted(text))
+
+    return masked
+
+
+def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListToolsResult:
+    """Return the list: what no adapter can do now is not on it, but says so when it is called."""
+    return t.ListToolsResult(
+        tools=[
+            _listed(tool, tool.schema_for(supported) if isinstance(tool, Tool) else None)
+            for tool in tools.values()
+            if not isinstance(tool, Tool) or tool.is_of_use(supported)
+        ]
+    )
+
+
+def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
+    return t.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=dict(schema or tool.input_schema),
+        annotations=_annotations(tool),
+    )
+
+
+def _annotations(tool: AnyTool) -> t.ToolAnnotations:
+    """Say what is true of a tool; `destructive` and `idempotent` mean nothing of one that only reads."""
+    if tool.read_only:
+        return t.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return t.ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=tool.destructive,
+        idempotent_hint=tool.idempotent,
+        open_world_hint=False,
+    )
+
+
+def _result(reply: Reply) -> t.CallToolResult:
+    if reply.content is None:
+        return t.CallToolResult(
+            content=[t.TextContent(text=reply.text)],
+            structured_content=None if reply.data is None else dict(reply.data),
+            is_error=reply.failed,
+        )
+    result = {"content": reply.content, "structuredContent": reply.data, "isError": reply.failed}
+    try:
+        return t.CallToolResult.model_validate(result)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False)[0]
+        # Between the names of fields stand those of our library's classes.
+        named = (str(part) for part in wrong["loc"])
+        where = ".".join(part for part in named if not part[:1].isupper())
+        return _failed(f"The tool gave a result that is none of MCP's: {where}: {wrong['msg']}.")
+
+
+def _failed(sentence: str) -> t.CallToolResult:
+    # Some clients show a model only the text of a failure, so it must say everything.
+    return t.CallToolResult(content=[t.TextContent(text=sentence)], is_error=True)

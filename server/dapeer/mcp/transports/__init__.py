@@ -1,0 +1,1 @@
+"""How clients are connected: stdio, HTTP, a unix socket."""

@@ -1,0 +1,224 @@
+"""The connections of the HTTP server: who has not shown the token takes little, and not for long.
+
+Every process of the machine can connect, and a web page can make a browser connect. Such connections are
+few at any time and each has a deadline, so that they keep nobody out who is let in. Whoever is let in
+has no such bounds: streams stay open for as long as a client wants.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import resource
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import anyio
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from dapeer.mcp.transports.guard import LET_IN, Application
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_BE_LET_IN: Final = 10.0
+"""From the connection until a request on it has been let in; whatever came of it by then is closed."""
+SECONDS_FOR_A_HEAD: Final = 10.0
+"""From the first byte of a later request until its headers are complete."""
+SECONDS_OF_SILENCE: Final = 30.0
+"""Between two parts of a request's body."""
+SECONDS_IDLE: Final = 120
+"""That a connection stays open after an answer; uvicorn's 5 make clients reconnect all the time."""
+
+MOST_STRANGERS: Final = 128
+"""Connections on which no request has been let in yet. The oldest one makes room for the next."""
+SHARE_OF_STRANGERS: Final = 8
+"""They hold at most one of so many file descriptors that this process may have."""
+
+WAITING_TO_BE_ACCEPTED: Final = 1024
+"""Connections that the kernel keeps for us."""
+SECONDS_WITHOUT_DESCRIPTORS: Final = 1.0
+"""After which we look again, since nothing tells that a file descriptor is free."""
+SECONDS_FOR_NEWCOMERS: Final = 0.001
+SECONDS_TO_TELL: Final = 0.2
+"""That the last answers may take; a stream of the older transport never ends by itself."""
+SECONDS_TO_FINISH: Final = 1.0
+"""That what runs for a client may take once we have hung up."""
+
+_OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+@asynccontextmanager
+async def serve(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
+    """Serve an application on a bound socket while the body runs.
+
+    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it,
+    logs without limit when there are no file descriptors left.
+    """
+    config = _config(application)
+    state, strangers = ServerState(), Strangers(_room())
+    state.default_headers = config.encoded_headers
+    bound.setblocking(False)  # noqa: FBT003 - its one argument
+    bound.listen(WAITING_TO_BE_ACCEPTED)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_accept, bound, lambda: Connection(config, state, strangers), strangers)
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _finish(state)
+            tasks.cancel_scope.cancel()
+
+
+def _config(application: Application) -> uvicorn.Config:
+    config = uvicorn.Config(
+        application,
+        lifespan="off",
+        # httptools leaves blanks around header values, which MCP 2026-07-28 forbids.
+        http="h11",
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=SECONDS_IDLE,
+    )
+    config.load()
+    return config
+
+
+def _room() -> int:
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed == resource.RLIM_INFINITY:
+        return MOST_STRANGERS
+    return max(1, min(MOST_STRANGERS, allowed // SHARE_OF_STRANGERS))
+
+
+async def _accept(
+    bound: socket.socket, connect: Callable[[], Connection], strangers: Strangers
+) -> None:
+    """Accept one connection after the other, and serve those that are there in between."""
+    loop = asyncio.get_running_loop()
+    told = False
+    while True:
+        try:
+            accepted, _ = await loop.sock_accept(bound)
+            await loop.connect_accepted_socket(connect, accepted)
+        except OSError as error:
+            # Who has just been accepted may be about to show the token.
+            await anyio.sleep(SECONDS_FOR_NEWCOMERS)
+            if error.errno not in _OUT_OF_DESCRIPTORS or strangers.close_oldest():
+                continue
+            if not told:
+                log.warning("new connections have to wait: %s", error.strerror)
+            told = True
+            await anyio.sleep(SECONDS_WITHOUT_DESCRIPTORS)
+        else:
+            told = False
+
+
+async def _finish(state: ServerState) -> None:
+    """Let the answers out that are under way, and hang up on every client that is still there.
+
+    What still runs for them then ends as if they had left.
+    """
+    await _ended(state.tasks, SECONDS_TO_TELL)
+    for connection in list(state.connections):
+        connection.transport.close()
+    for task in await _ended(state.tasks, SECONDS_TO_FINISH):
+        task.cancel()
+
+
+async def _ended(tasks: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+    """Wait until tasks have ended, but not longer; return those that have not."""
+    return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()
+
+
+class Strangers:
+    """The connections on which no request has been let in yet, oldest first."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._waiting: dict[Connection, None] = {}
+
+    def add(self, connection: Connection) -> None:
+        """Add a new one; the oldest makes room for it."""
+        if len(self._waiting) >= self._room:
+            self.close_oldest()
+        self._waiting[connection] = None
+
+    def remove(self, connection: Connection) -> None:
+        """Forget one that is let in, or gone."""
+        self._waiting.pop(connection, None)
+
+    def close_oldest(self) -> bool:
+        """Hang up on the one that has waited longest; return whether there was any."""
+        for oldest in self._waiting:
+            oldest.hang_up()
+            self.remove(oldest)
+            return True
+        return False
+
+
+class Connection(H11Protocol):
+    """One connection: a stranger's until a request on it has been let in."""
+
+    def __init__(self, config: uvicorn.Config, state: ServerState, strangers: Strangers) -> None:
+        # uvicorn hands a copy of the last one to every request, as `state` of its ASGI scope.
+        super().__init__(config, state, {LET_IN: self.let_in})
+        self._strangers = strangers
+        self._is_stranger = True
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin."""
+        super().connection_made(transport)
+        self._hang_up_in(SECONDS_TO_BE_LET_IN)
+        self._strangers.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self._strangers.remove(self)
+        self._cancel_deadline()
+
+    def data_received(self, data: bytes) -> None:
+        """Take some bytes of the client's."""
+        super().data_received(data)
+        if not self._is_stranger:
+            self._attend()
+
+    def let_in(self) -> None:
+        """Take note that a request on this connection has been let in."""
+        if self._is_stranger:
+            self._is_stranger = False
+            self._strangers.remove(self)
+            self._attend()
+
+    def hang_up(self) -> None:
+        """Close the connection, and do not wait until a client reads what it was sent."""
+        self.transport.abort()
+
+    def _attend(self) -> None:
+        """Give what is incomplete of a request some time."""
+        state = self.conn.their_state
+        if state is h11.SEND_BODY:
+            self._hang_up_in(SECONDS_OF_SILENCE)
+        elif state is not h11.IDLE or not self.conn.trailing_data[0]:
+            self._cancel_deadline()
+        elif self._deadline is None:
+            self._hang_up_in(SECONDS_FOR_A_HEAD)
+
+    def _hang_up_in(self, seconds: float) -> None:
+        self._cancel_deadline()
+        self._deadline = self.loop.call_later(seconds, self.hang_up)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

@@ -1,0 +1,145 @@
+"""MCP over HTTP: Streamable HTTP, the older SSE transport and `/health` on one socket."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from mcp.server.sse import SseServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import dapeer
+from dapeer.errors import ArgumentError
+from dapeer.mcp.server.disconnects import Presence
+from dapeer.mcp.server.server import DapeerServer
+from dapeer.mcp.transports import connections
+from dapeer.mcp.transports.arrival import Arrival
+from dapeer.mcp.transports.guard import Guard, Rules
+
+SESSION_HEADER: Final = b"mcp-session-id"
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound; port 0 takes any free one.
+
+    Raises:
+        ArgumentError: The host is none of this machine, or the port is in use.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns Nagle's algorithm off only on sockets that say they are TCP; without that, every
+    # second answer waits 40 ms for a delayed acknowledgement.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ArgumentError(
+            f"Cannot listen on {host} port {port}: {reason}.",
+            "Choose another with --port, or --port 0 for any free one.",
+        ) from error
+    return bound
+
+
+@asynccontextmanager
+async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> AsyncGenerator[None]:
+    """Serve on a bound socket while the body runs; it starts once clients can connect.
+
+    At the end the open streams and the running calls are ended first: their clients are told.
+    """
+    sessions = StreamableHTTPSessionManager(server)
+    guard = Guard(Arrival(_application(server, sessions)), rules)
+    async with connections.serve(guard, bound), sessions.run():
+        try:
+            yield
+        finally:
+            guard.close()
+            server.close_streams()
+
+
+def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -> ASGIApp:
+    streamable = StreamableEndpoint(server, sessions)
+    older = SseServerTransport("/messages")
+
+    async def health(_request: Request) -> JSONResponse:
+        return JSONResponse(
+            {
+                "status": "ok",
+                "version": dapeer.__version__,
+                "sessions": len(server.debugger.sessions),
+            }
+        )
+
+    return Starlette(
+        routes=[
+            Route("/mcp", endpoint=streamable),
+            Route("/", endpoint=streamable),
+            Route("/sse", endpoint=SseEndpoint(server, older), methods=["GET"]),
+            Route("/messages", endpoint=MessagesEndpoint(older), methods=["POST"]),
+            Route("/health", endpoint=health, methods=["GET"]),
+        ]
+    )
+
+
+# Starlette takes an instance, unlike a function, for an ASGI application and leaves the answer to it.
+
+
+class StreamableEndpoint:
+    """Streamable HTTP; notices when a client opens its stream for changes, and when it hangs up."""
+
+    def __init__(self, server: DapeerServer, sessions: StreamableHTTPSessionManager) -> None:
+        self._hub = server.hub
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        session = dict(scope["headers"]).get(SESSION_HEADER, b"").decode("latin-1")
+
+        async def watch(message: Message) -> None:
+            await send(message)
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                self._hub.opened(session)
+
+        presence = Presence(scope)
+
+        async def attend() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                presence.leave()
+            return message
+
+        opens = scope["method"] == "GET" and session
+        await self._sessions.handle_request(scope, attend, watch if opens else send)
+
+
+class SseEndpoint:
+    """The stream of the transport that came before Streamable HTTP: one connection a client."""
+
+    def __init__(self, server: DapeerServer, transport: SseServerTransport) -> None:
+        self._server = server
+        self._transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one client until its stream ends."""
+        async with self._transport.connect_sse(scope, receive, send) as (incoming, outgoing):
+            options = self._server.create_initialization_options()
+            await self._server.run(incoming, outgoing, options)
+
+
+class MessagesEndpoint:
+    """Where the clients of `SseEndpoint` post to."""
+
+    def __init__(self, transport: SseServerTransport) -> None:
+        self._transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take one message."""
+        await self._transport.handle_post_message(scope, receive, send)

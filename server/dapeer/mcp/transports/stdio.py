@@ -1,0 +1,95 @@
+"""MCP over this process's stdin and stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import stat
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+from dapeer.mcp.transports import jsonl
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def serve(server: Server[Any]) -> None:
+    """Serve the client at stdin and stdout until stdin ends.
+
+    Unlike the SDK's this uses no threads: a call is half a millisecond faster, and a signal ends
+    the process also while nothing arrives. Files and null devices cannot be waited for; those, and
+    only those, are left to the SDK.
+    """
+    if _can_wait_for(0) and _can_wait_for(1):
+        async with _wire() as (reader, writer):
+            await jsonl.serve(server, reader, writer)
+    else:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _can_wait_for(fd: int) -> bool:
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
+
+
+@asynccontextmanager
+async def _wire() -> AsyncGenerator[Streams]:
+    """Take stdin and stdout for the protocol alone.
+
+    Afterwards 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get
+    between two messages. Duplicates made by `os.dup` are not inherited.
+    """
+    incoming, outgoing = os.dup(0), os.dup(1)
+    blocking = [(fd, os.get_blocking(fd)) for fd in (incoming, outgoing)]
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    shared = _is_one_socket(incoming, outgoing)
+    try:
+        async with _socket(incoming) if shared else _pipes(incoming, outgoing) as streams:
+            yield streams
+    finally:
+        # A terminal is shared with the shell, which reads nothing from one that does not block.
+        for fd, value in blocking:
+            os.set_blocking(fd, value)
+            os.close(fd)
+
+
+def _is_one_socket(incoming: int, outgoing: int) -> bool:
+    status = os.fstat(incoming)
+    return stat.S_ISSOCK(status.st_mode) and os.path.samestat(status, os.fstat(outgoing))
+
+
+@asynccontextmanager
+async def _socket(fd: int) -> AsyncGenerator[Streams]:
+    """Give the streams of one socket for both directions, as sshd and inetd start a program.
+
+    To the writer of a pipe, what arrives there would look like the end of its reader.
+    """
+    both = socket.socket(fileno=os.dup(fd))
+    reader, writer = await asyncio.open_connection(sock=both, limit=jsonl.LONGEST_LINE)
+    with contextlib.closing(writer):
+        yield reader, writer
+
+
+@asynccontextmanager
+async def _pipes(incoming: int, outgoing: int) -> AsyncGenerator[Streams]:
+    """Give the streams of two pipes, or of a terminal."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=jsonl.LONGEST_LINE)
+    reading, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(incoming), "rb", 0)
+    )
+    writing, flow = await loop.connect_write_pipe(
+        asyncio.streams.FlowControlMixin, os.fdopen(os.dup(outgoing), "wb", 0)
+    )
+    with contextlib.closing(reading), contextlib.closing(writing):
+        yield reader, asyncio.StreamWriter(writing, flow, None, loop)

@@ -1,0 +1,143 @@
+"""The secret that an HTTP client shows: where it comes from, and where it is kept.
+
+It never stands on a command line or in a log, where other users of the machine could read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from dapeer.errors import ArgumentError
+from dapeer.mcp.rendezvous.announcement import private, state_folder
+from dapeer.mcp.rendezvous.leftovers import in_use, swept
+from dapeer.system.credentials import TOKEN
+
+LONGEST: Final = 4096
+"""Characters of a token file."""
+
+_TOKEN = re.compile(r"[!-~]{8,}")
+
+
+def given(credentials: Mapping[str, str]) -> str | None:
+    """Return the token that was in the environment; None: there was none.
+
+    Raises:
+        ArgumentError: It is no usable token.
+    """
+    value = credentials.get(TOKEN)
+    return None if value is None else _checked(value, f"${TOKEN}")
+
+
+def from_file(path: Path) -> str:
+    """Read the token in a file; make the file, with a new token, when there is none.
+
+    Raises:
+        ArgumentError: The file cannot be read or made, or holds no usable token.
+    """
+    try:
+        return _checked(_read(path), str(path))
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(path, error) from error
+    try:
+        return _create(path)
+    except OSError as error:
+        raise _unusable(path, error) from error
+
+
+@contextmanager
+def fresh(port: int) -> Generator[tuple[str, Path]]:
+    """Make a token for the server on `port`, in a file that lasts as long as the body runs.
+
+    Raises:
+        ArgumentError: The folder for it cannot be written.
+    """
+    path = state_folder() / f"token-{port}"
+    lock = ExitStack()
+    try:
+        with swept(private(path.parent)):
+            path.unlink(missing_ok=True)
+            token = _create(path)
+            lock.enter_context(in_use(path))
+    except OSError as error:
+        raise ArgumentError(
+            f"Cannot keep a token in {path.parent}: {error.strerror}.",
+            f"Give one in ${TOKEN}, or name its file with --token-file.",
+        ) from error
+    with lock:
+        try:
+            yield token, path
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> str:
+    """Return what is in a token file.
+
+    Raises:
+        ArgumentError: It is no file, or others know or choose what is in it.
+    """
+    # A FIFO would let us wait until somebody writes.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with os.fdopen(fd, encoding="utf-8") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise _unusable(path, "it is no regular file")
+        if status.st_uid != os.getuid():
+            raise _unusable(path, "another user owns it")
+        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            # It is not closed to them for the user: they may have read it, or written it.
+            raise ArgumentError(
+                f"Other users can read or change the token file {path}.",
+                "Remove it, and a new one is made; or `chmod 600` it if no other user has used it.",
+            )
+        text = file.read(LONGEST + 1)
+        if len(text) > LONGEST:
+            raise _unusable(path, f"it has more than {LONGEST} characters")
+        return text
+
+
+def _unusable(path: Path, why: Exception | str) -> ArgumentError:
+    match why:
+        case OSError():
+            reason = why.strerror
+        case Exception():
+            reason = "it is not text"
+        case _:
+            reason = why
+    return ArgumentError(
+        f"Cannot use the token file {path}: {reason}.", "Name another with --token-file."
+    )
+
+
+def _create(path: Path) -> str:
+    token = secrets.token_urlsafe(32)
+    # Exclusive, and closed to others from the first moment.
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            file.write(token + "\n")
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+    return token
+
+
+def _checked(text: str, source: str) -> str:
+    token = text.strip()
+    if not _TOKEN.fullmatch(token):
+        raise ArgumentError(
+            f"{source} holds no usable token.",
+            "A token is one word of at least 8 visible ASCII characters.",
+        )
+    return token

@@ -1,0 +1,88 @@
+"""The server on a unix socket, for the bridges of its project's, or its Neovim's, other clients."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import anyio
+
+from dapeer.errors import Stranger
+from dapeer.mcp.rendezvous import knocks
+from dapeer.mcp.rendezvous.announcement import GREETING, announced, private, runtime_folder
+from dapeer.mcp.rendezvous.leftovers import swept
+from dapeer.mcp.server.server import DapeerServer
+from dapeer.mcp.transports import jsonl
+from dapeer.system.ownership import check_peer
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def serve(
+    server: DapeerServer, nvim: str | None = None, *, url: str = "", token: str = ""
+) -> AsyncGenerator[None]:
+    """Serve bridges while the body runs, and announce it in the user's runtime folder.
+
+    Args:
+        server: Whom the bridges reach.
+        nvim: The Neovim that it was started for: an address, or `auto`.
+        url: Where it serves HTTP, too.
+        token: What clients must show there.
+    """
+    async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            clients.start_soon(_serve_client, server, reader, writer)
+
+        try:
+            with swept(private(runtime_folder())):
+                path = stack.enter_context(_socket_path())
+                listener = await asyncio.start_unix_server(
+                    connected, path, limit=jsonl.LONGEST_LINE
+                )
+                path.chmod(0o600)
+                await stack.enter_async_context(listener)
+                first = stack.enter_context(
+                    announced(server.debugger.project, path, nvim, url=url, token=token)
+                )
+        except OSError as error:
+            log.warning("other clients of this project do not find this server: %s", error)
+        else:
+            if not first:
+                log.info("another server has announced itself for this project")
+            knocks.knock(knocks.FOR_CORES)
+        yield
+        clients.cancel_scope.cancel()
+
+
+async def _serve_client(
+    server: DapeerServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    # A client that goes in a bad way takes nobody with it.
+    with contextlib.suppress(ConnectionError, Stranger):
+        # Its folder may have been open to others before we came.
+        check_peer(writer.get_extra_info("socket"), "the other end of our socket")
+        writer.write(GREETING)
+        await jsonl.serve(server, reader, writer)
+    writer.close()
+
+
+@contextmanager
+def _socket_path() -> Generator[Path]:
+    """Give a path for our socket in a folder that is closed to others."""
+    path = runtime_folder() / f"{os.getpid()}.sock"
+    if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+    else:
+        with tempfile.TemporaryDirectory(prefix="dapeer-") as folder:
+            yield Path(folder) / "sock"

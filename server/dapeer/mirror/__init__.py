@@ -1,0 +1,1 @@
+"""What a debug session has told. Pure."""

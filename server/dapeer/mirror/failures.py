@@ -1,0 +1,62 @@
+"""Conditions and log messages of breakpoints that could not be evaluated. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dapeer.dap.messages import Body, uncoloured
+from dapeer.mirror.bounded import Bounded
+
+EVENT = "breakpointFailed"
+"""Tells of one: `kind`, `expression`, `path`, `line`, `error`, and `count`, how often so far.
+
+No adapter sends it: our launcher of debugpy does, and what others print is turned into it.
+"""
+
+
+@dataclass(slots=True)
+class Failure:
+    """What could not be evaluated, where, why, and how often."""
+
+    kind: str
+    """`condition`, `hit condition` or `log message`."""
+    expression: str
+    path: str
+    line: int
+    error: str
+    count: int = 0
+    told: int = 0
+    """The count that somebody was told last."""
+
+
+@dataclass(slots=True)
+class Failures:
+    """All that failed in the processes of one program."""
+
+    known: Bounded[tuple[str, str, str, int, str], Failure] = field(
+        default_factory=lambda: Bounded("conditions that failed")
+    )
+
+    def __iter__(self) -> Iterator[Failure]:
+        """Yield them, the earliest first."""
+        return iter(self.known.values())
+
+    def take(self, body: Body) -> None:
+        """Take in what an event tells; without `count` it is one more."""
+        failure = Failure(
+            str(body.get("kind") or "condition"),
+            str(body.get("expression") or ""),
+            str(body.get("path") or ""),
+            int(body.get("line") or 0),
+            uncoloured(str(body.get("error") or "")),
+        )
+        key = (failure.kind, failure.expression, failure.path, failure.line, failure.error)
+        known = self.known.get(key, failure)
+        self.known[key] = known
+        known.count = int(body.get("count") or known.count + 1)
+
+    def told(self) -> None:
+        """Take note that somebody has been told of all."""
+        for failure in self:
+            failure.told = failure.count

@@ -1,0 +1,65 @@
+"""What a debuggee has loaded, as its adapter tells it: modules and sources. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Source
+from dapeer.mirror.bounded import Bounded
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Modules and sources that came and did not go. `Mirror` feeds it."""
+
+    modules: Bounded[str, Body] = field(default_factory=lambda: Bounded("modules"))
+    """By id."""
+    sources: Bounded[str, Source] = field(default_factory=lambda: Bounded("sources"))
+    """By path, or by reference where there is none."""
+
+    @property
+    def tables(self) -> tuple[Bounded[str, Body], Bounded[str, Source]]:
+        """Both, which take only so much."""
+        return self.modules, self.sources
+
+    @property
+    def on_event(self) -> Mapping[str, Callable[[Body], None]]:
+        """What takes in each event."""
+        return {"module": self._module, "loadedSource": self._source}
+
+    @property
+    def on_response(self) -> Mapping[str, Callable[[Body, Body], None]]:
+        """What takes in each response: what was asked, and what was answered."""
+        return {"modules": self._modules_listed, "loadedSources": self._sources_listed}
+
+    def _module(self, body: Body) -> None:
+        module = cast("Body", body.get("module") or {})
+        if body.get("reason") == "removed":
+            self.modules.pop(str(module.get("id")), None)
+        else:
+            self.modules[str(module.get("id"))] = module
+
+    def _source(self, body: Body) -> None:
+        source = cast("Source", body.get("source") or {})
+        if body.get("reason") == "removed":
+            self.sources.pop(_key(source), None)
+        else:
+            self.sources[_key(source)] = source
+
+    def _modules_listed(self, asked: Body, body: Body) -> None:
+        modules = cast("list[Body]", body.get("modules") or [])
+        # A page of a long list adds to what is known; the whole list replaces it.
+        known = self.modules if asked.get("startModule") else dict[str, Body]()
+        listed = {str(module.get("id")): module for module in modules}
+        self.modules = Bounded("modules", {**known, **listed})
+
+    def _sources_listed(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+        sources = cast("list[Source]", body.get("sources") or [])
+        self.sources = Bounded("sources", {_key(source): source for source in sources})
+
+
+def _key(source: Source) -> str:
+    return str(source.get("path") or source.get("sourceReference") or source.get("name"))

@@ -1,0 +1,34 @@
+"""What the processes of a program print, into one log, and what its log points say. Pure."""
+
+from __future__ import annotations
+
+from dapeer.dap.messages import Body
+from dapeer.mirror.logged import Logged
+from dapeer.mirror.output import Category, OutputLog
+
+IN_TERMINAL = "dapeerTerminal"
+"""Marks output that has come from a terminal, and sessions whose program runs in one."""
+
+
+class Printed:
+    """Takes in output events."""
+
+    def __init__(self) -> None:
+        self.output = OutputLog()
+        self.logged = Logged(self.output)
+
+    def take(self, body: Body, at: float, log_point: tuple[str, int] | None) -> None:
+        """Take in the body of an output event, which came at time `at`; `log_point` is the place of the one that has said it."""
+        category = body.get("category") or "console"
+        if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
+            return
+        known: Category = category if category in ("stdout", "stderr") else "console"
+        if body.get(IN_TERMINAL):
+            self.output.in_terminal = True
+        elif self.output.in_terminal and known != "console" and log_point is None:
+            return  # the adapter repeats what the terminal has shown
+        text = str(body.get("output") or "")
+        if log_point is None:
+            self.output.append(known, text, at)
+        else:
+            self.logged.add(*log_point, text, at)

@@ -1,0 +1,345 @@
+"""What each stop of a program looked like, readable after the program has moved on or ended."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.errors import ArgumentError, StaleReference
+from dapeer.text.fitting import fitted, unfolded
+
+KEPT_STOPS = 100
+KEPT_FRAMES = 20
+KEPT_VARIABLES = 1000
+KEPT_VALUE = 400
+"""Characters of a value that outlive their stop."""
+
+HANDLES_PER_STOP = 100_000
+"""Ids that callers may be given at one stop."""
+
+Kind = Literal["frame_id", "variables_reference"]
+Target = tuple[Kind, int, int | None]
+"""What a handle stands for: the adapter's id, and the frame of a scope."""
+
+
+_REWRITTEN = "@py_"
+"""So begin the names that pytest gives to the parts of an assertion; nobody has written them."""
+
+
+_PLANNED = frozenset({
+    "breakpoint", "data breakpoint", "entry", "function breakpoint", "goto", "instruction breakpoint",
+    "step",
+})  # fmt: skip
+"""Reasons of stops that somebody wanted just there."""
+
+
+_SHOWN = frozenset({"arguments", "locals", "returnValue"})
+"""Hints of adapters at scopes of which a person looks at all variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """What is evaluated at a stop of which the adapter tells too little; empty: nothing is."""
+
+    signal: str = ""
+    """The number of the signal that the program has got."""
+    exception: str = ""
+    """The exception that it has stopped at."""
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Gives the numbers of a session's handles, none twice."""
+
+    given: int = 0
+    """The last number that was given."""
+
+    def another(self) -> int:
+        """Return a number that was not given before."""
+        self.given += 1
+        return self.given
+
+
+@dataclass(slots=True)
+class Stop:
+    """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
+
+    Adapters number frames and variables anew at each stop, some from 1 again. So that an id of an
+    earlier stop can never be mistaken for one of this stop, callers get *handles*, which are counted
+    over all stops of a session; `handle` makes them and `resolve` takes them back.
+    """
+
+    number: int
+    """The epoch: counts stops of the session from 1."""
+    body: Body
+    """Body of the `stopped` event."""
+    thread_id: int
+    output_start: int
+    """Cursor of the first output that belongs to this stop: printed since the one before."""
+    output_shown: int | None = None
+    """Cursor up to which somebody has been shown that output."""
+    output_flows: bool = False
+    """Whether more of that output is on its way, as far as anybody has waited for it."""
+    frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
+    """Frames by thread id, the innermost first."""
+    raised: str = ""
+    """Why it really stopped, where the adapter speaks of a breakpoint."""
+    signal: str = ""
+    """Name of the signal that it got, where the adapter does not tell it."""
+    withheld: str = ""
+    """Why the adapter has no locals for the frame to look at first."""
+    front: int | None = 0
+    """Number of the frame to look at first; None: the user's own is not among those that are known."""
+    outermost: StackFrame | None = None
+    """The outermost frame of the user's own code that is known of the thread that stopped."""
+    total_frames: dict[int, int] = field(default_factory=dict[int, int])
+    """How many frames a thread has, where the adapter said."""
+    scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])
+    """Scopes by frame id."""
+    variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
+    """Children by variablesReference."""
+    set_aside: list[Variable] | None = None
+    """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
+    first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
+    """The first children of what the adapter shows folded, by variablesReference."""
+    lazy: set[int] = field(default_factory=set[int])
+    """References of variables that are computed when somebody asks for their children, as a getter is."""
+    outdated: set[int] = field(default_factory=set[int])
+    """Of these containers the children may have changed since they were fetched."""
+    exception: Body | None = None
+    """Body of the `exceptionInfo` response."""
+    source: tuple[int, list[str]] | None = None
+    """The lines around the place as they were then: number of the first, and their text."""
+    outdated_source: str = ""
+    """What to know where the file has changed since the program loaded it, as one line."""
+    left_by: str = ""
+    """Who has asked for the program to run on; empty: nobody that we know of."""
+    folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    """Of the locals that were opened to show them: how many containers were, and what the adapter had said, by name."""
+    left_with: str = ""
+    """The request by which its thread was resumed; `continue` where that was another thread's, empty: none that we know of."""
+    settled: bool = False
+    """Whether the program has moved on, and the locals are what is kept of them."""
+    numbers: Numbers = field(default_factory=Numbers)
+    """Of the session's handles."""
+    given_before: int = 0
+    """The last handle that was given at the stops before."""
+    _handles: dict[Target, int] = field(default_factory=dict[Target, int])
+    _targets: dict[int, Target] = field(default_factory=dict[int, Target])
+
+    @property
+    def reason(self) -> str:
+        """Why the program stopped; free text of the adapter."""
+        return self.raised or str(self.body.get("reason") or "unknown")
+
+    @property
+    def all_threads(self) -> bool:
+        """Whether every thread stopped, not only `thread_id`."""
+        return bool(self.body.get("allThreadsStopped"))
+
+    @property
+    def planned(self) -> bool:
+        """Whether somebody wanted the program to stop just where it is."""
+        return self.reason in _PLANNED
+
+    @property
+    def top(self) -> StackFrame | None:
+        """The frame to look at first, of the thread that stopped.
+
+        That is the innermost; where nobody planned to stop, the innermost of the user's own code.
+        """
+        frames = self.frames.get(self.thread_id)
+        return frames[self.front or 0] if frames else None
+
+    def local_scopes(self, frame_id: int) -> list[Scope]:
+        """Return the scopes of a frame whose variables a person looks at first."""
+        scopes = [scope for scope in self.scopes.get(frame_id, ()) if not scope.get("expensive")]
+        hinted = [s for s in scopes if s.get("presentationHint") in _SHOWN]
+        named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
+        return hinted or named or scopes[:1]
+
+    def take_scopes(self, frame_id: int, scopes: list[Scope]) -> None:
+        """Take in the scopes of a frame.
+
+        lldb-dap gives the scopes of all frames the same references, which then stand for the frame
+        that was asked for last: what is known of another frame by them is not true any more.
+        """
+        references = {scope["variablesReference"] for scope in scopes}
+        for other, known in list(self.scopes.items()):
+            if other != frame_id and any(s["variablesReference"] in references for s in known):
+                if self.top is not None and other == self.top["id"]:
+                    self.set_aside = self.locals()
+                del self.scopes[other]
+                for reference in references:
+                    self.variables.pop(reference, None)
+        self.scopes[frame_id] = scopes
+
+    def locals(self, frame_id: int | None = None) -> list[Variable]:
+        """Return the local variables and arguments of a frame, default `top`, as far as fetched."""
+        top = self.top
+        if frame_id is None:
+            if top is None:
+                return []
+            if self.set_aside is not None and top["id"] not in self.scopes:
+                return self.set_aside
+            frame_id = top["id"]
+        scopes = self.local_scopes(frame_id)
+        known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
+        return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
+
+    def take_variables(self, asked: Body, variables: list[Variable]) -> None:
+        """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
+        reference = asked["variablesReference"]
+        hints = (
+            (each["variablesReference"], each.get("presentationHint", {})) for each in variables
+        )
+        self.lazy |= {each for each, hint in hints if hint.get("lazy")}
+        if not asked.keys() & {"filter", "start", "count"}:
+            self.variables[reference] = variables
+            self.outdated.discard(reference)
+        elif asked.get("start") == 0:
+            self.first[reference] = [v for v in variables if not _is_aside(v)]
+
+    def shown(self, variable: Variable) -> str:
+        """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
+        first = self.first.get(variable["variablesReference"])
+        if not first:
+            return variable["value"]
+        return unfolded(variable["value"], [(v["name"], self.shown(v)) for v in first])
+
+    def inside(self, variable: Variable) -> list[Variable]:
+        """Return what was fetched of a variable that the adapter shows folded."""
+        return self.first.get(variable["variablesReference"], [])
+
+    def opened(self, variable: Variable) -> int:
+        """Return how many containers were opened to show a variable."""
+        first = self.first.get(variable["variablesReference"])
+        return 1 + sum(map(self.opened, first)) if first else 0
+
+    def arguments(self) -> set[str]:
+        """Return the names of the innermost frame's arguments, as far as the adapter tells them apart."""
+        top = self.top
+        scopes = self.local_scopes(top["id"]) if top else []
+        of_scopes = {
+            variable["name"]
+            for scope in scopes
+            if scope.get("presentationHint") == "arguments" or scope["name"].startswith("Arg")
+            for variable in self.variables.get(scope["variablesReference"], ())
+        }
+        hinted = (
+            v for v in self.locals() if v.get("presentationHint", {}).get("kind") == "argument"
+        )
+        return of_scopes | {variable["name"] for variable in hinted}
+
+    def handle(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
+        """Return the number by which a caller names a frame or a container of variables, such as a scope of a frame."""
+        key = (kind, adapters_id, frame_id)
+        if key not in self._handles:
+            if len(self._handles) + 1 >= HANDLES_PER_STOP:
+                raise ArgumentError("Too many ids at one stop.", "Go on to the next stop.")
+            self._handles[key] = handle = self.numbers.another()
+            self._targets[handle] = key
+        return self._handles[key]
+
+    def resolve(self, kind: Kind, handle: int) -> int:
+        """Return the adapter's id that a handle stands for.
+
+        Raises:
+            StaleReference: The handle belongs to another stop.
+            ArgumentError: It is no handle of this kind.
+        """
+        if 0 < handle <= self.given_before:
+            raise StaleReference(
+                f"{kind} {handle} is of an earlier stop, and the program has moved on since.",
+                "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
+            )
+        found = self._targets.get(handle)
+        if found is None or found[0] != kind:
+            raise ArgumentError(
+                f"There is no {kind} {handle} at this stop.",
+                "Take one from dap_stacktrace, dap_scopes or dap_variables, or name a variable by `path`.",
+            )
+        return found[1]
+
+    def frame_of_scope(self, handle: int) -> int | None:
+        """Return the frame whose scope a handle stands for; None: it is no scope."""
+        found = self._targets.get(handle)
+        return found[2] if found else None
+
+    def settle(self) -> None:
+        """Keep only what is worth remembering once the program has moved on."""
+        self.folded = {v["name"]: self.said(v) for v in self.locals() if self.opened(v)}
+        self.settled = True
+        self.frames = {
+            t: frames[: max(KEPT_FRAMES, (self.front or 0) + 1)]
+            for t, frames in self.frames.items()
+            if t == self.thread_id
+        }
+        top = self.top
+        kept = self.local_scopes(top["id"]) if top else []
+        self.scopes = {top["id"]: kept} if top and kept else {}
+        references = [scope["variablesReference"] for scope in kept]
+        self.variables = {
+            r: self.kept(self.variables[r]) for r in references if r in self.variables
+        }
+        self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
+        self.first.clear()
+        self._handles.clear()
+        self._targets.clear()
+
+    def said(self, variable: Variable) -> tuple[int, str]:
+        """Return how far a local is opened, and what the adapter says of it."""
+        if self.settled:
+            return self.folded.get(variable["name"], (0, variable["value"]))
+        return self.opened(variable), fitted(variable["value"], KEPT_VALUE)
+
+    def kept(self, variables: Sequence[Variable]) -> list[Variable]:
+        """Return what is worth remembering of variables."""
+        return [
+            Variable(name=v["name"], value=fitted(self.shown(v), KEPT_VALUE), variablesReference=0)
+            for v in variables[:KEPT_VARIABLES]
+        ]
+
+
+def _is_aside(variable: Variable) -> bool:
+    """Whether a member is none that holds data: js-debug has internal properties of its own among them, getters, and methods."""
+    name, value = variable["name"], variable["value"]
+    computed = variable.get("presentationHint", {}).get("lazy")
+    return bool(computed) or name.startswith("[[") or value.startswith(("ƒ ", "async ƒ ", "class "))
+
+
+class History:
+    """The stops so far, the oldest dropped first."""
+
+    def __init__(self, limit: int = KEPT_STOPS) -> None:
+        self._stops: deque[Stop] = deque(maxlen=limit)
+        self._numbers = Numbers()
+
+    def __iter__(self) -> Iterator[Stop]:
+        """Yield the stops, the oldest first."""
+        return iter(self._stops)
+
+    def add(self, stop: Stop) -> None:
+        """Begin a new stop; the one before it is reduced to what is worth remembering."""
+        if self._stops:
+            self._stops[-1].settle()
+        stop.numbers, stop.given_before = self._numbers, self._numbers.given
+        self._stops.append(stop)
+
+    @property
+    def latest(self) -> Stop | None:
+        """The last stop, though it may be over."""
+        return self._stops[-1] if self._stops else None
+
+    def find(self, number: int) -> Stop | None:
+        """Return the stop with this number, or None when it was never or is no longer here."""
+        return next((stop for stop in self._stops if stop.number == number), None)
+
+    def output_end(self, stop: Stop) -> int | None:
+        """Return the cursor at which the output of a stop ends; None while it is the latest."""
+        later = self.find(stop.number + 1)
+        return later.output_start if later else None

@@ -1,0 +1,1 @@
+"""Which Neovims there are."""

@@ -1,0 +1,181 @@
+"""Which Neovims there are, and which of them belong to our project."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import anyio
+
+from dapeer.errors import NoNeovim, Stranger
+from dapeer.neovim.discovery.probe import probe
+from dapeer.neovim.discovery.project import steps_between
+from dapeer.neovim.discovery.sockets import HOST_AND_PORT, listening, normal
+
+AUTO: Final = "auto"
+"""The target that stands for every Neovim of the same project."""
+
+START_ONE: Final = (
+    "Start `nvim` in the project's folder, or name one that listens elsewhere: "
+    "`:echo v:servername` in it tells its address."
+)
+
+_PID_IN_NAME: Final = re.compile(r"\.(\d+)\.\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A Neovim that lives, as far as a quick look tells."""
+
+    address: str
+    """A path, or `host:port`."""
+    state: Literal["free", "busy"]
+    """busy: it did not answer in time, and may later."""
+    pid: int | None = None
+    cwd: Path | None = None
+    version: str = ""
+    waits_in: str = ""
+    """The mode in which it waits for a key, if that is why it is busy."""
+    plugin: Literal["loaded", "loadable"] | None = None
+    dap: bool = False
+    """Whether nvim-dap is loaded."""
+    port: int | None = None
+    """Where the core listens that runs in it."""
+    steps: int | None = None
+    """How many folders lie between it and our project; None: it belongs to another."""
+
+
+async def find(project: Path) -> list[Found]:
+    """Look at all the Neovims of this user side by side; those of this project first, best first.
+
+    It takes as long as the slowest answers, half a second at most. Who is dead is left out.
+    """
+    found: list[Found] = []
+
+    async def look(address: str) -> None:
+        if neovim := await look_at(address, project):
+            found.append(neovim)
+
+    async with anyio.create_task_group() as tasks:
+        for address in listening():
+            tasks.start_soon(look, address)
+    return sorted(_once_each(found), key=_rank)
+
+
+async def of_project(project: Path) -> list[Found]:
+    """Return the Neovims of this project that answer, the best first: what `auto` stands for."""
+    return [each for each in await find(project) if each.steps is not None and each.state == "free"]
+
+
+async def look_at(address: str, project: Path) -> Found | None:
+    """Look at one Neovim; None: nobody is there, or it is no Neovim of this user."""
+    with contextlib.suppress(Stranger):
+        return await _look(address, project)
+    return None
+
+
+async def _look(address: str, project: Path) -> Found | None:
+    answer = await probe(address)
+    if answer is None:
+        return None
+    found = _busy(address, answer.mode) if answer.facts is None else _free(address, answer.facts)
+    return replace(found, steps=found.cwd and _steps(found.cwd, project))
+
+
+async def resolve(target: str, project: Path) -> list[Found]:
+    """Return the Neovims that a person means by a path, `host:port`, a process id or `auto`.
+
+    Raises:
+        NoNeovim: There is none, or it is another user's.
+    """
+    if target == AUTO:
+        if found := await of_project(project):
+            return found
+        raise NoNeovim(f"No Neovim that answers works in {project}.", START_ONE)
+    if target.isdecimal():
+        found = [each for each in await find(project) if each.pid == int(target)]
+        if found:
+            return found
+        raise NoNeovim(f"No Neovim with the process id {target} was found.", START_ONE)
+    address = normal(target)
+    try:
+        neovim = await _look(address, project)
+    except Stranger as error:
+        raise NoNeovim(error.what, error.hint) from error
+    if neovim is not None:
+        return [neovim]
+    raise NoNeovim(_why_not(address), START_ONE)
+
+
+def belongs(cwd: Path, project: Path) -> bool:
+    """Return whether a Neovim that works in a folder works on our project."""
+    return _steps(cwd, project) is not None
+
+
+def plugin_folder() -> Path:
+    """Return the folder for Neovim's `runtimepath`: in a wheel inside the package, else the checkout."""
+    package = Path(__file__).parents[2]
+    packed = package / "_nvim"
+    return packed if packed.is_dir() else package.parents[1]
+
+
+def _steps(cwd: Path, project: Path) -> int | None:
+    return steps_between(cwd.resolve(), project.resolve())
+
+
+def _free(address: str, facts: Mapping[str, Any]) -> Found:
+    return Found(
+        address,
+        "free",
+        pid=facts["pid"],
+        cwd=Path(facts["cwd"]),
+        version=facts["version"],
+        plugin=facts.get("plugin"),
+        dap=facts["dap"],
+        port=facts.get("port"),
+    )
+
+
+def _busy(address: str, mode: str | None) -> Found:
+    """Describe one that says nothing of itself: its socket's name tells its process."""
+    match = _PID_IN_NAME.search(address)
+    pid = int(match[1]) if match else None
+    return Found(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
+
+
+def _cwd_of(pid: int | None) -> Path | None:
+    """Return a process's working directory, where the system tells."""
+    if pid is None:
+        return None
+    with contextlib.suppress(OSError):
+        return Path(os.readlink(f"/proc/{pid}/cwd"))  # noqa: PTH115 - a string tells what it says
+    return None
+
+
+def _once_each(found: Iterable[Found]) -> Iterable[Found]:
+    """Keep one address of each Neovim: one may listen at several."""
+    by_process = {each.pid or each.address: each for each in sorted(found, key=_address_rank)}
+    return by_process.values()
+
+
+def _address_rank(found: Found) -> tuple[bool, str]:
+    """Put the address last, and so let it win, that Neovim has made itself."""
+    return _PID_IN_NAME.search(found.address) is not None, found.address
+
+
+def _rank(found: Found) -> tuple[bool, int, bool, str]:
+    far = found.steps is None
+    return far, found.steps or 0, found.state == "busy", found.address
+
+
+def _why_not(address: str) -> str:
+    if HOST_AND_PORT.fullmatch(address):
+        return f"No Neovim listens at {address}."
+    if not Path(address).exists():
+        return f"There is no Neovim at {address}: the path does not exist."
+    return f"No Neovim listens at {address}: it has ended, or something else does."

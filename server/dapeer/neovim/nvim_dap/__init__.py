@@ -1,0 +1,1 @@
+"""nvim-dap's sessions as transports."""

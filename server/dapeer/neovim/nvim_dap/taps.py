@@ -1,0 +1,83 @@
+"""The socket on which the tapped sessions of attached Neovims call in, each on a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Callable
+
+from dapeer.errors import Stranger
+from dapeer.neovim.nvim_dap.feeds import Hello, Tap
+from dapeer.system.folders import held, sweep
+from dapeer.system.ownership import check_peer
+
+SECONDS_FOR_HELLO = 2.0
+LONGEST_FOLDER = 75
+"""Bytes; the path of a socket has some hundred at most, on some systems."""
+
+Joined = Callable[[Hello, Tap], None]
+
+
+class Taps:
+    """Listens on a unix socket in a folder that only its owner can enter."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self._expected: dict[str, Joined] = {}
+        self._server: asyncio.Server | None = None
+        self._folder = contextlib.ExitStack()
+        self._lines: set[asyncio.StreamWriter] = set()
+        """Connections on which nothing is said: their end tells Neovim that we have ended."""
+
+    async def open(self) -> None:
+        """Begin to listen; a second time changes nothing."""
+        if self._server is None:
+            parent = _runtime_folder()
+            if parent is not None:
+                # Cores that were killed have left theirs.
+                sweep(parent)
+            self.path = str(self._folder.enter_context(held(parent)) / "tap")
+            self._server = await asyncio.start_unix_server(self._call, self.path)
+
+    def expect(self, joined: Joined) -> str:
+        """Return the secret with which sessions may call in; each is handed to `joined`."""
+        secret = secrets.token_urlsafe(16)
+        self._expected[secret] = joined
+        return secret
+
+    def forget(self, secret: str) -> None:
+        """Expect no more sessions with this secret."""
+        self._expected.pop(secret, None)
+
+    async def aclose(self) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.close()
+            for line in self._lines:
+                line.close()
+            self._folder.close()
+
+    async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
+        with contextlib.suppress(*odd):
+            check_peer(writer.get_extra_info("socket"), self.path)
+            async with asyncio.timeout(SECONDS_FOR_HELLO):
+                facts = json.loads(await reader.readline())
+            joined = self._expected[str(facts["secret"])]
+            if not facts.get("line"):
+                joined(Hello.read(facts), Tap(reader, writer))
+                return
+            self._lines.add(writer)
+            await reader.read()
+        self._lines.discard(writer)
+        writer.close()
+
+
+def _runtime_folder() -> str | None:
+    """Return the folder of this login for sockets; None: it is of no use, as after `su`, or in a container."""
+    folder = os.environ.get("XDG_RUNTIME_DIR") or ""
+    usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
+    return folder if usable else None

@@ -1,0 +1,105 @@
+"""A session of nvim-dap as a transport: what the person's client and its adapter say to each other."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import anyio
+
+from dapeer.dap.messages import Body, Message, Request, Response
+from dapeer.neovim.nvim_dap.feeds import Feed, Frame
+
+UNANSWERED = 1000
+"""Requests whose responses may still come; an adapter that owes more than that owes them for ever."""
+
+
+class NvimTransport:
+    """Carries one session over either feed.
+
+    nvim-dap numbers the requests that go over its wire, ours among them; here they get our own
+    numbers back. The person's requests are told too, by their negative number, so that whoever
+    watches learns of a step when it is sent, and knows what was asked when it is answered.
+    """
+
+    def __init__(self, feed: Feed, names: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`names`: what files with breakpoints are called here, by their paths in Neovim where these differ."""
+        self._feed = feed
+        self._names = names
+        self._asked: OrderedDict[int, Request] = OrderedDict()
+        """By nvim-dap's number: the request, with ours."""
+        self._closed = False
+
+    async def send(self, message: Message) -> None:
+        """Have nvim-dap send a request; the adapter's own requests nvim-dap has answered already.
+
+        Raises:
+            anyio.BrokenResourceError: The session has ended.
+            anyio.ClosedResourceError: `aclose` was called.
+            NeovimBusy: It cannot be sent now, and will not be sent later.
+        """
+        if self._closed:
+            raise anyio.ClosedResourceError
+        if isinstance(message, Request):
+            await self._feed.send(message.seq, message.command, message.arguments)
+
+    async def receive(self) -> Message:
+        """Return the next message.
+
+        Raises:
+            anyio.EndOfStream: The session has ended, or its Neovim has.
+        """
+        while True:
+            message = self._take(await self._feed.receive())
+            if message is not None:
+                return message
+
+    async def send_eof(self) -> None:
+        """Say nothing: the wire is nvim-dap's, and the person may still need it."""
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        self._closed = True
+        await self._feed.aclose()
+
+    def _take(self, frame: Frame) -> Message | None:
+        match frame:
+            case Frame("o", number, Request() as request):
+                return self._outgoing(number, request)
+            case Frame("i", _, Response() as response):
+                return self._answer(response)
+            case Frame("x", number, str(why)):
+                return Response(number, "", success=False, message=why)
+            case Frame("i", _, message) if not isinstance(message, Request | str):
+                return message
+            case _:
+                # nvim-dap answers its adapter's requests (runInTerminal, startDebugging) itself.
+                return None
+
+    def _outgoing(self, number: int, request: Request) -> Message | None:
+        mine = number > 0
+        known = replace(request, seq=number if mine else -request.seq)
+        if request.command == "setBreakpoints":
+            known = replace(known, arguments=_renamed(request.arguments, self._names))
+        self._asked[request.seq] = known
+        if len(self._asked) > UNANSWERED:
+            self._asked.popitem(last=False)
+        return None if mine else known
+
+    def _answer(self, response: Response) -> Message | None:
+        asked = self._asked.pop(response.request_seq, None)
+        if asked is None:
+            return None
+        return replace(
+            response, request_seq=asked.seq, command=asked.command, arguments=asked.arguments
+        )
+
+
+def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
+    """Return the arguments of `setBreakpoints` with the file as it is called here."""
+    source: Mapping[str, Any] = arguments.get("source") or {}
+    name = names.get(str(source.get("path")))
+    return arguments if name is None else {**arguments, "source": {**source, "path": name}}

@@ -1,0 +1,138 @@
+"""The person stays informed, and is asked first where they want to be."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from dapeer.errors import Refused
+from dapeer.neovim.client import Neovim
+from dapeer.peers.kinds import Kinds
+
+NOTE = "require('dapeer.person.approvals').note(...)"
+ASK = "require('dapeer.person.approvals').ask(...)"
+COMPANY = "require('dapeer.rpc').company(...)"
+FORGET = "require('dapeer.person.approvals').forget(...)"
+
+LONGEST = 300
+"""Characters of arguments and outcomes that the log keeps."""
+ASKED = 1_000_000
+"""Characters of arguments that a question has: a rule of the person's reads all of them."""
+
+QUESTIONS = 1_000_000
+"""That one core asks in one Neovim, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call of the assistant that does something."""
+
+    tool: str
+    kinds: Kinds
+    """At least one; the first is the tool's own."""
+    arguments: Mapping[str, Any]
+    client: str = ""
+    """Who asks for it, if that is known."""
+
+    def facts(self, longest: int = LONGEST) -> dict[str, Any]:
+        """Return it as Lua is told, with so many characters of its arguments at most."""
+        return {
+            "tool": self.tool,
+            "kind": self.kinds[0],
+            "kinds": list(self.kinds),
+            "arguments": _short(_sendable(self.arguments), longest),
+        } | ({"client": self.client} if self.client else {})
+
+
+class Approvals:
+    """One person, in one Neovim: told of every action, and asked for consent where they want that."""
+
+    def __init__(self, neovim: Neovim, facts: Mapping[str, Any]) -> None:
+        self._neovim = neovim
+        # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
+        self._ids = itertools.count(neovim.channel * QUESTIONS + 1)
+        self._asked: dict[int, asyncio.Future[tuple[bool, str]]] = {}
+        self.wants: Mapping[str, Any] = {}
+        self.wants_changed(facts.get("approve"))
+        self.secrets: tuple[str, ...] | None = None
+        """Patterns of files that no tool may show; None: Neovim has told none."""
+        self.secrets_changed(facts.get("secrets"))
+
+    @property
+    def takes(self) -> Mapping[str, Callable[..., None]]:
+        """Who takes what Neovim tells of consent."""
+        return {"consent": self.answered, "approve": self.wants_changed}
+
+    def wants_changed(self, wants: object) -> None:
+        """Take note of the kinds of actions that need consent."""
+        self.wants = cast("Mapping[str, Any]", wants if isinstance(wants, dict) else {})
+
+    def secrets_changed(self, patterns: object) -> None:
+        """Take note of the files that hold secrets."""
+        if isinstance(patterns, list):
+            self.secrets = tuple(map(str, cast("list[object]", patterns)))
+
+    def answered(self, number: int, allowed: object, why: object = None) -> None:
+        """Take in what the person has decided."""
+        future = self._asked.get(number)
+        if future is not None and not future.done():
+            future.set_result((bool(allowed), str(why or "")))
+
+    def gone(self) -> None:
+        """Nobody can be asked any more."""
+        for number in list(self._asked):
+            self.answered(number, allowed=False, why="their Neovim has ended")
+
+    def guards(self, action: Action) -> bool:
+        """Whether the person wants to be asked about such an action."""
+        return any(self.wants.get(kind) for kind in action.kinds)
+
+    async def consent(self, action: Action) -> None:
+        """Return when the person allows an action, at once where they need not be asked.
+
+        They are asked once, whatever the number of its kinds.
+
+        Raises:
+            Refused: They do not.
+        """
+        if not self.guards(action):
+            return
+        number = next(self._ids)
+        future = self._asked[number] = asyncio.get_running_loop().create_future()
+        self._neovim.send(ASK, number, action.facts(ASKED))
+        try:
+            allowed, why = await future
+        finally:
+            del self._asked[number]
+            if not future.done() or future.cancelled():
+                self._neovim.send(FORGET, number)
+        if not allowed:
+            told = f" ({why})" if why else ""
+            raise Refused(
+                f"The person did not allow {action.tool}{told}.",
+                "Nothing was done; ask them, or go on without it.",
+            )
+
+    def sees(self, assistants: Sequence[str]) -> None:
+        """Tell the person which assistants are connected."""
+        self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
+
+    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+        """Tell the person what was done, and what came of it."""
+        facts = {**action.facts(), "outcome": _short(outcome), "ok": ok, "at": time.time()}
+        self._neovim.send(NOTE, facts)
+
+
+def _sendable(arguments: Mapping[str, Any]) -> str:
+    # A client may send half of a surrogate pair, which no text can hold.
+    text = json.dumps(arguments, ensure_ascii=False, default=str)
+    return text.encode(errors="replace").decode()
+
+
+def _short(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -1,0 +1,196 @@
+"""What has become of the breakpoints of one program, as far as its caller should know. Pure."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
+from dapeer.sessions.family import family, root, runs
+from dapeer.sessions.session import Session
+from dapeer.text.fitting import shortened
+from dapeer.view.render import breakpoint_state
+from dapeer.view.snapshot import KILLED
+from dapeer.view.stacks import relative
+
+State = Literal["rejected", "moved", "pending", "stops anyway", "never bound", "not hit"]
+LISTED = 10
+"""Breakpoints of one state."""
+REASON = 160
+"""Characters of why one was rejected."""
+DOUBT = " (its condition never held, or could not be evaluated: the adapter does not tell which)"
+
+
+NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
+"""What the options of breakpoints are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What has become of one breakpoint."""
+
+    state: State
+    path: str
+    line: int
+    detail: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What it is told by, once."""
+        return self.state, self.path, self.line
+
+
+def told(
+    session: Session, wanted: Breakpoints, *, mute: bool, hits: str = ""
+) -> dict[str, list[str]]:
+    """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
+
+    Those of the program that are meant: that were set for it, or in files that it has loaded. At its
+    end all are told that it never had, or never came to; the latter also where an exception is about to
+    end it. An adapter that is `mute` takes a condition
+    that it cannot evaluate for one that does not hold; one of whose hit conditions `hits` is the pattern
+    takes no notice of others.
+    """
+    first = root(session)
+    sessions = [each for each in family(session) if not (each.delegates and each.children)]
+    ended = not runs(session)
+    # Of a program that somebody has ended or let go of, nobody knows where it would have come to.
+    own = first.cause is None or KILLED in first.cause
+    final = own and (ended or any(map(_ends_it, sessions)))
+    fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
+    fates += [] if ended else _ignored(first, sessions, wanted, hits)
+    new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
+    by_state: dict[str, list[str]] = {}
+    for each in new:
+        known = first.awaited.told & {each.key, ("rejected", each.path, each.line)}
+        reason = "" if known else each.detail
+        place = f"{relative(each.path, session.project)}:{each.line}{reason}"
+        by_state.setdefault(each.state, []).append(place)
+    first.awaited.told |= {each.key for each in new}
+    return {state: _bounded(places) for state, places in by_state.items()}
+
+
+def as_loaded(session: Session, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint:
+    """Return a wanted breakpoint as its adapter was told: where its line was before the file changed."""
+    change = session.inspect.editions.known(path)
+    then = change.line_then(wanted["line"]) if change else None
+    told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
+    return {**wanted, "line": then} if then is not None and then in told else wanted
+
+
+def _fates(
+    first: Session,
+    sessions: Sequence[Session],
+    wanted: Breakpoints,
+    *,
+    ended: bool,
+    final: bool,
+    mute: bool,
+) -> Iterator[Fate]:
+    mirrors = [each.mirror for each in sessions]
+    loaded = _loaded(mirrors)
+    for path in wanted.by_path:
+        for each in wanted.of(path):
+            place = path, each["line"]
+            if place in first.awaited.kept_from:
+                continue
+            if place in first.awaited.places or path in loaded:
+                told = (as_loaded(session, path, each) for session in sessions)
+                asked = next((one for one in told if one is not each), each)
+                for found in _fate(first, mirrors, path, asked, ended=ended, final=final):
+                    fate = replace(found, line=each["line"])
+                    doubt = mute and fate.state == "not hit" and "condition" in each
+                    yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
+
+
+def _ignored(
+    first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
+) -> Iterator[Fate]:
+    """Yield the breakpoints of a program that have what its adapter does not heed."""
+    for path, line in first.awaited.places:
+        for each in wanted.of(path):
+            answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
+            lacking = [NAMES[option] for s in answers[:1] for option in unsupported(s.mirror, each)]
+            count = str(each.get("hitCondition") or "")
+            if each["line"] != line or not answers:
+                continue
+            if lacking:
+                why = f" ({first.adapter} has no {' and no '.join(lacking)})"
+                yield Fate("stops anyway", path, line, why)
+            elif count and hits and not re.fullmatch(hits, count.strip()):
+                said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
+                yield Fate("stops anyway", path, line, said)
+
+
+def _fate(
+    first: Session,
+    mirrors: Sequence[Mirror],
+    path: str,
+    wanted: SourceBreakpoint,
+    *,
+    ended: bool,
+    final: bool,
+) -> Iterator[Fate]:
+    """Yield what there is to tell of one: nothing, when the program has come to it."""
+    line = wanted["line"]
+    # Those that an editor has sent print where nobody can tell them from the program.
+    unheard = first.feed is not None
+    made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
+    states = {breakpoint_state(each) for each in made}
+    reached = any(_reached(mirror, path, line) for mirror in mirrors)
+    if reached or "verified" in states:
+        at = next((each.get("line", line) for each in made if each.get("verified")), line)
+        moved = f" → {at}" if at != line else ""
+        if moved and not (ended and reached):
+            yield Fate("not hit" if ended else "moved", path, line, moved)
+        elif final and not reached and not (unheard and "logMessage" in wanted):
+            yield Fate("not hit", path, line)
+    elif not made:
+        why = (each.placed.unanswered.get(path) for each in mirrors)
+        said = next(filter(None, why), "debugs no such files")
+        said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
+        yield Fate("never bound" if ended else "rejected", path, line, said)
+    else:
+        pending = "pending" in states
+        reason = "" if pending else _reason(str(each.get("message") or "") for each in made)
+        yield Fate(
+            "never bound" if ended else "pending" if pending else "rejected", path, line, reason
+        )
+
+
+def _ends_it(session: Session) -> bool:
+    """Whether the first thread of a process has stopped at an exception that nobody catches."""
+    stop = session.mirror.stop
+    first = next(iter(session.mirror.threads), None)
+    if stop is None or stop.exception is None or stop.thread_id != first:
+        return False
+    return stop.exception.get("breakMode") == "unhandled"
+
+
+def _reached(mirror: Mirror, path: str, line: int) -> bool:
+    """Whether a program was seen at a breakpoint, or its log message."""
+    return (path, line) in mirror.placed.reached or (path, line) in mirror.printed.logged.points
+
+
+def _reason(messages: Iterable[str]) -> str:
+    said = next(filter(None, (" ".join(message.split()) for message in messages)), "")
+    return f" ({shortened(said, REASON)})" if said else ""
+
+
+def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
+    """Return the files that adapters have told of, and those of the programs themselves."""
+    paths: set[str] = set()
+    for mirror in mirrors:
+        paths |= mirror.loaded.sources.keys()
+        paths.add(os.path.normpath(str(mirror.process.get("name") or "")))
+    return paths
+
+
+def _bounded(places: list[str]) -> list[str]:
+    left = len(places) - LISTED
+    return [*places[:LISTED], f"{left} more: dap_breakpoints"] if left > 0 else places

@@ -1,0 +1,98 @@
+"""Which files an assistant may read here: those of the project, of the programs, and of their libraries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from dapeer.dap.types import Source
+from dapeer.mirror.frames import Frames
+from dapeer.sessions.session import Session
+from dapeer.system.secret_files import SecretFiles
+
+_OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
+"""What looks like files there are none."""
+
+
+class Files:
+    """Knows them by the sessions, of which ended ones count as long as they are kept."""
+
+    def __init__(
+        self, project: Path, sessions: Mapping[int, Session], known: Iterable[Frames] = ()
+    ) -> None:
+        """`known`: tell the libraries of all languages."""
+        self._known = tuple(known)
+        self.secret = SecretFiles()
+        self._sessions = sessions
+        self.folders: set[Path] = set()
+        """What lies in these may be read; no links."""
+        self.add(project)
+
+    def add(self, folder: Path) -> None:
+        """Let the files of a project be read; the whole machine, and a home, are nobody's project."""
+        real = Path(os.path.realpath(folder))
+        if _is_project(real):
+            self.folders.add(real)
+
+    def allows(self, path: str) -> bool:
+        """Whether a file may be read unasked; whether it is a secret one is another question.
+
+        A link is what it leads to.
+        """
+        real = Path(os.path.realpath(path))
+        if any(real.is_relative_to(system) for system in _OF_THE_SYSTEM):
+            return False
+        return (
+            any(real.is_relative_to(folder) for folder in self.folders)
+            or any(session.frames.is_librarys(str(real)) for session in self._sessions.values())
+            or any(os.path.realpath(known) == str(real) for known in {*self._paths()})
+        )
+
+    def foreign(self, filename: str, folder: str) -> str:
+        """Return the path of a file that is neither of the folder where somebody works, nor of a library, nor may be read unasked.
+
+        Empty: it is one of these, or there is no such file. `filename` may be a file's URI, too.
+        """
+        if filename.startswith("file://"):
+            filename = unquote(filename.removeprefix("file://"))
+        path = os.path.join(folder, os.path.expanduser(filename))  # noqa: PTH111, PTH118 - raises nothing
+        # What may hold secrets is refused anyway.
+        if not os.path.isfile(path) or self.secret.hides(path):  # noqa: PTH113 - nor does this
+            return ""
+        real, here = (Path(os.path.realpath(each)) for each in (path, folder))
+        inside = _is_project(here) and real.is_relative_to(here)
+        known = inside or self.allows(str(real))
+        known = known or any(each.is_librarys(str(real)) for each in self._known)
+        return "" if known else str(real)
+
+    def shows(self, path: str) -> bool:
+        """Whether a line of a file may be shown, unasked."""
+        return self.allows(path) and not self.secret.hides(path)
+
+    def path_of(self, reference: int) -> str:
+        """Return the path of a source that only an adapter has; empty: it tells none."""
+        found = (each for each in self._sources() if each.get("sourceReference") == reference)
+        return next(filter(None, (each.get("path") for each in found)), "")
+
+    def _paths(self) -> Iterator[str]:
+        for source in self._sources():
+            if path := source.get("path"):
+                yield path
+        for session in self._sessions.values():
+            for module in session.mirror.loaded.modules.values():
+                if module.get("path"):
+                    yield str(module["path"])
+
+    def _sources(self) -> Iterator[Source]:
+        for session in self._sessions.values():
+            yield from session.mirror.loaded.sources.values()
+            for stop in session.mirror.history:
+                for frames in stop.frames.values():
+                    yield from (frame.get("source", Source()) for frame in frames)
+
+
+def _is_project(real: Path) -> bool:
+    # A home need not be known.
+    return str(real) not in ("/", os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111

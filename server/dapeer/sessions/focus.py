@@ -1,0 +1,133 @@
+"""Which session one client means when it names none: the last one that it has used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dapeer.errors import NoSession
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.family import acting, family, root, runs
+from dapeer.sessions.session import Session
+from dapeer.view.brief import Reader
+from dapeer.view.stacks import frame_path, relative
+
+
+class Focus:
+    """What one client works on.
+
+    A program that has ended stays meant, so that nobody who asks for its output, or steps on, reaches
+    another one that happens to be there, or ends it.
+    """
+
+    def __init__(self, debugger: Debugger) -> None:
+        self._debugger = debugger
+        self._used: Session | None = None
+        self.reader = Reader()
+        """What the client was told of stops."""
+        self._started: list[Session] = []
+
+    def started(self, session: Session) -> None:
+        """Take note that the client has started a program, and works on it."""
+        self._started = [*self.own, session]
+        self.use(session)
+
+    @property
+    def own(self) -> list[Session]:
+        """The first sessions of the programs that the client has started, and that live; the oldest first."""
+        return [each for each in self._debugger.programs if each in self._started]
+
+    def use(self, session: Session) -> None:
+        """Take note that the client works on a session."""
+        self._used = session
+
+    @property
+    def default(self) -> Session | None:
+        """The session that is meant when none is named; None: there is none."""
+        debugger, used = self._debugger, self._used
+        if used is not None:
+            return self._started_since(used) or used
+        programs = debugger.programs
+        latest = debugger.focused
+        if len(programs) == 1 and (latest is None or root(latest) is not programs[0]):
+            return programs[0]
+        return latest
+
+    def look(self, session_id: int | None = None) -> Session:
+        """Return the session to look at, by id; default the one used last, though it may have ended.
+
+        Raises:
+            NoSession: There is none.
+        """
+        if session_id is not None:
+            return acting(self._named(session_id), exactly=True)
+        session = self.default
+        if session is None:
+            raise NoSession("There is no debug session.", "Start one with dap_run.")
+        return acting(session, exactly=False)
+
+    def session(self, session_id: int | None = None) -> Session:
+        """Return the session to act on, by id; default the one used last, or what is stopped while that runs.
+
+        Raises:
+            NoSession: There is none; or its program has ended, or none was used, and there are others.
+        """
+        session = self.look(session_id)
+        if session_id is None:
+            self._refuse_guessing(session, also_ended=False)
+        return session
+
+    def whole(self, session_id: int | None = None, *, also_ended: bool = False) -> Session:
+        """Return the session to end or to start again, by id; default that of the whole program used last.
+
+        Raises:
+            NoSession: As `session`; unless it may have ended as well.
+        """
+        if session_id is not None:
+            return self._named(session_id)
+        session = root(self.look())
+        self._refuse_guessing(session, also_ended=also_ended)
+        return session
+
+    def follow(self, session: Session) -> None:
+        """Mean this session of the program that is meant from now on: it is what was shown."""
+        if self._used is None or root(self._used) is root(session):
+            self._used = session
+
+    def _named(self, session_id: int) -> Session:
+        self._used = self._debugger.session(session_id)
+        return self._used
+
+    def _started_since(self, used: Session) -> Session | None:
+        """Return the session that a person has started in their editor after the used one's end."""
+        latest = self._debugger.focused
+        theirs = latest is not None and latest.feed is not None and latest.id > used.id
+        return latest if theirs and not runs(used) else None
+
+    def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
+        others = [each for each in self._debugger.programs if each is not root(session)]
+        if not others:
+            return
+        if not runs(session) and not also_ended:
+            what = f"Session {root(session).id} has ended."
+            raise NoSession(what, f"Still there: {listed(others)}. Give session_id.")
+        if self._used is None:
+            every = sorted([root(session), *others], key=lambda each: each.id)
+            raise NoSession(
+                "Which session is meant?", f"There are {listed(every)}. Give session_id."
+            )
+
+
+def listed(programs: Sequence[Session]) -> str:
+    """Say which programs these are, each with its id, state and place."""
+    return ", ".join(map(_described, programs))
+
+
+def _described(program: Session) -> str:
+    """Say which session it is, and where it is stopped."""
+    there = next((each for each in family(program) if each.mirror.stop is not None), program)
+    stop = there.mirror.stop
+    place = ""
+    if stop is not None and stop.top is not None:
+        path = relative(frame_path(stop.top), program.project)
+        place = f" at {path}:{stop.top['line']}" if path else f" in {stop.top['name']}"
+    return f"{program.id} ({program.name}, {there.mirror.phase.value}{place})"

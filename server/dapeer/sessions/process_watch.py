@@ -1,0 +1,130 @@
+"""Watches the process of a session's program: some adapters never notice that it was killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Final
+
+from dapeer.adapters.process.adapter import Adapter
+from dapeer.dap.messages import Event, Message
+from dapeer.sessions.session import Session
+from dapeer.system import process_end
+from dapeer.system.process_table import descendants, tracer
+from dapeer.view.snapshot import KILLED
+
+WORDLESS: Final = 0.1
+"""Seconds that an adapter has to tell the end of a program that was killed while it was stopped."""
+LAST_OUTPUT: Final = 0.5
+"""The same for one that was running: its last output comes before that."""
+TARDY: Final = 3.0
+"""The same for one that has ended by itself, or nobody knows how."""
+
+
+class ProcessWatch:
+    """Notices the end of a program, and what has killed it, beside what the adapter tells. On Linux; elsewhere it notices nothing."""
+
+    def __init__(self, session: Session, adapter: Adapter) -> None:
+        self._session = session
+        self._adapter = adapter
+        self.pid = 0
+        """The process; 0: it is not known, or not watched any more."""
+        self._file: int | None = None
+        self._sure = True
+        self._task: asyncio.Task[None] | None = None
+        self._dead = False
+        """A signal has killed it."""
+        self._killer: str | None = None
+        self._again = False
+        """It was not found, and may be at the first stop."""
+        self.inside = False
+        """The program runs in the adapter's own process."""
+
+    def follow(self, pid: int, *, sure: bool = True) -> None:
+        """Watch this process from now on; if not `sure`, only a signal that kills it counts."""
+        known = pid == self.pid or self._session.mirror.ended
+        file = None if known else process_end.opened(pid)
+        if file is not None:
+            self.close()
+            self.pid, self._file, self._sure = pid, file, sure
+            self._begin()
+
+    def find(self) -> None:
+        """Watch the program where its adapter has not told its process.
+
+        It is the one in the terminal, or the one below the adapter that is debugged as the system knows
+        it, else the only one that the adapter itself has started.
+        """
+        adapter, terminal = self._adapter.pid, self._adapter.terminal
+        if self._file is not None or adapter is None:
+            return
+        if terminal is not None and terminal.pid:
+            self.follow(terminal.pid, sure=False)
+            return
+        below = descendants(adapter)
+        traced = [pid for pid in below if tracer(pid)]
+        children = [pid for pid, parent in below.items() if parent == adapter]
+        self.inside = not below
+        found = traced or children
+        # Some lead a session of their own; they end with ours all the same.
+        if len(found) == 1 and self._adapter.claim(found[0]):
+            self.follow(found[0], sure=bool(traced))
+        self._again = self._file is None and not self._again
+
+    def heard(self, message: Message) -> None:
+        """Take note of what the adapter tells."""
+        if not isinstance(message, Event) or message.event != "stopped":
+            return
+        if self._is_dead():
+            # What is dead stops no more.
+            self._lose()
+        elif self._again:
+            # Who has helped it to start is gone by now.
+            self.find()
+        else:
+            self._begin()
+
+    def _is_dead(self) -> bool:
+        """Whether a signal has killed it: a stop that is told may be quicker than the news of that."""
+        if not self._dead and self._file is not None:
+            self._killer = process_end.deadly_signal(self.pid, self._file)
+            self._dead = self._killer is not None
+        return self._dead
+
+    def close(self) -> None:
+        """Watch no more: the adapter is left, or the program is none of ours."""
+        if self._task is not None:
+            self._task.cancel()
+        if self._file is not None:
+            os.close(self._file)
+        self._task = self._file = None
+        self.pid = 0
+
+    def _begin(self) -> None:
+        """Wait for the end, anew: only threads that there are can be waited for."""
+        if self._task is not None:
+            self._task.cancel()
+        if self._file is not None:
+            self._task = asyncio.create_task(self._keep(self.pid, self._file))
+
+    async def _keep(self, pid: int, file: int) -> None:
+        session = self._session
+        killer = await process_end.over(pid, file)
+        if killer is None and not self._sure:
+            return
+        self._dead, self._killer = killer is not None, killer
+        if killer is None:
+            patience = TARDY
+        else:
+            patience = WORDLESS if session.mirror.stop is not None else LAST_OUTPUT
+        # When the adapter has gone first, that is the reason.
+        if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
+            self._lose()
+        elif killer is not None:
+            session.cause = session.cause or self._why()
+
+    def _lose(self) -> None:
+        self._session.lose(self._why())
+
+    def _why(self) -> str:
+        return f"{KILLED}{self._killer}" if self._killer else "the adapter did not tell its end"

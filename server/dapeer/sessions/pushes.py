@@ -1,0 +1,122 @@
+"""Telling several sessions something, side by side: what one of them does not take concerns no other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from anyio.abc import TaskGroup
+
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import DapeerError, SourceChanged
+from dapeer.sessions.control import SessionControl
+from dapeer.sessions.family import root
+from dapeer.sessions.fates import as_loaded
+from dapeer.sessions.session import Session
+from dapeer.sessions.source_versions import RESTART
+from dapeer.text.fitting import shortened
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 1.0
+"""Seconds in which the others take what one session has taken; they are not waited for any longer."""
+REASON = 160
+"""Characters of why a session has not taken something."""
+
+Tell = Callable[[SessionControl], Awaitable[object]]
+"""Tells one session, within its own deadline."""
+
+
+async def set_lines(live: SessionControl, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    """Make `wanted` the breakpoints of a file; a program that has loaded another edition of it takes no new ones.
+
+    Raises:
+        SourceChanged: It has not taken some of them.
+    """
+    session = live.session
+    change = session.inspect.editions.change(path)
+    if change is None or change.then is None:
+        await live.set_breakpoints(path, wanted)
+        return
+    has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
+    lines = {asked["line"] for asked in has}
+    # Those of a Neovim have moved with its signs.
+    told = [(each, as_loaded(session, path, each)) for each in wanted]
+    kept = [then for _, then in told if then["line"] in lines]
+    # Sent again, they may be moved: debugpy reads the file of now.
+    if sorted(kept, key=_line) != sorted(has, key=_line):
+        await live.set_breakpoints(path, kept)
+    if refused := {(path, each["line"]) for each, then in told if then not in kept}:
+        root(session).awaited.kept_from |= refused
+        raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
+
+
+def _line(wanted: SourceBreakpoint) -> int:
+    return wanted["line"]
+
+
+class Push:
+    """Something that several sessions are told, from now on; each has its own deadline."""
+
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        what: str,
+        lives: Sequence[SessionControl],
+        tell: Tell,
+        *,
+        taken: bool = False,
+    ) -> None:
+        """`what` they are told, as a caller calls it; `taken`: the one that it is for has it already."""
+        self._what = what
+        self._clock = asyncio.get_running_loop().time
+        self._taken_at = self._clock() if taken else None
+        self._answers: list[tuple[Session, asyncio.Future[str]]] = []
+        for live in lives:
+            answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self._answers.append((live.session, answer))
+            tasks.start_soon(self._tell, tell, live, answer)
+
+    async def _tell(self, tell: Tell, live: SessionControl, answer: asyncio.Future[str]) -> None:
+        """Tell one session; its answer is why it has not taken it, empty: it has."""
+        why = "it was not waited for"
+        try:
+            await tell(live)
+            why = ""
+            self._taken_at = self._taken_at or self._clock()
+        except DapeerError as error:
+            why = error.what
+        except Exception:
+            log.exception("telling session %s", live.session.id)
+            why = "dapeer failed at it; its log says how"
+        finally:
+            if not answer.done():
+                answer.set_result(why)
+
+    async def untaken(self) -> list[str]:
+        """Return a line for each session that has not taken it, and why.
+
+        Once one has taken it the others are waited for during `PATIENCE` only; they take it later,
+        if they can.
+        """
+        waiting = {answer for _, answer in self._answers if not answer.done()}
+        while waiting and self._taken_at is None:
+            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if waiting and self._taken_at is not None:
+            await asyncio.wait(waiting, timeout=self._taken_at + PATIENCE - self._clock())
+        said = ((session, self._why(session, answer)) for session, answer in self._answers)
+        return [
+            f"session {session.id} ({session.name}) has not taken {self._what}{why}"
+            for session, why in said
+            if why and not session.mirror.ended
+        ]
+
+    @staticmethod
+    def _why(session: Session, answer: asyncio.Future[str]) -> str:
+        if not answer.done():
+            owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
+            return f" yet: its adapter does not answer{owed}"
+        why = " ".join(answer.result().split()).rstrip(".")
+        return f": {shortened(why, REASON)}" if why else ""

@@ -1,0 +1,399 @@
+"""A debug session: a channel to act on, and a mirror of what it has told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+
+from dapeer.dap.channel import Channel, ReverseHandler
+from dapeer.dap.exception_filters import Filters
+from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can
+from dapeer.dap.transport import Transport
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import (
+    ChannelClosed,
+    ChannelError,
+    RequestFailed,
+    RequestTimeout,
+    Unsupported,
+)
+from dapeer.mirror.breakpoint_status import Awaited
+from dapeer.mirror.frames import Frames
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.places import Sight
+from dapeer.mirror.post_mortem import PostMortem, no_process
+from dapeer.mirror.printed import IN_TERMINAL
+from dapeer.mirror.stops import Expressions
+from dapeer.sessions.inspection import LOOK, Inspection
+from dapeer.sessions.stops_at import StopsAt
+from dapeer.sessions.waiters import Deadlines, Keyboard, Waiters
+from dapeer.sessions.whereabouts import Whereabouts
+from dapeer.view import snapshot as look
+from dapeer.view.advice import Advice
+
+LOOKS = 10
+"""Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
+
+
+class Session:
+    """One debug session, from its first message to its last.
+
+    Reading is answered from the mirror; what it does not hold yet is asked once, however many ask.
+    Every request goes through `request`: there it is checked against the adapter's capabilities and
+    gets its deadline.
+    """
+
+    frames: Frames
+    """Tells the user's stack frames from those of runtimes and libraries."""
+    inspect: Inspection
+    """Looks at the stopped program: stack, scopes, variables."""
+    where: Whereabouts
+    """Looks at all threads, those that run, too."""
+    over: bool
+    """The wire is gone: no more output, no more answers."""
+    cause: str | None
+    """Why the session ended, where it was not the program's own doing."""
+    by_us: bool
+    """We have ended the program; its exit code tells nothing then."""
+    keyboard: Keyboard | None
+    """Types into the terminal that the program runs in; the first session of a program has it."""
+    post_mortem: PostMortem | None = None
+    """It looks at a core dump."""
+    delegates: bool = False
+    """Its program is its first child: it has no threads of its own."""
+    advice = Advice()
+    """What to do about what the adapter and the program say."""
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        adapter: str,
+        transport: Transport,
+        *,
+        project: Path,
+        deadlines: Deadlines,
+        kill: Callable[[], Awaitable[None]] | None,
+        why_over: Callable[[], str],
+        changed: Callable[[Message], None],
+        frames: Frames | None = None,
+        sight: Sight | None = None,
+        parent: Session | None = None,
+        answer: ReverseHandler | None = None,
+    ) -> None:
+        """`kill` ends adapter and debuggee, None: they are not ours; `why_over` tells why the wire is gone; `answer` does what the adapter asks for."""
+        self.id = number
+        self.name = name
+        self.adapter = adapter
+        """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
+        self.feed: str | None = None
+        """How a session of a Neovim reaches us: tap or listeners. None: we hold the adapter."""
+        self.parent = parent
+        """The session whose program has started this one's."""
+        self.children: list[Session] = []
+        self.keyboard = None
+        self.awaited = Awaited()
+        self.project = project
+        self.frames = frames or Frames(project=project)
+        # The processes of a program print into one log; who waits for one waits for all of them.
+        self.mirror = Mirror(parent.mirror if parent else None, self.frames)
+        self.channel = Channel(transport, self._observe, answer or self._refuse)
+        self.inspect = Inspection(self.mirror, self.request, self.wait_for)
+        self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
+        self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
+        self.initialized = anyio.Event()
+        self.over = self.by_us = False
+        self.cause = None
+        self._deadlines = deadlines
+        self._kill = kill
+        self._why_over = why_over
+        self._changed = changed
+        self._waiters: Waiters = parent._waiters if parent else Waiters()  # noqa: SLF001 - its own kind
+        # A suspended thread of debugpy takes one command per 200 ms once two are queued.
+        self._evaluating = asyncio.Lock()
+        if parent is not None:
+            parent.children.append(self)
+
+    # -- messages
+
+    async def run(self, settle: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Receive until the adapter is gone; if nobody has told that it would go, `settle` finds out why."""
+        try:
+            await self.channel.run()
+            if settle is not None and not self.mirror.ended:
+                await settle()
+        finally:
+            self.finish()
+
+    def finish(self) -> None:
+        """Take note that the wire is gone: a session without `terminated` has ended all the same."""
+        if not self.over:
+            self.over = True
+            if not self.mirror.ended:
+                self.lose(self.channel.breach or self._why_over())
+            self._waiters.wake()
+
+    def lose(self, cause: str) -> None:
+        """Take note that the program is gone, which no message tells, and why if that is not known."""
+        self.cause = self.cause or cause
+        self._observe(Event("terminated"))
+
+    def _observe(self, message: Message) -> None:
+        heard = self.post_mortem.heard(message) if self.post_mortem else message
+        if heard is not None:
+            self._take_in(self.advice.explained(heard))
+
+    def _take_in(self, message: Message) -> None:
+        self.mirror.apply(message, time.time())
+        if isinstance(message, Event) and message.event == "initialized":
+            self.initialized.set()
+        self.inspect.heard(message)
+        self._waiters.wake()
+        self._changed(message)
+
+    async def _refuse(self, request: Request) -> Body:
+        raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
+
+    async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
+        """Wait until `predicate` is true of the session; False when `seconds` pass first (None: no limit).
+
+        It is asked again after every message, so it must be cheap.
+        """
+        return await self._waiters.wait_for(predicate, seconds)
+
+    # -- its terminal
+
+    def in_terminal(self, terminal: Keyboard) -> None:
+        """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
+        session = self
+        while session.parent is not None:
+            session = session.parent
+        session.keyboard = terminal
+        session._observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))  # noqa: SLF001 - its own kind
+
+    def print_in_terminal(self, printed: Body) -> None:
+        """Take in what the program prints there, as the body of an output event."""
+        self._observe(Event("output", {**printed, IN_TERMINAL: True}))
+
+    # -- requests
+
+    async def request(
+        self,
+        command: str,
+        arguments: Body | None = None,
+        *,
+        seconds: float | None = None,
+        forced: bool = False,
+    ) -> Body:
+        """Send a request that the adapter advertises, or any if `forced`, and return the body of its response.
+
+        Raises:
+            Unsupported: The adapter does not advertise it; nothing was sent.
+            RequestFailed: The adapter answered that it cannot.
+            RequestTimeout: No answer in time. The program may run code that lets no debugger in, or
+                compute a slow value, so nothing is killed but what was to end anyway.
+            NeovimBusy: The Neovim that holds the session does not run; nothing was sent.
+            ChannelClosed: The session ended first.
+        """
+        if not forced:
+            self.require(command)
+        control = command in CONTROL
+        usual = self._deadlines.control if control else self._deadlines.request
+        limit = usual if seconds is None else seconds
+        try:
+            return await self.channel.request(command, arguments, seconds=limit)
+        except RequestTimeout as error:
+            if self._kill is None or command not in ENDS:
+                unknown = forced and not self.supports(command)
+                owed = self.channel.unanswered[:-1]
+                raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
+            cause = f"the adapter did not answer `{command}` within {limit:g} s"
+            self.cause = self.cause or f"{cause}, so it was killed together with the program"
+            await self._kill()
+            self.finish()
+            raise RequestTimeout(command, limit, killed=True) from error
+
+    def supports(self, wanted: str) -> bool:
+        """Whether the adapter advertises a request, or an option of requests, or every adapter has it."""
+        allowed = self.post_mortem is None or self.post_mortem.allows(wanted)
+        return allowed and can(self.mirror.capabilities, wanted)
+
+    def require(self, wanted: str) -> None:
+        """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
+
+        Some adapters crash on a request they do not know, some never answer anything again.
+        """
+        if self.post_mortem is not None:
+            self.post_mortem.check(wanted)
+        if not self.supports(wanted):
+            raise Unsupported(
+                f"The adapter {self.adapter} does not support `{wanted}`.",
+                "Reach it another way: dap_evaluate may, or a breakpoint.",
+            )
+
+    async def resume(self, command: str, arguments: Body) -> None:
+        """Send a request that makes the program run.
+
+        An adapter that ends at it, or has no time to answer it because of what the program does, is no
+        failure here: who waits for what happens next is told.
+
+        Raises:
+            NotStopped: It runs already, or has ended.
+        """
+        self.mirror.stopped()
+        with contextlib.suppress(ChannelClosed, RequestTimeout):
+            await self.request(command, arguments)
+
+    async def pause(self, thread_id: int | None, seconds: float) -> bool:
+        """Ask a running program to stop; the stop comes as an event.
+
+        False: the adapter has not answered within `seconds`. It stops the program when it can.
+        """
+        self.mirror.require_live()
+        if "pause" in self.channel.unanswered:
+            return False
+        try:
+            async with asyncio.timeout(seconds):
+                if thread_id is None:
+                    thread_id = next(iter(self.mirror.threads or await self.inspect.threads()), 0)
+                await self.request("pause", {"threadId": thread_id})
+        except (RequestTimeout, TimeoutError):
+            return False
+        return True
+
+    def part(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
+        """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
+        if not ending:
+            self.cause = "closed" if self.post_mortem else "detached; the program runs on"
+        elif not self.mirror.ended and self.mirror.exit_code is None:
+            self.cause, self.by_us = f"ended by {tool}", True
+
+    async def terminate(self, seconds: float) -> bool:
+        """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
+        self.part(ending=True, tool="dap_terminate")
+        with contextlib.suppress(ChannelError):
+            if self.supports("terminate"):
+                await self.request("terminate", {"restart": False}, seconds=seconds)
+                await self.wait_for(lambda: self.mirror.ended, seconds)
+        return self.mirror.ended
+
+    # -- evaluation: one at a time
+
+    async def evaluate(
+        self, expression: str, frame_id: int | None, context: str, seconds: float
+    ) -> Body:
+        """Evaluate an expression in a frame, or without one, in a DAP context."""
+        arguments: dict[str, Any] = {"expression": expression, "context": context}
+        if frame_id is not None:
+            arguments["frameId"] = frame_id
+        async with self._evaluating:
+            with self.advice.on_failure(context), no_process(self.post_mortem):
+                return await self.request("evaluate", arguments, seconds=seconds)
+
+    async def set_expression(self, expression: str, value: str, frame_id: int | None) -> Body:
+        """Assign to an expression that names a place."""
+        arguments: dict[str, Any] = {"expression": expression, "value": value}
+        if frame_id is not None:
+            arguments["frameId"] = frame_id
+        async with self._evaluating:
+            return await self.request("setExpression", arguments)
+
+    async def set_variable(self, reference: int, name: str, value: str) -> Body:
+        """Give a child of a scope or variable a new value."""
+        arguments = {"variablesReference": reference, "name": name, "value": value}
+        async with self._evaluating:
+            return await self.request("setVariable", arguments)
+
+    # -- breakpoints
+
+    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Make `wanted` the breakpoints of a file, without options that the adapter lacks; what came of it is in the mirror."""
+        self.inspect.editions.keep(path)
+        arguments = {
+            "source": {"path": path, "name": Path(path).name},
+            "breakpoints": [
+                {key: value for key, value in each.items() if self._heeds(key)} for each in wanted
+            ],
+            "sourceModified": False,
+        }
+        await self.request("setBreakpoints", arguments)
+
+    def _heeds(self, option: str) -> bool:
+        return option not in OPTIONS or self.supports(option)
+
+    def heed(
+        self, filters: Filters, expressions: Expressions, traceback: re.Pattern[str] | None
+    ) -> None:
+        """Take in what is known of stops of its adapter: see `adapters/stopping`."""
+        self.stops_at.filters = filters
+        self.inspect.expressions, self.inspect.traceback = expressions, traceback
+
+    # -- views
+
+    def view(self) -> look.Snapshot:
+        """Return what the session looks like now, as far as the mirror knows. Asks for nothing."""
+        view = self._view()
+        if self.parent is not None:
+            view["parent"] = self.parent.id
+        return view
+
+    def _view(self) -> look.Snapshot:
+        stop = self.mirror.stop
+        if stop is not None:
+            return look.stopped(self.id, self.mirror, stop, self.project)
+        last = next(reversed(list(self.mirror.history)), None)
+        since = max(last.output_start if last else 0, self.mirror.output.shown)
+        if self.mirror.ended:
+            error = None if self.by_us else self.inspect.last_words()
+            return look.ended(
+                self.id, self.mirror, since, self.cause, self.project, by_us=self.by_us, error=error
+            )
+        return look.running(self.id, self.mirror, since, self.project)
+
+    async def looked_at(self, seconds: float = LOOK) -> None:
+        """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                # The program may be resumed and stop again, by somebody else, while a stop is looked at.
+                for _ in range(LOOKS):
+                    if (stop := self.mirror.stop) is None:
+                        return
+                    await self.inspect.complete(stop)
+                    if stop is self.mirror.stop:
+                        return
+
+    async def snapshot(self, seconds: float = LOOK) -> look.Snapshot:
+        """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
+        await self.looked_at(min(seconds, LOOK))
+        if (stop := self.mirror.stop) is not None:
+            stop.output_shown = self.mirror.output.shown = self.mirror.output.end
+        view = self.view()
+        if stop is None:
+            # What has been told of a running program is not told again with its next stop.
+            self.mirror.output.shown = self.mirror.output.end
+        self.mirror.failures.told()
+        return self.advice.noted(view, self.mirror.output)
+
+    async def placed(self, seconds: float) -> None:
+        """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
+        stop = self.mirror.stop
+        if stop is not None:
+            self.inspect.wanted(stop)
+            await self.wait_for(
+                lambda: stop.thread_id in stop.frames or self.mirror.stop is not stop, seconds
+            )
+
+    def summary(self) -> look.Summary:
+        """Return one line of facts about the session."""
+        facts = {"name": self.name, "type": self.adapter, **self.advice.facts, **self.view()}
+        facts |= {"problem": self.channel.fault or self.mirror.left_out, "feed": self.feed}
+        kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
+        return cast("look.Summary", {key: facts[key] for key in facts if key in kept})

@@ -1,0 +1,120 @@
+"""The text of source files as a program has loaded it: a file may change while its program runs."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from dapeer.view.sources import read_lines
+
+KEPT = 200
+"""Files of one session whose text is kept."""
+COMPARED = 4000
+"""Lines that differ, at most, for which it is found out where each of them is now."""
+RESTART = "dap_restart runs what is there now"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file is not what its program has loaded."""
+
+    then: list[str] | None
+    """Its lines when the program began; None: it had been changed before they were read."""
+    now: list[str]
+
+    def line_now(self, line: int) -> int | None:
+        """Return where a 1-based line of then is now; None: nowhere, or nobody knows.
+
+        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_now(3)
+        3
+        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_now(2)
+        """
+        if self.then is None:
+            return None
+        same = _common(self.then, self.now)
+        if line <= same:
+            return line
+        from_end = len(self.then) - line
+        if from_end < _common(self.then[same:][::-1], self.now[same:][::-1]):
+            return len(self.now) - from_end
+        if len(self.then) + len(self.now) > COMPARED:
+            return None
+        blocks = difflib.SequenceMatcher(None, self.then, self.now).get_matching_blocks()
+        found = [b.b + line - 1 - b.a for b in blocks if b.a < line <= b.a + b.size]
+        return found[0] + 1 if found else None
+
+    def line_then(self, line: int) -> int | None:
+        """Return where a 1-based line of now was when the program began; None: nowhere, or nobody knows.
+
+        >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
+        1
+        """
+        return None if self.then is None else Change(self.now, self.then).line_now(line)
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """Return how many lines two texts begin with that are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+class SourceVersions:
+    """What the files of one session's program said when it began."""
+
+    def __init__(self, since: float) -> None:
+        """`since`: when the program began, in seconds since 1970."""
+        self._since = since
+        self._kept: dict[str, list[str] | None] = {}
+        """By path; None: the file was changed after the program had begun, before it was read."""
+
+    def keep(self, path: str) -> None:
+        """Remember what a file says now, if it is what the program may have loaded."""
+        if path in self._kept or len(self._kept) >= KEPT:
+            return
+        lines = read_lines(path)
+        if lines is not None:
+            self._kept[path] = lines if _modified(path) <= self._since else None
+
+    def change(self, path: str) -> Change | None:
+        """Return how a file differs from what the program has loaded; None: it does not, or nobody knows."""
+        self.keep(path)
+        now = read_lines(path)
+        if now is None or path not in self._kept or self._kept[path] == now:
+            return None
+        return Change(self._kept[path], now)
+
+    def known(self, path: str) -> Change | None:
+        """Do as `change` for a file that has been looked at before; None for any other."""
+        return self.change(path) if path in self._kept else None
+
+    def window(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
+        """Return the lines around a 1-based line, as the program has loaded them if that is known: the first one's number, and their text.
+
+        None when the file cannot be read, is not text, or has no such line.
+        """
+        self.keep(path)
+        lines = self._kept.get(path) or read_lines(path)
+        if lines is None or not 1 <= line <= len(lines):
+            return None
+        first = max(1, line - around)
+        return first, lines[first - 1 : line + around]
+
+    def warning(self, path: str, line: int) -> str:
+        """Return one line about a file that has changed since the program began; empty: it has not."""
+        change = self.change(path)
+        if change is None:
+            return ""
+        name = Path(path).name
+        if change.then is None:
+            return f"{name} was changed after the program had started, so this may not be the source that runs; {RESTART}"
+        now = change.line_now(line)
+        where = f"line {line} is line {now} now" if now else f"line {line} is not there any more"
+        return f"{name} has changed since the program loaded it: the source is of then, {where}; {RESTART}"
+
+
+def _modified(path: str) -> float:
+    try:
+        return Path(path).stat().st_mtime
+    except OSError:
+        return 0.0

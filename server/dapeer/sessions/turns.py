@@ -1,0 +1,102 @@
+"""Who looks first at a stop: the person's own client, where the person has caused it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.requests import INSPECTIONS, RESUMES
+from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.waiters import WaitFor
+
+DRIVES = RESUMES | {"pause", "restart"}
+"""Requests after which a stop is the doing of who has sent them."""
+LOOKS = INSPECTIONS | {"threads"}
+"""Requests by which a client looks at a stop."""
+QUIET = 0.2
+"""Seconds without a request, after which the person's client asks no more: its Neovim waits for a key, or has other windows open."""
+ANSWER = 2.0
+"""Seconds for which an answer to the person's client is waited for."""
+
+
+class Turns:
+    """Knows what the person's client has still to ask about a stop; it is told every message.
+
+    nvim-dap asks for stack, scopes and their variables at every stop, and its requests are the
+    person's time: debugpy answers one after the other, and late. So where the person has caused the
+    stop nothing of ours goes out before its last answer, which tells us what it tells the person.
+    """
+
+    def __init__(self, mirror: Mirror, wait_for: WaitFor) -> None:
+        self._mirror = mirror
+        self._wait_for = wait_for
+        self.persons = False
+        """Whether the next stop, or the one that lasts, is the person's doing alone."""
+        self._ours = False
+        """Whether we have made the program run on since the last stop; then somebody here waits to look."""
+        self._asked: set[int] = set()
+        """Numbers of the client's looks that have no answer yet."""
+        self._due: set[int] | None = None
+        """Containers that it has still to ask for; None: it does not know its scopes yet."""
+        self._active = 0.0
+        """When it was heard of last."""
+
+    def heard(self, message: Message) -> None:
+        """Take note of a message of the session; what another client asks has a negative number."""
+        match message:
+            case Event(event="stopped"):
+                self._due = None
+                self._ours = False
+                self._asked.clear()
+            case Event(event="dapeer.replayed"):
+                # At a stop from before we came the client has looked then.
+                self._looked()
+            case Request(seq=seq, command=command) if command in DRIVES:
+                self._ours = self._ours or seq >= 0
+                self.persons = not self._ours
+            case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
+                self._asked.add(seq)
+            case Response(request_seq=seq) if seq in self._asked:
+                self._asked.remove(seq)
+                self._answered(message)
+            case _:
+                return
+        self._active = _now()
+
+    def _answered(self, response: Response) -> None:
+        if response.command == "scopes":
+            scopes = response.body.get("scopes") or ()
+            self._due = {s["variablesReference"] for s in scopes if not s.get("expensive")}
+        elif response.command == "variables" and self._due:
+            self._due.discard(response.arguments["variablesReference"])
+
+    @property
+    def asks(self) -> bool:
+        """Whether the client waits for an answer to a look."""
+        return bool(self._asked)
+
+    async def come(self) -> None:
+        """Wait until the person's client has looked at the stop that lasts, if it is theirs to look at first."""
+        stop = self._mirror.stop
+
+        def over() -> bool:
+            looked = self._due == set() and not self.asks
+            return looked or not self.persons or stop is None or self._mirror.stop is not stop
+
+        while not over():
+            if self.asks:
+                goes_on = await self._wait_for(lambda: over() or not self.asks, ANSWER)
+            else:
+                left = self._active + QUIET - _now()
+                goes_on = await self._wait_for(lambda: over() or self.asks, left)
+            if not goes_on:
+                self._looked()
+
+    def _looked(self) -> None:
+        """Take note that the client has looked at the stop that lasts, or does not come to it."""
+        self._due = set()
+        self._asked.clear()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,103 @@
+"""Where every thread is, in one look, whether the program is stopped or runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from dapeer.dap.types import StackFrame
+from dapeer.errors import DapeerError, RequestFailed
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.places import Place, Seen, Sight, by_thread, told
+from dapeer.sessions.inspection import Inspection, SendRequest
+
+LOOK = 1.5
+"""Seconds that a look may take; what has not been told by then is left out."""
+MOST = 200
+"""Threads whose stacks are asked for."""
+
+T = TypeVar("T")
+
+
+class Whereabouts:
+    """Looks at all threads at once.
+
+    A stopped thread is told by its stack. One that runs is told by the program itself, where there is
+    an expression for that: evaluating it needs no thread of the program, and takes no time.
+    """
+
+    def __init__(
+        self, mirror: Mirror, inspect: Inspection, request: SendRequest, sight: Sight
+    ) -> None:
+        self._mirror = mirror
+        self._inspect = inspect
+        self._request = request
+        self.sight = sight
+
+    @property
+    def sees_running(self) -> bool:
+        """Whether it can be told where threads are that run."""
+        return bool(self.sight.expression)
+
+    async def look(self, seconds: float = LOOK) -> Seen:
+        """Return where the threads and tasks are; after `seconds` as far as it is known by then."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        names = await _within(seconds, self._inspect.threads())
+        threads = {**(self._mirror.threads if names is None else names)}
+        answer = await _within(end - clock(), self._told()) if names is not None else None
+        known = answer or {}
+        seen = by_thread(threads, known.get("threads", ()))
+        # Some adapters take half a second for a thread that is not at rest, one after the other.
+        missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
+        stacks = await self._stacks(missing[:MOST], end - clock())
+        return Seen(
+            [self._place(each, name, seen, stacks) for each, name in threads.items()],
+            known.get("tasks", ()),
+            silent=answer is None,
+        )
+
+    def _place(
+        self,
+        thread_id: int,
+        name: str,
+        seen: Mapping[int, Place],
+        stacks: Mapping[int, Sequence[StackFrame]],
+    ) -> Place:
+        place = seen.get(thread_id, Place(name))
+        frames = self._known(thread_id) or stacks.get(thread_id) or place.frames
+        stopped = self._mirror.stop_of(thread_id) is not None
+        return replace(place, thread_id=thread_id, stopped=stopped, frames=frames)
+
+    def _known(self, thread_id: int) -> Sequence[StackFrame]:
+        stop = self._mirror.stop_of(thread_id)
+        return stop.frames.get(thread_id, ()) if stop is not None else ()
+
+    async def _told(self) -> Mapping[str, Sequence[Place]]:
+        if not self.sight.expression:
+            return {}
+        arguments = {"expression": self.sight.expression, "context": "clipboard"}
+        try:
+            body = await self._request("evaluate", arguments)
+        except RequestFailed:
+            return {}
+        return told(str(body.get("result") or ""))
+
+    async def _stacks(
+        self, threads: Sequence[int], seconds: float
+    ) -> Mapping[int, Sequence[StackFrame]]:
+        """Return the stacks of stopped threads, side by side."""
+        fetches = (_within(seconds, self._inspect.stack_trace(each)) for each in threads)
+        stacks = await asyncio.gather(*fetches)
+        return {each: stack for each, stack in zip(threads, stacks, strict=True) if stack}
+
+
+async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
+    """Return what comes of a fetch; None: it did not come in time, or failed."""
+    try:
+        async with asyncio.timeout(max(seconds, 0)):
+            return await fetch
+    except (DapeerError, KeyError, TimeoutError):
+        return None

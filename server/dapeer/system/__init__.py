@@ -1,0 +1,1 @@
+"""The machine that dapeer runs on: its users, processes, folders, logs, and secrets."""

@@ -1,0 +1,169 @@
+"""Which user of this machine is at the other end of a socket: nothing is said to another one.
+
+Any user can listen at a port of this machine, and be there before the one that we expect. We talk to ourselves and to
+the administrator, who can do all that we can anyway (and whose proxy it is that listens for a container).
+
+A TCP socket is looked up in the tables of Linux, a Unix socket tells it itself, on macOS, too. Elsewhere nothing tells whose a TCP
+port is, and no one is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import struct
+import sys
+from pathlib import Path
+
+from dapeer.errors import Stranger
+from dapeer.system import tcp_table
+
+TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
+ADMINISTRATOR = 0
+NEXT = "Nothing was sent. Only your own processes, and those of the administrator, are talked to."
+
+
+def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:
+    """Refuse a connection whose other end another user of this machine has.
+
+    Args:
+        connection: Is connected.
+        where: What the user listens at, for the error.
+        here: The other end must be on this machine, and not, by rules of its firewall, in some container.
+
+    Raises:
+        Stranger: Another user has it.
+        OSError: It has been closed, or is not here.
+    """
+    uid = peer_uid(connection)
+    if uid is None and here and tells():
+        raise ConnectionRefusedError
+    check(uid, where)
+
+
+def check_listeners(host: str, port: int) -> None:
+    """Refuse a port at which another user of this machine listens; a connection is to be checked for itself.
+
+    Raises:
+        Stranger: Another user does.
+    """
+    for uid in listeners(host, port):
+        check(uid, f"{host}:{port}")
+
+
+def check(uid: int | None, where: str) -> None:
+    """Refuse another user; None is nobody that we know of.
+
+    Raises:
+        Stranger: It is another one.
+    """
+    if uid not in {None, ADMINISTRATOR, os.geteuid()}:
+        raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
+
+
+def peer_uid(connection: socket.socket) -> int | None:
+    """Return the user at the other end of a connected socket.
+
+    None: it is on another machine or in another container, or the system does not tell. Of a Unix socket it is the user
+    who listens there.
+
+    Raises:
+        OSError: It has been closed.
+    """
+    if connection.family not in {socket.AF_INET, socket.AF_INET6}:
+        return _unix_peer(connection)
+    # A connection that waits to be accepted belongs to who listens. The listeners are read before it is seen to wait
+    # still: had another been there at the time when it was made, it would be accepted by then, or closed.
+    listening = _tables()
+    holder = _holder(connection)
+    if holder is None or holder.inode:
+        return holder.uid if holder else None
+    return tcp_table.listener(listening, connection.getpeername()[:2])
+
+
+def peer_processes(connection: socket.socket) -> list[int]:
+    """Return the processes that have the other end of a TCP connection, as far as we may look into them.
+
+    Raises:
+        OSError: It has been closed.
+    """
+    holder = _holder(connection)
+    if holder is None or not holder.inode:
+        return []
+    link = f"socket:[{holder.inode}]"
+    folders = (path for path in Path("/proc").iterdir() if path.name.isdecimal())
+    return [int(folder.name) for folder in folders if link in _open_files(folder)]
+
+
+def listeners(host: str, port: int) -> frozenset[int]:
+    """Return the users who listen at a port of this machine; a name may stand for several addresses.
+
+    Empty: nobody does, the address is of another machine, or the system does not tell. Asking for a name's addresses may block.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return frozenset()
+    hosts = [str(address[0]).partition("%")[0] for *_, address in found]
+    tables = _tables()
+    uids = [tcp_table.listener(tables, (each, port)) for each in hosts if _is_ours(each)]
+    return frozenset(uid for uid in uids if uid is not None)
+
+
+def tells() -> bool:
+    """Whether the system tells whose TCP ports are."""
+    return any(_tables())
+
+
+def _holder(connection: socket.socket) -> tcp_table.Holder | None:
+    here, there = connection.getsockname()[:2], connection.getpeername()[:2]
+    return tcp_table.holder(_tables(), there, here)
+
+
+def _open_files(process: Path) -> list[str]:
+    try:
+        return [os.readlink(file) for file in process.joinpath("fd").iterdir()]  # noqa: PTH115 - a text
+    except OSError:
+        return []
+
+
+def _tables() -> list[str]:
+    tables: list[str] = []
+    for path in TABLES:
+        try:
+            tables.append(path.read_text("ascii"))
+        except OSError:
+            continue
+    return tables
+
+
+def _is_ours(host: str) -> bool:
+    """Whether an address is of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((host, 0))
+        except OSError:
+            return False
+    return True
+
+
+def _unix_peer(connection: socket.socket) -> int | None:
+    if sys.platform == "linux":
+        size = struct.calcsize("3i")
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        _pid, uid, _gid = struct.unpack("3i", credentials)
+        return uid
+    if sys.platform == "darwin":
+        # `struct xucred` of sys/ucred.h, by LOCAL_PEERCRED of sys/un.h.
+        _version, uid = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
+        return uid
+    return None
+
+
+def _name(uid: int | None) -> str:
+    try:
+        return pwd.getpwuid(uid or 0).pw_name
+    except KeyError:
+        return f"uid {uid}"

@@ -1,0 +1,1 @@
+"""Text for a reader, cut to the room that there is. Pure."""

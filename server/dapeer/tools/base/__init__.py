@@ -1,0 +1,1 @@
+"""What every tool is made of."""

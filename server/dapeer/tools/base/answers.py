@@ -1,0 +1,73 @@
+"""What tools written in Lua answer, as replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+from dapeer.tools.base.tool import Json, Reply
+
+BLOCKS: Final = {
+    "text": {"text"},
+    "image": {"data", "mimeType"},
+    "audio": {"data", "mimeType"},
+    "resource": {"resource"},
+    "resource_link": {"uri", "name"},
+}
+"""MCP's kinds of content, and what each must have."""
+
+
+def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
+    """Return what a tool has answered, as a reply: MCP's own forms as they are, all else as text."""
+    if answer is None:
+        return Reply("The tool has finished; it gave no result (nil).")
+    if isinstance(answer, str):
+        return Reply(answer)
+    if not isinstance(answer, dict):
+        return Reply(compact(answer))
+    fields = cast("dict[str, Any]", answer)
+    if _is_block(fields):
+        return _reply_with([fields], None)
+    blocks: object = fields.get("content")
+    if isinstance(blocks, list) and (
+        "isError" in fields or _are_typed(cast("list[object]", blocks))
+    ):
+        facts, failed = _facts(fields.get("structuredContent")), bool(fields.get("isError"))
+        return _reply_with(cast("list[Json]", blocks), facts, failed=failed)
+    return Reply(compact(fields), fields)
+
+
+def _are_typed(items: list[object]) -> bool:
+    """Return whether these are meant as MCP's blocks, right or wrong."""
+    return bool(items) and all(isinstance(one, dict) and "type" in one for one in items)
+
+
+def _facts(data: object) -> Json | None:
+    if isinstance(data, dict):
+        return cast("Json", data)
+    # Lua's empty table is a list.
+    return {} if data == [] else None
+
+
+def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = False) -> Reply:
+    if failed and not blocks:
+        return Reply("The tool has failed, and does not say why.", data, failed=True)
+    if data and not any(block.get("type") == "text" for block in blocks):
+        # Most clients get no data, and must not lose what no text says.
+        blocks = [*blocks, {"type": "text", "text": compact(data)}]
+    texts = [str(block.get("text")) for block in blocks if block.get("type") == "text"]
+    return Reply("\n".join(texts), data, blocks, failed)
+
+
+def _is_block(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    fields = cast("dict[str, Any]", value)
+    needed = BLOCKS.get(str(fields.get("type")))
+    return needed is not None and needed <= fields.keys()
+
+
+def compact(value: object) -> str:
+    """Return a value as JSON in as few characters as possible."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

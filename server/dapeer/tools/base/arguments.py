@@ -1,0 +1,131 @@
+"""Arguments that many tools take, and what they mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import ArgumentError
+from dapeer.sessions.session import Session
+from dapeer.tools.base.looking import left
+from dapeer.view.sources import read_lines
+
+SessionId = Annotated[int | None, Field()]
+ThreadId = Annotated[int | None, Field()]
+FrameId = Annotated[int | None, Field()]
+Line = Annotated[int, Field(ge=1)]
+Milliseconds = Annotated[int, Field(ge=0)]
+Filename = Annotated[str, Field(validation_alias=AliasChoices("filename", "file"))]
+OptionalFilename = Annotated[str | None, Field(validation_alias=AliasChoices("filename", "file"))]
+
+
+def several(given: object) -> object:
+    """Return what is given as a list: who means one expression writes that alone."""
+    return [str(given)] if isinstance(given, str | int | float) else given
+
+
+_Several = Annotated[Sequence[str], BeforeValidator(several)]
+Expressions = Annotated[_Several, Field(validation_alias=AliasChoices("expressions", "expression"))]
+
+
+class BreakpointArgument(BaseModel):
+    """A breakpoint as a caller gives it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    filename: Filename
+    line: Line
+    condition: str | None = None
+    hit_condition: str | None = None
+    log_message: str | None = None
+
+    def wanted(self) -> SourceBreakpoint:
+        """Return it in DAP's terms."""
+        return source_breakpoint(self.line, self.condition, self.hit_condition, self.log_message)
+
+
+def source_breakpoint(
+    line: int, condition: str | None, hit_condition: str | None, log_message: str | None
+) -> SourceBreakpoint:
+    """Return a breakpoint in DAP's terms; what is empty is left out."""
+    wanted = SourceBreakpoint(line=line)
+    if condition:
+        wanted["condition"] = condition
+    if hit_condition:
+        wanted["hitCondition"] = hit_condition
+    if log_message:
+        wanted["logMessage"] = log_message
+    return wanted
+
+
+def expanded(name: str) -> Path:
+    """Return a path with a home folder in place of `~`; a user whom nobody knows has none, so that stays as it is."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
+
+
+def source_file(filename: str, base: Path) -> str:
+    """Return the absolute path of an existing file, given absolute or relative to `base`.
+
+    Raises:
+        ArgumentError: There is no such file.
+    """
+    path = (base / expanded(filename)).absolute()
+    if path.is_file():
+        return str(path)
+    what = "is a directory" if path.is_dir() else "does not exist"
+    raise ArgumentError(
+        f"`filename`: {path} {what}.", f"Give an existing file, absolute or relative to {base}."
+    )
+
+
+def thread_of(session: Session, thread_id: int | None) -> int:
+    """Return the thread that is meant, default the one that stopped last.
+
+    Raises:
+        ArgumentError: There is no such thread.
+        NotStopped: Nothing is stopped.
+    """
+    if thread_id is None:
+        return session.mirror.stopped().thread_id
+    known = session.mirror.threads
+    if known and thread_id not in known:
+        listed = ", ".join(map(str, known))
+        raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
+    return thread_id
+
+
+async def frame_of(session: Session, frame_id: int | None) -> int | None:
+    """Return the adapter's id of the frame that is meant, default the one that was shown; None without any.
+
+    Raises:
+        StaleReference: The frame belongs to an earlier stop.
+        ArgumentError: There is no such frame.
+        NotStopped: Nothing is stopped.
+    """
+    stop = session.mirror.stopped()
+    if frame_id is not None:
+        return stop.resolve("frame_id", frame_id)
+    frame = await session.inspect.top(stop)
+    if frame is None and (over := left(session, stop)) is not None:
+        raise over
+    return frame["id"] if frame else None
+
+
+def check_line(path: str, line: int) -> None:
+    """Raise `ArgumentError` when a file ends before this line."""
+    lines = read_lines(path)
+    if lines is not None and line > len(lines):
+        raise ArgumentError(
+            f"`line`: {path} has only {len(lines)} lines.", "Look at it with dap_source."
+        )
+
+
+def line_text(path: str, line: int) -> str:
+    """Return one source line, empty when there is none."""
+    lines = read_lines(path)
+    return lines[line - 1] if lines and 1 <= line <= len(lines) else ""

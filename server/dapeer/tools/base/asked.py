@@ -1,0 +1,57 @@
+"""What a caller that makes a program run wants to be told of its next stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import BeforeValidator
+
+from dapeer.sessions.session import Session
+from dapeer.tools.base import evaluation
+from dapeer.tools.base.arguments import frame_of, several
+from dapeer.tools.base.deadline import TELLING, Left
+from dapeer.tools.base.tool import Unlisted
+from dapeer.view.snapshot import Snapshot
+from dapeer.view.variables import VALUE
+
+Evaluate = Annotated[Sequence[str], BeforeValidator(several)]
+Show = Literal["full", "brief"] | None
+WaitUntilPaused = Annotated[bool, Unlisted()]
+"""False: as a time-out of 0."""
+
+EVALUATING: Final = 5000
+"""Milliseconds that the expressions of a caller may take together."""
+ROOM: Final = 2 * VALUE
+"""Characters of a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which expressions are evaluated at the next stop, how much of the stop is told, and whether it is waited for."""
+
+    evaluate: Sequence[str] = ()
+    show: Show = None
+    wait: bool = True
+
+
+NOTHING: Final = Asked()
+
+
+async def add_values(view: Snapshot, session: Session, asked: Asked, left: Left) -> None:
+    """Tell what the expressions are where the program is stopped; one that cannot be evaluated is told as such."""
+    if not asked.evaluate:
+        return
+    stop = session.mirror.stop
+    if stop is None or view["state"] != "stopped":
+        state = "has ended" if view["state"] == "ended" else "is not stopped"
+        note = f"nothing was evaluated: the program {state}"
+        view["notes"] = [*view.get("notes", ()), note]
+        return
+    frame = await frame_of(session, None)
+    seconds = max(left.to_tell - TELLING / 2, 0)
+    left = Left(min(EVALUATING, seconds * 1000))
+    found = await evaluation.each(session, asked.evaluate, frame, "watch", left)
+    view["values"] = {each.expression: each.text(ROOM) for each in found if not each.error}
+    view["failed"] = {each.expression: each.gist for each in found if each.error}

@@ -1,0 +1,154 @@
+"""Evaluating expressions at a stop, each of which may fail by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dapeer.dap.types import Variable
+from dapeer.errors import DapeerError, RequestTimeout
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.session import Session
+from dapeer.text.fitting import fitted, is_folded, is_nested, shortened
+from dapeer.text.type_names import unseen
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.missing import hints
+from dapeer.view.snapshot import EXCEPTION
+from dapeer.view.stacks import frame_line
+from dapeer.view.variables import VALUE
+
+OPENED = 30
+"""Values within one that are opened, where the adapter shows them folded."""
+_LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
+"""What stands in a value of which there is more to see than is written: something is left out, or only named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What came of an expression: a value, or an error in the adapter's words."""
+
+    expression: str
+    value: str = ""
+    type: str = ""
+    reference: int = 0
+    """By which dap_variables lists what it consists of; 0: nothing."""
+    error: str = ""
+
+    @property
+    def gist(self) -> str:
+        """The line of the error that says what it is."""
+        return shortened(_gist(self.error), EXCEPTION)
+
+    def data(self, limit: int) -> dict[str, Any]:
+        """Return the facts."""
+        if self.error:
+            return {"expression": self.expression, "error": self.error}
+        facts = {"type": self.type, "variables_reference": self.reference}
+        known = {key: fact for key, fact in facts.items() if fact}
+        return {"expression": self.expression, "result": fitted(self.value, limit), **known}
+
+    def text(self, limit: int) -> str:
+        """Return the value; its type, where it does not show that; and the reference, where there is more to see than is written."""
+        shown = fitted(self.value, limit)
+        named = unseen(self.type, shown)
+        more = [f"type {named}"] * bool(named)
+        more += [f"variables_reference {self.reference}"] * bool(self.reference and has_more(shown))
+        return shown + (f" [{', '.join(more)}]" if more else "") or "(no value)"
+
+    def line(self, limit: int) -> str:
+        """Return the expression with what came of it."""
+        expression = shortened(" ".join(self.expression.split()), VALUE)
+        if self.error:
+            return f"{expression}: {self.gist}"
+        return f"{expression} = {self.text(limit)}"
+
+
+def _gist(error: str) -> str:
+    """Return the line of an error that says what it is."""
+    lines = error.strip().splitlines() or [""]
+    return lines[-1 if lines[0].startswith("Traceback") else 0]
+
+
+def has_more(value: str) -> bool:
+    """Whether a value consists of more than is written.
+
+    >>> has_more("(1, 2)"), has_more("[1, 2, …] (9 items)"), has_more("<Cart object at 0x7f2e>"), has_more("Cart")
+    (False, True, True, True)
+    """
+    return not is_nested(value) or _LEFT_OUT.search(value) is not None
+
+
+async def evaluated(
+    session: Session, expression: str, frame: int | None, context: str, left: Left
+) -> Evaluated:
+    """Evaluate an expression in a frame, or without one.
+
+    Raises:
+        DapeerError: It cannot be evaluated.
+    """
+    body = await session.evaluate(expression, frame, context, max(round(left.ms / 1000, 2), 0.01))
+    stop = session.mirror.stop
+    value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
+    if stop is None:
+        return Evaluated(expression, value, str(body.get("type") or ""))
+    if reference:
+        told = Variable(name=expression, value=value, variablesReference=reference)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left.to_tell):
+                await _open(session, stop, told)
+        value = stop.shown(told)
+        reference = stop.handle("variables_reference", reference)
+    return Evaluated(expression, value, str(body.get("type") or ""), reference)
+
+
+async def _open(session: Session, stop: Stop, variable: Variable) -> None:
+    """Fetch what the adapter leaves out of a value, level by level."""
+    folded, opened = [variable], 0
+    while folded and opened < OPENED:
+        await session.inspect.unfold(folded[0])
+        inside = stop.inside(folded.pop(0))
+        folded += [one for one in inside if one["variablesReference"] and is_folded(one["value"])]
+        opened += 1
+
+
+async def each(
+    session: Session, expressions: Sequence[str], frame: int | None, context: str, left: Left
+) -> list[Evaluated]:
+    """Evaluate expressions, one after the other; what cannot be evaluated is an error of its own.
+
+    After one that takes too long the others are not tried: it may keep the adapter from answering.
+    """
+    found: list[Evaluated] = []
+    late = False
+    for expression in expressions:
+        if late:
+            found.append(Evaluated(expression, error="not evaluated"))
+            continue
+        try:
+            found.append(await evaluated(session, expression, frame, context, left))
+        except DapeerError as error:
+            late = isinstance(error, RequestTimeout)
+            told = error.what if late else await _explained(session, frame, expression, error, left)
+            found.append(Evaluated(expression, error=told))
+    return found
+
+
+async def _explained(
+    session: Session, frame: int | None, expression: str, error: DapeerError, left: Left
+) -> str:
+    """Return an error with what a name may have meant that is not there."""
+    near = await hints(session, frame, expression, error.what, left.to_tell)
+    return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
+
+
+def place(session: Session, frame: int | None) -> str:
+    """Return a frame as one line; empty: there is none."""
+    stop = session.mirror.stop
+    frames = itertools.chain.from_iterable(stop.frames.values()) if stop else ()
+    found = next((each for each in frames if each["id"] == frame), None)
+    return frame_line(found, session.project) if found else ""

@@ -1,0 +1,42 @@
+"""Looking at a stop that somebody else may end meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+
+from dapeer.errors import DapeerError, NotStopped
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.session import Session
+
+
+@contextlib.contextmanager
+def looking(session: Session, thread_id: int | None = None) -> Generator[Stop]:
+    """Give the stop of the program, or of one thread, that the body looks at.
+
+    Raises:
+        NotStopped: There is none; or it was over before the body was done, whatever came of that.
+    """
+    stop = session.mirror.stopped(thread_id)
+    try:
+        yield stop
+    except DapeerError as error:
+        if (over := left(session, stop)) is not None:
+            raise over from error
+        raise
+    over = left(session, stop)
+    # With some adapters a look by itself causes the next stop: then what was seen is true still.
+    if over is not None and (stop.left_by or session.mirror.stop is None):
+        raise over
+
+
+def left(session: Session, stop: Stop) -> NotStopped | None:
+    """Return what to say when the program has left a stop; None: it has not."""
+    now = session.mirror.stop_of(stop.thread_id)
+    if now is stop:
+        return None
+    by = f" by {stop.left_by}" if stop.left_by else ""
+    if session.mirror.ended:
+        return NotStopped("The program has ended while it was looked at.", "dap_run starts anew.")
+    again = "It is stopped again: ask again." if now else "dap_wait_until_paused waits for a stop."
+    return NotStopped(f"The program was resumed{by} while it was looked at.", again)

@@ -1,0 +1,147 @@
+"""Finding what a caller names: a variable by a path, a place in memory by an address or an expression."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+
+from dapeer.dap.types import Scope, Variable
+from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.peers.kinds import is_name
+from dapeer.sessions.session import Session
+from dapeer.tools.base.tool import Call
+from dapeer.view import variable_path
+
+EVALUATED_WITHIN = 10.0
+"""Seconds that looking up a path may take."""
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+async def find(call: Call, session: Session, path: str, frame: int | None) -> Variable:
+    """Return the variable at a readable path.
+
+    It is looked up in what the adapter shows, scope by scope and child by child; what is not shown
+    (an element far down a long list, a property) is evaluated as an expression, which may run the program's code.
+
+    Raises:
+        ArgumentError: There is none.
+        ConsentNeeded: Only an evaluation tells.
+    """
+    segments = variable_path.parse(path)
+    found, _ = await walk(session, segments, frame)
+    if found is not None:
+        return found
+    missing = ArgumentError(
+        f"`path`: there is no variable {path} in this frame.",
+        "dap_variables without arguments lists the locals; dap_evaluate takes any expression.",
+    )
+    if not variable_path.is_plain(segments):
+        raise missing
+    call.need(
+        "evaluate",
+        f"{path} is not among the variables that the adapter shows, and evaluating it may run code of the program.",
+        "dap_variables by variables_reference lists what there is.",
+    )
+    try:
+        body = await session.evaluate(path, frame, "watch", EVALUATED_WITHIN)
+    except RequestFailed as error:
+        raise missing from error
+    return Variable(
+        name=path,
+        value=str(body.get("result")),
+        variablesReference=body.get("variablesReference") or 0,
+    )
+
+
+async def walk(
+    session: Session, segments: Sequence[str], frame: int | None
+) -> tuple[Variable | None, int]:
+    """Follow a path through scopes and children; return the variable and its container's reference."""
+    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
+    for scope in scopes:
+        if scope.get("expensive"):
+            continue
+        container = scope["variablesReference"]
+        found = variable_path.child(await session.inspect.variables(container), segments[0])
+        if found is None:
+            continue
+        for segment in segments[1:]:
+            container = found["variablesReference"]
+            found = (
+                variable_path.child(await session.inspect.variables(container), segment)
+                if container
+                else None
+            )
+            # What is only computed when it is asked for, is evaluated.
+            if found is None or found.get("presentationHint", {}).get("lazy"):
+                return None, 0
+        return found, container
+    return None, 0
+
+
+async def known(session: Session, path: str, frame: int | None) -> tuple[Variable | None, int]:
+    """Do as `walk` does with a text that may be no path at all."""
+    with contextlib.suppress(ArgumentError):
+        return await walk(session, variable_path.parse(path), frame)
+    return None, 0
+
+
+async def place_of(
+    session: Session, text: str, frame: int | None, *, call: Call | None = None
+) -> str:
+    """Return the adapter's reference to a place in memory, given as an address or by what points there.
+
+    Of a path or a pointer that is followed an operator of the program's may be run, which a `call` that only looks needs
+    to be allowed.
+
+    Raises:
+        ArgumentError: It is neither, or nothing there has an address.
+        ConsentNeeded: Only an evaluation tells.
+    """
+    if _NUMBER.fullmatch(text):
+        return text
+    name = text.lstrip("&*$")
+    if not variable_path.is_plain(variable_path.parse(name)):
+        raise ArgumentError(
+            f"`address`: {text!r} is no address and no name.",
+            "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
+        )
+    if call is not None and not is_name(text):
+        variable, _ = await known(session, text, frame)
+        if variable is not None and "memoryReference" in variable:
+            return variable["memoryReference"]
+        call.need(
+            "evaluate",
+            f"Evaluating {text} may run code of the program.",
+            "Give 0x…, a name or &name; dap_variables tells addresses of pointers.",
+        )
+    told = ""
+    with contextlib.suppress(RequestFailed):
+        body = await session.evaluate(text, frame, "watch", EVALUATED_WITHIN)
+        told = str(body.get("result") or "")
+        if found := body.get("memoryReference") or _address_in(told):
+            return str(found)
+    variable, _ = await known(session, name, frame)
+    if variable is None or "memoryReference" not in variable or text[0] in "*$":
+        raise ArgumentError(
+            f"`address`: {text} has no address{f'; it is {told}' if told else ''}.",
+            "Give 0x… or a pointer" + (f", or &{text}." if text == name else "."),
+        )
+    return variable["memoryReference"]
+
+
+def _address_in(result: str) -> str | None:
+    found = _ADDRESS.search(result)
+    return found[0] if found else None
+
+
+def tidy(address: str) -> str:
+    """Return an address without leading zeros, always in the same form; a reference of another kind as it is.
+
+    >>> tidy("0x0000401136"), tidy("7"), tidy("object-7")
+    ('0x401136', '7', 'object-7')
+    """
+    return f"{int(address, 16):#x}" if _ADDRESS.fullmatch(address) else address

@@ -1,0 +1,121 @@
+"""What a name may have meant that an expression uses and that is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import difflib
+import re
+from collections.abc import Sequence
+from typing import cast
+
+from dapeer.dap.types import CompletionItem
+from dapeer.errors import DapeerError
+from dapeer.sessions.session import Session
+from dapeer.text.fitting import fitted
+from dapeer.tools.base.lookup import known
+from dapeer.view.returns import returned
+from dapeer.view.variables import VALUE
+
+NEAR = 3
+"""Names that are told."""
+ALIKE = 0.7
+"""How much alike two names are, from 0 to 1."""
+WITHIN = 1.0
+"""Seconds that looking for names may take."""
+
+_MISSING = re.compile(
+    r"not defined|undefined|undeclared|unknown|not found|could not (?:find|resolve)|cannot (?:find|resolve)"
+    r"|no (?:attribute|member|symbol|field|local variable)|Unresolved",
+    re.IGNORECASE,
+)
+"""How adapters say that a name is not there."""
+_NAME = re.compile(r"[^\W\d]\w*")
+_LAST = re.compile(r"\w+(?=\W*$)")
+"""The name at the end of a completion, such as of `items(`."""
+_MEMBER = re.compile(r"([\w.\[\]'\"]+)(?:\.|->|\?\.|::)$")
+"""What stands before the name of a member."""
+
+
+async def hints(
+    session: Session, frame: int | None, expression: str, said: str, seconds: float = WITHIN
+) -> list[str]:
+    """Say what a name may have meant that is not there, as the adapter has `said`; empty: nothing is known of it."""
+    name = missing(expression, said)
+    if name is None or frame is None:
+        return []
+    container = _container(expression, name)
+    told: list[str] = []
+    with contextlib.suppress(DapeerError, TimeoutError):
+        async with asyncio.timeout(min(seconds, WITHIN)):
+            names = dict.fromkeys(
+                [
+                    *await _variables(session, frame, container),
+                    *await _completions(session, frame, container, name),
+                ]
+            )
+            near = difflib.get_close_matches(name, names, NEAR, ALIKE)
+            told += [f"near: {', '.join(near)}"] * bool(near)
+    return told if container else [*told, *_in_returned(session, name)]
+
+
+def missing(expression: str, said: str) -> str | None:
+    """Return the name in an expression of which an error says that it is not there.
+
+    >>> missing("order.itms[0]", "AttributeError: 'Order' object has no attribute 'itms'")
+    'itms'
+    >>> missing("f(1) + g", "TypeError: f() takes 0 arguments")
+    """
+    if _MISSING.search(said) is None:
+        return None
+    used = set(_NAME.findall(expression))
+    return next((each for each in reversed(_NAME.findall(said)) if each in used), None)
+
+
+def _container(expression: str, name: str) -> str:
+    """Return what should have a member of a name; empty: it is no member.
+
+    >>> _container("a + order.items[3].prize", "prize"), _container("prize + 1", "prize")
+    ('order.items[3]', '')
+    """
+    place = re.search(rf"\b{re.escape(name)}\b", expression)
+    found = _MEMBER.search(expression[: place.start()]) if place else None
+    return found[1] if found else ""
+
+
+async def _variables(session: Session, frame: int, container: str) -> list[str]:
+    """Return the names of a frame's locals, or of what a container has."""
+    if not container:
+        await session.inspect.scopes(frame)
+        stop = session.mirror.stopped()
+        for scope in stop.local_scopes(frame):
+            await session.inspect.variables(scope["variablesReference"])
+        return [each["name"] for each in stop.locals(frame)]
+    found, _ = await known(session, container, frame)
+    if found is None or not found["variablesReference"]:
+        return []
+    return [each["name"] for each in await session.inspect.variables(found["variablesReference"])]
+
+
+async def _completions(session: Session, frame: int, container: str, name: str) -> list[str]:
+    """Return the names that begin as the missing one does, and that are no locals, too."""
+    if not session.supports("completions"):
+        return []
+    text = f"{container}.{name[0]}" if container else name[0]
+    asked = {"text": text, "column": len(text) + 1, "frameId": frame}
+    body = await session.request("completions", asked)
+    targets = cast("Sequence[CompletionItem]", body.get("targets") or [])
+    told = (str(each.get("text") or each["label"]) for each in targets)
+    return [found[0] for each in told if (found := _LAST.search(each))]
+
+
+def _in_returned(session: Session, name: str) -> list[str]:
+    """Say whether the function that has just returned had a variable of that name."""
+    stop = session.mirror.stop
+    last = returned(session.mirror.history, stop) if stop else None
+    if last is None or last.top is None:
+        return []
+    value = next((each["value"] for each in last.locals() if each["name"] == name), None)
+    if value is None:
+        return []
+    return [f"{name} = {fitted(value, VALUE)} in {last.top['name']}, which has returned"]

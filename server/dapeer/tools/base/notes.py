@@ -1,0 +1,24 @@
+"""What an answer says besides what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dapeer.sessions.session import Session
+from dapeer.tools.base.tool import Call, Reply
+
+
+def noted(reply: Reply, notes: Sequence[str]) -> Reply:
+    """Return a reply with these notes, a line each."""
+    if not notes:
+        return reply
+    data = dict(reply.data or {})
+    data["notes"] = [*data.get("notes", ()), *notes]
+    return replace(reply, text="\n".join([reply.text, *(f"({note})" for note in notes)]), data=data)
+
+
+def located(call: Call, session: Session) -> list[str]:
+    """Return in which of several Neovims a session runs, as notes."""
+    peer = call.peers.of(session)
+    return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.cwd})"] if peer else []

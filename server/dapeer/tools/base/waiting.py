@@ -1,0 +1,198 @@
+"""Waiting for what a program does next, and telling it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Any, cast
+
+from dapeer.dap.requests import CONTROL
+from dapeer.mirror.mirror import Phase
+from dapeer.mirror.places import Seen
+from dapeer.sessions import fates
+from dapeer.sessions.family import news, notes, shown, untold
+from dapeer.sessions.inspection import LOOK
+from dapeer.sessions.session import Session
+from dapeer.sessions.whereabouts import LOOK as AROUND
+from dapeer.tools.base.asked import NOTHING, Asked, add_values
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.tool import Call, Reply
+from dapeer.view import render
+from dapeer.view.brief import brief
+from dapeer.view.snapshot import Snapshot
+from dapeer.view.stacks import frame_line
+
+PATIENCE = 500
+"""Milliseconds that a step has until its caller is told where another process had stopped before."""
+BLOCKED = 1000
+"""Milliseconds after which a thread that has not stopped counts as blocked."""
+ACCEPTED = 2.0
+"""Seconds that an adapter has to accept or refuse a request to run on."""
+LOOKING = 2000
+"""Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
+LOOK_BEFORE = 500
+"""Milliseconds before the end of waiting at which they are looked at."""
+TELL_EVERY = 0.5
+"""Seconds between two lines of output that a waiting client is told."""
+
+
+async def next_stop(
+    call: Call,
+    session: Session,
+    epoch: int,
+    timeout_ms: float,
+    old: AbstractSet[tuple[int, int]] = frozenset(),
+    *,
+    asked: Asked = NOTHING,
+) -> Reply:
+    """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
+
+    `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
+    waits is not missed, and an old one is not taken for a new one. The stop may be one of another
+    process of the program, to which the focus goes then. Of those that were there before, the `old`
+    ones, the caller is told only when the session itself does not stop soon. Who asks not to wait
+    has the time for a look all the same.
+    """
+    left = Left(timeout_ms)
+    limit = timeout_ms if asked.wait else 0
+    patience = min(limit, PATIENCE) if old else 0
+    await until(call, session, lambda: news(session, epoch, old) is not None, patience)
+    looks = session.where.sees_running and limit >= LOOKING
+    rest = limit - patience - (LOOK_BEFORE if looks else 0)
+    await until(call, session, lambda: news(session, epoch) is not None, rest)
+    seen = None
+    if looks and news(session, epoch) is None:
+        # A waiting program is looked at shortly before its caller is told that it still runs.
+        seen = await session.where.look(LOOK_BEFORE / 1000)
+    told = news(session, epoch) or shown(session)
+    call.focus.follow(told)
+    return await look(call, told, seen, left, asked)
+
+
+def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
+    """Tell where the threads and tasks of a program are that runs."""
+    state = " blocked" if session.mirror.pausing else ""
+    threads = [
+        f"{each.thread_id} {each.name}{state}{place}"
+        for each in seen.threads
+        if (place := render.place(each, session.frames, session.project))
+    ]
+    if threads:
+        view["threads"] = threads
+    if seen.tasks:
+        view["tasks"] = tasks(session, seen)
+
+
+def tasks(session: Session, seen: Seen) -> list[str]:
+    """Return the tasks of a program, a line each."""
+    return [
+        f"{each.name}{render.place(each, session.frames, session.project)}"
+        + (f"; awaited by {each.awaited_by}" if each.awaited_by else "")
+        for each in seen.tasks
+    ]
+
+
+def silence(session: Session) -> str:
+    """Say that the adapter does not answer, why, and where the program was seen last."""
+    why = session.where.sight.silence or "it may be stuck"
+    last = next(reversed(list(session.mirror.history)), None)
+    top = last.top if last else None
+    seen = f"; its last stop was {frame_line(top, session.project)}" if top else ""
+    owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
+    return f"the adapter does not answer{owed} now: {why}{seen}; dap_terminate ends it by force"
+
+
+async def until(
+    call: Call, session: Session, happened: Callable[[], bool], timeout_ms: float
+) -> None:
+    """Wait, and tell the client the newest line of output now and then."""
+    clock = asyncio.get_running_loop().time
+    end = clock() + timeout_ms / 1000
+    output = session.mirror.output
+    told, due = output.end, clock() + TELL_EVERY
+
+    def news() -> bool:
+        return happened() or (output.end > told and clock() >= due)
+
+    while await session.wait_for(news, end - clock()) and not happened():
+        told, due = output.end, clock() + TELL_EVERY
+        await call.progress(output.last_line())
+
+
+async def paused(
+    call: Call, session: Session, epoch: int, left: Left, *, wait: bool, asked: Asked = NOTHING
+) -> Reply:
+    """Wait for the stop that was asked for after `epoch`; tell where threads are that do not stop.
+
+    What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
+    where it can be told.
+    """
+    patience = min(left.ms, BLOCKED) if session.where.sees_running else left.ms
+    await until(call, session, lambda: news(session, epoch) is not None, patience if wait else 0)
+    blocked = not news(session, epoch) and not session.over
+    seen = await session.where.look(min(AROUND, left.to_tell)) if blocked else None
+    told = news(session, epoch) or shown(session)
+    call.focus.follow(told)
+    return await look(call, told, seen, left, asked)
+
+
+async def look(
+    call: Call,
+    session: Session,
+    seen: Seen | None = None,
+    left: Left | None = None,
+    asked: Asked = NOTHING,
+) -> Reply:
+    """Return what the session looks like now, as far as that is known in the time that is left; where its threads were seen, if it runs."""
+    left = left or Left(LOOK * 1000)
+    view = await session.snapshot(left.to_tell)
+    if seen is not None and session.mirror.phase is Phase.RUNNING:
+        _add_places(view, session, seen)
+    definition = call.debugger.definitions.get(session.adapter)
+    mute = definition is not None and "condition_errors" in definition.cannot
+    hits = definition.quirks.hit_conditions if definition is not None else ""
+    breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute, hits=hits)
+    if breakpoints:
+        view["breakpoints"] = breakpoints
+    said = [*_silences(session, seen), *notes(session)]
+    if said:
+        view["notes"] = [*view.get("notes", ()), *said]
+    await add_values(view, session, asked, left)
+    told = view
+    if asked.show == "brief":
+        told = view = brief(view)
+    else:
+        told = view if asked.show == "full" else call.focus.reader.untold(view)
+        call.focus.reader.told(view)
+    only = len(call.debugger.sessions) == 1
+    text = render.snapshot(told, call.debugger.project, only=only)
+    return Reply(text, cast("dict[str, Any]", view))
+
+
+def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
+    """Yield what the adapter has not told in time."""
+    owed = [each for each in session.channel.unanswered if each in CONTROL]
+    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
+        yield silence(session)
+    stop = session.mirror.stop
+    if stop is not None and stop.thread_id not in stop.frames:
+        yield "the stack did not arrive: try dap_stacktrace"
+
+
+async def resume(
+    call: Call,
+    session: Session,
+    send: Awaitable[None],
+    timeout_ms: int,
+    asked: Asked,
+) -> Reply:
+    """Make the program run and, where that is `asked`, wait for what it does next."""
+    epoch, old = session.mirror.epoch, untold(session)
+    left = Left(timeout_ms)
+    # The program may run on into code that keeps the adapter from answering: who waits is told so.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(min(ACCEPTED, left.to_ask)):
+            await send
+    return await next_stop(call, session, epoch, left.ms, old, asked=asked)

@@ -1,0 +1,212 @@
+"""Tools for breakpoints of one program in memory: on data, and on machine instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import (
+    Breakpoint,
+    DataBreakpoint,
+    InstructionBreakpoint,
+    SourceBreakpoint,
+)
+from dapeer.errors import ArgumentError
+from dapeer.sessions.breakpoints import unsupported
+from dapeer.sessions.control import SessionControl
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.pushes import Push
+from dapeer.sessions.session import Session
+from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.base.lookup import known, place_of, tidy
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.view import render
+
+Access = Literal["read", "write", "readWrite"]
+Remove = Annotated[bool, Field(description="take it away instead")]
+
+
+@tool("Stop at data", idempotent=True, needs=["setDataBreakpoints"])
+async def dap_set_data_breakpoint(
+    call: Call,
+    path: Annotated[str, Field(description="a variable, such as total or order.items[3].price")],
+    access: Access = "write",
+    condition: str | None = None,
+    hit_condition: str | None = None,
+    remove: Remove = False,
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Stop when a variable is written, or read. It lasts as long as the session."""
+    session = call.focus.session(session_id)
+    session.require("setDataBreakpoints")
+    placed = [each for each, _ in session.mirror.placed.data]
+    if remove:
+        others = [
+            each for each in placed if session.mirror.placed.names.get(each["dataId"]) != path
+        ]
+        await _send_data(session, others)
+        return _removed(path, len(placed) - len(others))
+    info = await _data_info(session, path, await frame_of(session, frame_id))
+    wanted = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
+    wanted.update(_conditions(condition, hit_condition))
+    session.mirror.placed.names[wanted["dataId"]] = path
+    others = [each for each in placed if each["dataId"] != wanted["dataId"]]
+    await _send_data(session, [*others, wanted])
+    row = next((row for row in _data_rows(session) if row.wanted == wanted), None)
+    if row is None or not row.made.get("verified"):
+        await _send_data(session, others)
+        why = row and row.made.get("message")
+        raise ArgumentError(
+            f"The breakpoint on {path} was not set{f': {why}' if why else ''}.",
+            "There may be too many: a processor has about four.",
+        )
+    return Reply(row.text(), row.data())
+
+
+async def _data_info(session: Session, path: str, frame: int | None) -> Body:
+    """Ask what can be watched at a path: the variable that is shown there, or what an expression names."""
+    found, container = await known(session, path, frame)
+    arguments: dict[str, Any] = {"name": path}
+    if found is not None:
+        arguments = {"name": found["name"], "variablesReference": container}
+    elif frame is not None:
+        arguments["frameId"] = frame
+    return await session.request("dataBreakpointInfo", arguments)
+
+
+def _data_id(info: Body, path: str, access: str) -> str:
+    data_id = info.get("dataId")
+    if not data_id:
+        why = str(info.get("description") or "the adapter does not say why").partition("\n")[0]
+        raise ArgumentError(f"`path`: {path} cannot be watched: {why.rstrip('.')}.")
+    offered = cast("Sequence[str]", info.get("accessTypes") or ())
+    if offered and access not in offered:
+        raise ArgumentError(
+            f"`access`: the adapter cannot watch {path} for {access}.",
+            f"It can for: {', '.join(offered)}.",
+        )
+    return str(data_id)
+
+
+async def _send_data(session: Session, wanted: Sequence[DataBreakpoint]) -> None:
+    if wanted or session.mirror.placed.data:
+        await session.request("setDataBreakpoints", {"breakpoints": list(wanted)})
+
+
+@tool("Stop at an instruction", idempotent=True, needs=["setInstructionBreakpoints"])
+async def dap_set_instruction_breakpoint(
+    call: Call,
+    address: Annotated[str, Field(description="0x… as in dap_disassemble, or a function")],
+    condition: str | None = None,
+    hit_condition: str | None = None,
+    remove: Remove = False,
+    frame_id: FrameId = None,
+    session_id: SessionId = None,
+) -> Reply:
+    """Stop at a machine instruction. It lasts as long as the session."""
+    session = call.focus.session(session_id)
+    session.require("setInstructionBreakpoints")
+    place = tidy(await place_of(session, address, await frame_of(session, frame_id)))
+    placed = [each for each, _ in session.mirror.placed.instructions]
+    others = [each for each in placed if each["instructionReference"] != place]
+    if remove:
+        await _send_instructions(session, others)
+        return _removed(place, len(placed) - len(others))
+    wanted = InstructionBreakpoint(instructionReference=place)
+    wanted.update(_conditions(condition, hit_condition))
+    await _send_instructions(session, [*others, wanted])
+    row = next((row for row in _instruction_rows(session) if row.wanted == wanted), None)
+    if row is None:
+        raise ArgumentError(f"The adapter has not set a breakpoint at {place}.")
+    return Reply(row.text(), row.data())
+
+
+async def _send_instructions(session: Session, wanted: Sequence[InstructionBreakpoint]) -> None:
+    if wanted or session.mirror.placed.instructions:
+        await session.request("setInstructionBreakpoints", {"breakpoints": list(wanted)})
+
+
+def _removed(place: str, count: int) -> Reply:
+    if not count:
+        return Reply(f"No such breakpoint on {place}; nothing changed.", {"removed": False})
+    return Reply(f"Removed the breakpoint on {place}.", {"removed": True})
+
+
+def _conditions(condition: str | None, hit_condition: str | None) -> Any:  # noqa: ANN401 - part of two types
+    given = {"condition": condition, "hitCondition": hit_condition}
+    return {key: value for key, value in given.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A breakpoint in the memory of one program."""
+
+    session: Session
+    kind: Literal["data", "instruction"]
+    place: str
+    wanted: DataBreakpoint | InstructionBreakpoint
+    made: Breakpoint
+
+    @property
+    def ignored(self) -> Sequence[str]:
+        """Its options that the adapter does not heed."""
+        return unsupported(self.session.mirror, cast("SourceBreakpoint", self.wanted))
+
+    def text(self) -> str:
+        """Return it as one line."""
+        labels = (("accessType", "on"), ("condition", "if"), ("hitCondition", "hits"))
+        options = [f"{label} {self.wanted[key]}" for key, label in labels if key in self.wanted]
+        extra = f" ({'; '.join(options)})" if options else ""
+        said = f": {self.made['message']}" if "message" in self.made else ""
+        note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
+        state = f"{render.breakpoint_state(self.made)}{said}, in session {self.session.id}"
+        return f"{self.kind} {self.place}{extra} {state}{note}"
+
+    def data(self) -> dict[str, Any]:
+        """Return it as facts."""
+        facts = {
+            "access": self.wanted.get("accessType"),
+            "condition": self.wanted.get("condition"),
+            "hit_condition": self.wanted.get("hitCondition"),
+            "state": render.breakpoint_state(self.made),
+            "message": self.made.get("message"),
+            "not_supported": list(self.ignored) or None,
+            "session_id": self.session.id,
+        }
+        return {self.kind: self.place, **{key: each for key, each in facts.items() if each}}
+
+
+def rows_of(debugger: Debugger) -> list[Row]:
+    """Return the breakpoints of all living sessions on data and instructions."""
+    alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
+    return [row for each in alive for row in (*_data_rows(each), *_instruction_rows(each))]
+
+
+def _data_rows(session: Session) -> Iterator[Row]:
+    for wanted, made in session.mirror.placed.data:
+        place = session.mirror.placed.names.get(wanted["dataId"], wanted["dataId"])
+        yield Row(session, "data", place, wanted, made)
+
+
+def _instruction_rows(session: Session) -> Iterator[Row]:
+    for wanted, made in session.mirror.placed.instructions:
+        yield Row(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
+
+
+def clear(debugger: Debugger) -> Push:
+    """Begin to take all of them away."""
+
+    async def tell(live: SessionControl) -> None:
+        await _send_data(live.session, [])
+        await _send_instructions(live.session, [])
+
+    sessions = {row.session.id: row.session for row in rows_of(debugger)}
+    return debugger.tell("that they are gone", list(sessions.values()), tell)
+
+
+TOOLS = (dap_set_data_breakpoint, dap_set_instruction_breakpoint)

@@ -1,0 +1,54 @@
+"""Tools that go back: to an earlier moment of the program, or to the start of a function."""
+
+from __future__ import annotations
+
+from dapeer.errors import ArgumentError
+from dapeer.tools.base.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
+from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.waiting import resume
+from dapeer.tools.execution import Granularity, stepping
+
+
+@tool("Step back", needs=["stepBack"])
+async def dap_step_back(
+    call: Call,
+    to_breakpoint: bool = False,
+    thread_id: ThreadId = None,
+    granularity: Granularity = None,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    wait_until_paused: WaitUntilPaused = True,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run backwards by one line, or to the breakpoint before, and return the snapshot."""
+    command = "reverseContinue" if to_breakpoint else "stepBack"
+    session, arguments = stepping(
+        call, session_id, thread_id, None if to_breakpoint else granularity
+    )
+    sent = session.resume(command, arguments)
+    asked = Asked(evaluate, show, wait_until_paused)
+    return await resume(call, session, sent, timeout_ms, asked)
+
+
+@tool("Restart a frame", needs=["restartFrame"])
+async def dap_restart_frame(
+    call: Call,
+    frame_id: FrameId = None,
+    evaluate: Evaluate = (),
+    show: Show = None,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Begin a function call anew, with the arguments that it has now, and return the snapshot there."""
+    session = call.focus.session(session_id)
+    session.require("restartFrame")
+    frame = await frame_of(session, frame_id)
+    if frame is None:
+        raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
+    sent = session.resume("restartFrame", {"frameId": frame})
+    return await resume(call, session, sent, timeout_ms, Asked(evaluate, show))
+
+
+TOOLS = (dap_step_back, dap_restart_frame)

@@ -1,0 +1,167 @@
+"""What has changed since the program stopped in the same call of a function before. Pure.
+
+DAP tells calls of a function apart by nothing: frames are numbered anew at each stop. What is known is
+drawn from the stops between, from the way in which each was left, and from the callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.stops import History, Stop
+from dapeer.text.fitting import shortened
+
+ACTIVATION = "dapeerActivation"
+"""In the body of `stopped`: a number of the innermost call, which no other call has; 0: of one that is suspended and
+resumed, as a generator is, so its callers tell nothing. No adapter sends it but for our launcher of debugpy."""
+STEPS = frozenset({"next", "stepIn", "stepOut"})
+"""Requests that do not leave a function without a stop in its caller."""
+JUMP = "goto"
+"""The request that moves a call to another of its lines, and runs nothing."""
+NAME = 80
+"""Characters of a function's name."""
+
+
+NOT_COMPARED = "not compared"
+"""So ends the note that a stop is in another call of its function than the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A stop, compared with an earlier one in the same function."""
+
+    earlier: Stop | None = None
+    """None: there is none."""
+    same: bool | None = None
+    """Whether it is the same call; None: that is not known."""
+    changes: Mapping[str, tuple[str | None, str]] = field(
+        default_factory=dict[str, tuple[str | None, str]]
+    )
+    """By name the value before, None when it is new, and the value now; of another call nothing is compared."""
+
+    @property
+    def perhaps_another(self) -> bool:
+        """Whether something has changed since a stop that may have been in another call."""
+        return self.earlier is not None and self.same is None and bool(self.changes)
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say of it beside the changes, as lines."""
+        if self.earlier is None or self.earlier.top is None or self.same is not False:
+            return []
+        name = shortened(self.earlier.top["name"], NAME)
+        return [f"another call of {name} than before: {NOT_COMPARED}"]
+
+
+def compared(history: History, stop: Stop) -> Comparison:
+    """Compare the locals with those of the last stop in the same function at the same depth of the stack."""
+    before = [each for each in history if each.number < stop.number]
+    earlier = next((each for each in reversed(before) if _same_function(each, stop)), None)
+    if earlier is None:
+        return Comparison()
+    between = [each for each in before if each.number >= earlier.number]
+    lowest = min(_line(each) for each in before if _same_function(each, stop))
+    same = _same_call(earlier, stop, between, lowest)
+    if same is False:
+        return Comparison(earlier, same)
+    old, new = _values(earlier), _values(stop)
+    changes = {
+        name: (old[name][0] if name in old else None, value)
+        for name, (value, said) in new.items()
+        if name not in old or _differs(old[name], (value, said))
+    }
+    return Comparison(earlier, same, changes)
+
+
+def _same_call(earlier: Stop, stop: Stop, between: Sequence[Stop], lowest: int) -> bool | None:
+    """Return whether two stops are in the same call; `between` are the earlier one and all after it before the other.
+
+    `lowest` is the first line at which the function was seen: a step that goes back there may have come to the next call
+    of a caller that debuggers do not stop in, such as a sort.
+    """
+    numbers = earlier.body.get(ACTIVATION), stop.body.get(ACTIVATION)
+    if all(numbers):
+        return numbers[0] == numbers[1]
+    if 0 not in numbers and _left(earlier, stop, between):
+        return False
+    alone = all(each.thread_id == stop.thread_id for each in between)
+    ways = zip(between, [*between[1:], stop], strict=True)
+    stepped = alone and all(_stays(one, other, _depth(stop), lowest) for one, other in ways)
+    return True if stepped else None
+
+
+def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
+    """Whether the function has returned: its callers are elsewhere, or the program was seen in one of them."""
+    if _callers(earlier) != _callers(stop):
+        return True
+    own = [each for each in between if each.thread_id == stop.thread_id and each.top is not None]
+    depth = _depth(stop)
+    return any(
+        _depth(each) < depth or (_depth(each) == depth and not _same_function(each, stop))
+        for each in own
+    )
+
+
+def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
+    """Whether the program cannot have left the function at this depth on its way from one stop to the next."""
+    if one.left_with == JUMP:
+        return True
+    if one.left_with not in STEPS or (one.left_with == "stepOut" and _depth(one) <= depth):
+        return False
+    # A function that nobody has called is called no second time.
+    inside = _depth(one) == _depth(other) == depth and depth > 1
+    return not (inside and _line(other) <= min(lowest, _line(one)))
+
+
+def _line(stop: Stop) -> int:
+    return stop.top["line"] if stop.top else 0
+
+
+def _depth(stop: Stop) -> int:
+    """Return how many frames there are from the one that is looked at to the outermost."""
+    frames = stop.frames.get(stop.thread_id, ())
+    return stop.total_frames.get(stop.thread_id, len(frames)) - (stop.front or 0)
+
+
+def _callers(stop: Stop) -> list[tuple[object, ...]]:
+    """Return the places of the callers, the innermost first."""
+    frames = stop.frames.get(stop.thread_id, ())[(stop.front or 0) + 1 :]
+    return [(*_function(each), each["line"], each.get("column")) for each in frames[:CALLERS]]
+
+
+CALLERS = 10
+"""Callers that are compared: fewer than are kept of a stop that is over."""
+
+
+def _function(frame: StackFrame) -> tuple[object, ...]:
+    return frame["name"], frame.get("source", {}).get("path")
+
+
+def _same_function(one: Stop, other: Stop) -> bool:
+    return (
+        one.top is not None
+        and other.top is not None
+        and one.thread_id == other.thread_id
+        and _function(one.top) == _function(other.top)
+        and _depth(one) == _depth(other)
+    )
+
+
+Told = tuple[str, tuple[int, str]]
+"""A local as it is shown, and how far it is opened for that and what the adapter says of it."""
+
+
+def _values(stop: Stop) -> dict[str, Told]:
+    # Of the earlier stop only a part is kept, so that part is compared on both sides.
+    variables = stop.locals()
+    shown = variables if stop.settled else stop.kept(variables)
+    pairs = zip(shown, variables[: len(shown)], strict=True)
+    return {v["name"]: (v["value"], stop.said(each)) for v, each in pairs}
+
+
+def _differs(before: Told, now: Told) -> bool:
+    """Whether a local has changed: what is opened further at one stop than at the other is compared unopened."""
+    (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
+    return was != shown if depth_before == depth else said_before != said

@@ -1,0 +1,86 @@
+"""What to do about what an adapter and its program say, told where they say it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from dapeer.dap.messages import Body, Event, Message, Response
+from dapeer.errors import RequestFailed
+from dapeer.mirror.output import OutputLog
+from dapeer.view.snapshot import Snapshot
+
+Hint = Callable[[str, str], str | None]
+"""Returns what to do about a text, by the place where it is said."""
+
+
+def no_hint(at: str, text: str) -> str | None:  # noqa: ARG001 - as all hints have it
+    """Know nothing to do about anything."""
+    return None
+
+
+class Advice:
+    """The hints for one program."""
+
+    def __init__(
+        self,
+        hint: Hint = no_hint,
+        interpreter: str | None = None,
+        missing: Callable[[str], str | None] | None = None,
+    ) -> None:
+        """`missing` returns why a program has done nothing, if what it has printed says that it has not."""
+        self._hint = hint
+        self._missing = missing
+        self._told: set[str] = set()
+        self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
+        """What runs the program, where that is a choice."""
+
+    def explained(self, message: Message) -> Message:
+        """Return a message with a hint in place of what it says about a breakpoint, or prints by itself."""
+        match message:
+            case Response(command="setBreakpoints", success=True, body={"breakpoints": list()}):
+                made = cast("list[Body]", message.body["breakpoints"])
+                explained = [self._of_breakpoint(each) for each in made]
+                return replace(message, body={**message.body, "breakpoints": explained})
+            case Event(event="breakpoint", body={"breakpoint": dict()}):
+                explained = self._of_breakpoint(message.body["breakpoint"])
+                return replace(message, body={**message.body, "breakpoint": explained})
+            case Event(event="output", body={"category": "console" | "important"}):
+                said = self._hint("output", str(message.body.get("output")))
+                return message if said is None else _saying(message, f"{said}\n")
+            case _:
+                return message
+
+    @contextmanager
+    def on_failure(self, context: str) -> Generator[None]:
+        """Add a hint to the error when an evaluation in the body fails; in `repl` all is allowed already."""
+        try:
+            yield
+        except RequestFailed as error:
+            hint = None if context == "repl" else self._hint("evaluate", error.message)
+            if hint is None:
+                raise
+            raise RequestFailed(error.command, error.message, hint) from error
+
+    def noted(self, view: Snapshot, log: OutputLog) -> Snapshot:
+        """Return a look at the program with a hint on the exception that it has stopped at, or ended with; once."""
+        if self._missing and view["state"] == "ended" and "cause" not in view:
+            why = self._missing(log.read().text)
+            view = view if why is None else {**view, "cause": why}
+        printed = view.get("output", "") if view.get("exit_code") else ""
+        hint = self._hint("exception", view.get("exception", "") or printed)
+        if hint is None or hint in self._told:
+            return view
+        self._told.add(hint)
+        return {**view, "notes": [*view.get("notes", ()), hint]}
+
+    def _of_breakpoint(self, made: Body) -> Body:
+        said = self._hint("breakpoint", str(made["message"])) if made.get("message") else None
+        return made if said is None else {**made, "message": said}
+
+
+def _saying(message: Event, text: str) -> Event:
+    body: dict[str, Any] = {**message.body, "output": text}
+    return replace(message, body=body)

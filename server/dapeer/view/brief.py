@@ -1,0 +1,136 @@
+"""A look at a stop without what its reader does not need. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import cast
+
+from dapeer.view.activations import NOT_COMPARED
+from dapeer.view.snapshot import Snapshot
+
+_LEFT_OUT = frozenset({"stack", "locals"})
+_OF_THEM = re.compile(r"(?:\d+ more (?:frame|local)s?|also .*): dap_\w+")
+"""A note that tells where there is more of what is left out."""
+_MARK = "→"
+_LINE = re.compile(r"^\W+(\d+)\b", re.MULTILINE)
+_INDENT = re.compile(r"^(\W+\d+ )\s+")
+_FRAME_ID = re.compile(r" \[(?:frame_id )?\d+\]$")
+_RETURNED = re.compile(r"\W*return", re.IGNORECASE)
+PLACES = 20
+"""Places of which a reader remembers what was told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a reader was told of a frame."""
+
+    stop: int
+    lines: frozenset[int]
+    """The lines of source."""
+    locals: dict[str, str]
+
+
+class Reader:
+    """Who is told of one stop after the other: what was told of a frame need not be told again."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[object, ...], _Known] = OrderedDict()
+        self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
+        """The stop at which each note of another call of a function was told, by session and note."""
+
+    def told(self, view: Snapshot) -> None:
+        """Take note that the reader knows all of a look."""
+        if view["state"] != "stopped":
+            return
+        for note in view.get("notes", ()):
+            if note.endswith(NOT_COMPARED):
+                self._noted.setdefault((view["session_id"], note), view.get("stop", 0))
+        if len(self._noted) > PLACES:
+            self._noted.popitem(last=False)
+        place, lines = _place(view), set(map(int, _LINE.findall(view.get("source", ""))))
+        if (before := self._known.pop(place, None)) is not None:
+            lines |= before.lines
+        shown = view.get("locals", {})
+        self._known[place] = _Known(view.get("stop", 0), frozenset(lines), shown)
+        if len(self._known) > PLACES:
+            self._known.popitem(last=False)
+
+    def untold(self, view: Snapshot) -> Snapshot:
+        """Return a look without what the reader was told at the last stop in the same frame.
+
+        Who asks for the same stop again wants to see all of it.
+        """
+        view = self._with_news(view)
+        known = self._known.get(_place(view))
+        if view["state"] != "stopped" or known is None or known.stop == view.get("stop"):
+            return view
+        found, changed = view.get("locals", {}), view.get("changed", {})
+        returned = {name for name in found if is_returned(name)}
+        same = {name for name in found if known.locals.get(name) == found[name]}
+        kept = brief(view)
+        kept["locals"] = {
+            n: v
+            for n, v in found.items()
+            if n in returned - changed.keys() or n not in same | changed.keys()
+        }
+        if "source" in view and view.get("line") not in known.lines:
+            kept["source"] = view["source"]
+        count = len(same - returned - changed.keys())
+        unchanged = ["stack", f"{count} local{'' if count == 1 else 's'}"][: 1 + bool(count)]
+        kept["notes"] = [*kept.get("notes", ()), f"as before: {', '.join(unchanged)}"]
+        return kept
+
+    def _with_news(self, view: Snapshot) -> Snapshot:
+        """Return a look without the notes that need be told only once, and were."""
+        session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
+        news = [note for note in notes if self._noted.get((session, note), stop) == stop]
+        if len(news) == len(notes):
+            return view
+        kept = cast("Snapshot", {key: each for key, each in view.items() if key != "notes"})
+        if news:
+            kept["notes"] = news
+        return kept
+
+
+def _place(view: Snapshot) -> tuple[object, ...]:
+    """Return by what the same frame is known: its callers have not moved."""
+    callers = (_FRAME_ID.sub("", line) for line in view.get("stack", ())[1:])
+    who = view["session_id"], view.get("thread_id"), view.get("file"), view.get("function")
+    return (*who, *callers)
+
+
+def is_returned(name: str) -> bool:
+    """Whether an adapter calls the value so that a function has returned.
+
+    >>> is_returned("(return) total"), is_returned("Return value"), is_returned("[return value]"), is_returned("total")
+    (True, True, True, False)
+    """
+    return _RETURNED.match(name) is not None and not name.isidentifier()
+
+
+def brief(view: Snapshot) -> Snapshot:
+    """Return where a stopped program is, what has changed and what has happened, without what is there besides."""
+    if view["state"] != "stopped":
+        return view
+    kept = cast("Snapshot", {key: each for key, each in view.items() if key not in _LEFT_OUT})
+    changed = view.get("changed", {})
+    returned = {n: v for n, v in view.get("locals", {}).items() if is_returned(n)}
+    if any(name not in changed for name in returned):
+        kept["locals"] = {n: v for n, v in returned.items() if n not in changed}
+    if "source" in view:
+        kept["source"] = marked(view["source"])
+    if "notes" in view:
+        kept["notes"] = [note for note in view["notes"] if not _OF_THEM.match(note)]
+    return kept
+
+
+def marked(source: str) -> str:
+    r"""Return the line of numbered source at which the program is, without its indentation.
+
+    >>> marked("  9 while a:\n→ 10     b()")
+    '→ 10 b()'
+    """
+    lines = (line for line in source.splitlines() if line.startswith(_MARK))
+    return "\n".join(_INDENT.sub(r"\1", line) for line in lines)

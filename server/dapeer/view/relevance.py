@@ -1,0 +1,116 @@
+"""Which local variables matter first at a stop. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from dapeer.dap.types import Variable
+from dapeer.mirror.stops import Stop
+
+_NAME = re.compile(r"[^\W\d][\w$]*")
+DEFINITIONS = ("module", "class", "function")
+"""What is among the variables of a module, but seldom what somebody looks for."""
+
+
+def definition(variable: Variable) -> str:
+    """Return which of the definitions of its module a variable is, as the adapter hints; empty: it is data."""
+    kind = str(variable.get("presentationHint", {}).get("kind") or "")
+    return kind if kind in DEFINITIONS else ""
+
+
+def on_line(stop: Stop) -> set[str]:
+    """Return the names in the line of source where the program is."""
+    return set(_NAME.findall(_line(stop)))
+
+
+def around(stop: Stop) -> set[str]:
+    """Return the names in the lines of source that a stop shows."""
+    return set(_NAME.findall("\n".join(stop.source[1]))) if stop.source else set()
+
+
+def bare(name: str) -> str:
+    """Return a name without the signs that some languages and adapters put before it.
+
+    >>> bare("@queue"), bare("%self"), bare("'price'")
+    ('queue', 'self', 'price')
+    """
+    return name.strip("@$%&*:'\"")
+
+
+def _line(stop: Stop) -> str:
+    """Return the line of source where the program is."""
+    if stop.source is None or stop.top is None:
+        return ""
+    first, lines = stop.source
+    number = stop.top["line"] - first
+    return lines[number] if 0 <= number < len(lines) else ""
+
+
+def by_use(stop: Stop, changed: Collection[str] = ()) -> list[Variable]:
+    """Return the locals of a stop in the order in which they are likely to matter.
+
+    What was returned comes first, then what the line names, what the lines around it name, the arguments, what has `changed`.
+    """
+    return [variable for group in _groups(stop, changed) for variable in group]
+
+
+def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
+    """Return the locals by what speaks for them, for the last two groups nothing does; the last are definitions."""
+    line, lines, arguments = on_line(stop), around(stop), stop.arguments()
+    groups: list[list[Variable]] = [[] for _ in range(7)]
+    for variable in stop.locals():
+        name, plain, data = variable["name"], bare(variable["name"]), not definition(variable)
+        speaking = (
+            name.startswith("("), plain in line, data and plain in lines, data and name in arguments, data and name in changed, data,
+        )  # fmt: skip
+        groups[speaking.index(True) if any(speaking) else DEFINED].append(variable)
+    return groups
+
+
+def needed(stop: Stop) -> list[Variable]:
+    """Return the locals that the lines of source use, those of the line first, and the arguments."""
+    return [variable for group in _groups(stop, ())[: UNUSED - 1] for variable in group]
+
+
+AROUND, UNUSED, DEFINED = 2, 5, 6
+"""Groups of locals: what the lines around name, what nothing speaks for, and what of that are definitions."""
+MOST = 20
+"""Locals that are shown."""
+FEW = 10
+"""Locals that are all shown, whether anything speaks for them or not."""
+LEAST = 4
+"""Locals that are shown of more than those, whatever speaks for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is shown of the locals of a stop, and how many are not: such as hold data, and definitions by their kind."""
+
+    shown: list[Variable]
+    left: int
+    definitions: Counter[str]
+
+
+def chosen(stop: Stop, changed: Collection[str]) -> Choice:
+    """Choose the locals to show: those that matter, and where there are few all of them."""
+    *data, defined = _groups(stop, changed)
+    count = sum(map(len, data))
+    others = count - len(data[AROUND]) - len(data[UNUSED])
+    # Where a line nearby names dozens, the arguments are not lost behind them.
+    data[AROUND][MOST - min(others, MOST) :] = []
+    matter = sum(map(len, data[:UNUSED]))
+    if count > FEW and stop.source is not None:
+        data[UNUSED][max(LEAST - matter, 0) :] = []
+    shown = [variable for group in data for variable in group][:MOST]
+    return Choice(shown, count - len(shown), Counter(map(definition, defined)))
+
+
+def arrived(stop: Stop, frame_id: int) -> bool:
+    """Whether the locals of a frame were fetched; a frame may have none."""
+    if stop.set_aside is not None:
+        return True
+    wanted = (scope["variablesReference"] for scope in stop.local_scopes(frame_id))
+    return frame_id in stop.scopes and all(reference in stop.variables for reference in wanted)

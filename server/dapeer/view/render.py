@@ -1,0 +1,213 @@
+"""Snapshots and lists as short text for a model or a person to read. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.mirror.frames import Frames
+from dapeer.mirror.places import Place
+from dapeer.text.fitting import fitted, shortened
+from dapeer.view.snapshot import KILLED, Snapshot
+from dapeer.view.stacks import relative
+
+
+def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
+    """Return one look at a session as text; nothing of it is missing in the text but the number of the `only` session."""
+    head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
+    parts = [
+        head(view, project, _which(view, only=only)),
+        view.get("source", ""),
+        _stack(view, project),
+        _section("Locals", assignments(view.get("locals", {}))),
+        _section(_changed(view), changes(view.get("changed", {}), view.get("locals", {}))),
+        *(f"Returned from {each}" for each in [view.get("returned", "")] if each),
+        _section("Values", values(view)),
+        _section("Threads", view.get("threads", ())),
+        _section("Tasks", view.get("tasks", ())),
+        _section("Log points", view.get("logged", ())),
+        _output(view),
+        *(f"{state.capitalize()}: {', '.join(places)}" for state, places in _breakpoints(view)),
+        *(f"({note})" for note in view.get("notes", ())),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _stack(view: Snapshot, project: Path) -> str:
+    """Return the stack; in brackets are ids of frames.
+
+    The file and the frame that the first line of the snapshot names are not told again: `main :36` is in that file.
+    """
+    path = relative(view.get("file", ""), project)
+    lines = list(view.get("stack", ()))
+    called = lines[:1] == [f"{view.get('function')} {path}:{view.get('line')}"]
+    lines = [line.replace(f" {path}:", " :") for line in lines[called:]]
+    ids = any(line.endswith("]") for line in lines)
+    return _section(f"{'Called by' if called else 'Stack'}{' [id]' if ids else ''}", lines)
+
+
+def _changed(view: Snapshot) -> str:
+    return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
+
+
+def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:
+    return view.get("breakpoints", {}).items()
+
+
+def _stopped(view: Snapshot, project: Path, which: str) -> str:
+    place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
+    why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
+    head = f"Stopped ({why}){place}{which}"
+    return f"{head}\n{view['exception']}" if "exception" in view else head
+
+
+def _ended(view: Snapshot, project: Path, which: str) -> str:
+    cause = view.get("cause", "")
+    unknown = "" if cause.startswith(KILLED) else "exit code unknown"
+    code = f"exit code {view['exit_code']}" if "exit_code" in view else unknown
+    if cause.startswith("ended by") and "exit_code" not in view:
+        return f"E{cause[1:]}{which}"
+    head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''}{which}"
+    if "file" not in view:
+        return head
+    said = f": {view['exception']}" if "exception" in view else ""
+    return f"{head}\nError{location(view['file'], view.get('line'), '', project)}{said}"
+
+
+def _running(view: Snapshot, project: Path, which: str) -> str:  # noqa: ARG001
+    if view.get("pausing"):
+        return (
+            f"Not stopped yet{which}: its threads are blocked. The pause is pending: it stops the program as soon as one "
+            "runs on, and dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace tell where they are."
+        )
+    return (
+        f"Still {view['state']}{which}. "
+        "Wait on with dap_wait_until_paused, or stop it with dap_pause."
+    )
+
+
+def _which(view: Snapshot, *, only: bool) -> str:
+    """Return which session and thread a snapshot is of."""
+    told = [] if only else [f"session {view['session_id']}"]
+    told += [f"child of {view['parent']}"] if "parent" in view else []
+    told += [f"thread {view.get('thread_id')}"] if view.get("other_thread") else []
+    return f" [{', '.join(told)}]" if told else ""
+
+
+def location(path: str, line: int | None, function: str, project: Path) -> str:
+    """Return ` at file:line in function`, as far as it is known.
+
+    >>> location("/p/a.py", 3, "f", Path("/p"))
+    ' at a.py:3 in f'
+    """
+    place = f" at {relative(path, project)}:{line}" if path else ""
+    return place + (f" in {function}" if function else "")
+
+
+def place(each: Place, frames: Frames, project: Path) -> str:
+    """Return where a thread or task is: in the user's innermost frame, and what that one has called."""
+    if not each.frames:
+        return ""
+    top = each.frames[0]
+    frame = frames.foremost(each.frames) or top
+    path = str(frame.get("source", {}).get("path") or "")
+    path = path if frames.is_users(frame) else frames.short(path)
+    inside = f", inside {shortened(top['name'], NAME)}" if top is not frame else ""
+    return location(path, frame["line"], shortened(frame["name"], NAME), project) + inside
+
+
+NAME = 80
+"""Characters of a function's name."""
+
+
+def assignments(values: Mapping[str, str]) -> list[str]:
+    """Return `name = value` lines."""
+    return [f"{name} = {value}" for name, value in values.items()]
+
+
+def changes(changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()) -> list[str]:
+    """Return `name: before → after` lines; what is new has no value where it is `shown` beside.
+
+    >>> changes({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
+    ['a: 1 → 2', 'b: new', 'c = 4 (new)']
+    """
+    return [
+        f"{name}: {old} → {new}"
+        if old is not None
+        else f"{name}: new"
+        if name in shown
+        else f"{name} = {new}{_new(name)}"
+        for name, (old, new) in changed.items()
+    ]
+
+
+def _new(name: str) -> str:
+    # What was returned is always new.
+    return "" if name.startswith("(") else " (new)"
+
+
+def values(view: Snapshot) -> list[str]:
+    """Return a line for each expression that was evaluated, or could not be."""
+    failed = [f"{expression}: {why}" for expression, why in view.get("failed", {}).items()]
+    return assignments(view.get("values", {})) + failed
+
+
+def breakpoint_line(wanted: SourceBreakpoint, made: Breakpoint | None, text: str) -> str:
+    """Return a breakpoint as one line: where it is, what it does, what the adapter made of it."""
+    line = wanted["line"]
+    state = breakpoint_state(made)
+    actual = made.get("line") if made else None
+    moved = f", moved to line {actual}" if actual not in (None, line) else ""
+    said = made.get("message") if made else None
+    message = f": {said}" if said else ""
+    options = [f"{label} {wanted[key]}" for key, label in _OPTIONS if key in wanted]
+    extra = f" ({'; '.join(options)})" if options else ""
+    return f"{line} {state}{moved}{message}{extra}" + (f" | {text.strip()}" if text.strip() else "")
+
+
+_OPTIONS = (("condition", "if"), ("hitCondition", "hits"), ("logMessage", "logs"))
+
+
+def breakpoint_state(made: Breakpoint | None) -> str:
+    """Return verified, pending or rejected; waiting while no session has been told.
+
+    An adapter that says "not verified" without a reason will often verify when the code is loaded.
+    """
+    if made is None:
+        return "waiting for a session"
+    if made.get("verified"):
+        return "verified"
+    return "rejected" if made.get("message") and not _is_pending(made) else "pending"
+
+
+_PENDING = ("pending", "unbound", "provisional", "locations: 0")
+"""What adapters say without `reason`, which is new in DAP."""
+
+
+def _is_pending(made: Breakpoint) -> bool:
+    said = str(made.get("message")).lower()
+    return made.get("reason") == "pending" or any(word in said for word in _PENDING)
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"{title}:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _output(view: Snapshot) -> str:
+    printed = view.get("output", "")
+    return (
+        "Output:\n"
+        + "".join(f"  {line}" for line in printed.splitlines(keepends=True)).rstrip("\n")
+        if printed
+        else ""
+    )
+
+
+def value(text: str, limit: int, hint: str) -> str:
+    """Cut one long value and say how to see more.
+
+    >>> value("abc", 10, "ask again")
+    'abc'
+    """
+    return text if len(text) <= limit else f"{fitted(text, limit)}\n({hint})"

@@ -1,0 +1,62 @@
+"""The function that has returned to the place of a stop, as far as the stops before tell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.stops import Stop
+from dapeer.text.fitting import fitted
+from dapeer.view.relevance import chosen
+
+MOST = 4
+"""Locals of a function that has returned that are told."""
+VALUE = 50
+"""Characters of each."""
+
+
+def last_of_returned(stops: Iterable[Stop], now: Stop) -> str:
+    """Return the function that the program has left since the stop before, and its locals there; empty: none that is known."""
+    last = returned(stops, now)
+    if last is None or last.top is None or last.number != now.number - 1:
+        return ""
+    found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]
+    values = [f"{each['name']} = {fitted(one_line(each['value']), VALUE)}" for each in found[:MOST]]
+    more = ", …" if len(found) > MOST else ""
+    told = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
+    return f"{last.top['name']}{told}"
+
+
+def one_line(value: str) -> str:
+    """Return a value without the line ends that only lay it out."""
+    return " ".join(value.split()) if "\n" in value else value
+
+
+def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
+    """Return the last stop in a function that the function of this stop had called, and that has returned since.
+
+    `stops` are those of the session, the oldest first. None: the program was not in such a function when
+    it stopped last outside of this one.
+    """
+    earlier = (s for s in reversed(list(stops)) if s.number < now.number and _comparable(s, now))
+    last = next((s for s in earlier if _depth(s) != _depth(now)), None)
+    if last is None or _depth(last) < _depth(now) or now.top is None:
+        return None
+    frames = last.frames[last.thread_id]
+    caller = (last.front or 0) + _depth(last) - _depth(now)
+    here = caller < len(frames) and _function(frames[caller]) == _function(now.top)
+    return last if here else None
+
+
+def _comparable(one: Stop, other: Stop) -> bool:
+    return one.thread_id == other.thread_id and one.top is not None
+
+
+def _depth(stop: Stop) -> int:
+    """Return how many frames there are from the one that is looked at to the outermost."""
+    frames = stop.frames.get(stop.thread_id, ())
+    return stop.total_frames.get(stop.thread_id, len(frames)) - (stop.front or 0)
+
+
+def _function(frame: StackFrame) -> tuple[object, ...]:
+    return frame["name"], frame.get("source", {}).get("path")

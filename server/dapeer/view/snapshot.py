@@ -1,0 +1,327 @@
+"""What a person would look at when a program stops, runs on or ends, as bounded data. Pure.
+
+The same data is the structured result of a tool and, rendered, its text: one cannot say more than
+the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NotRequired, cast
+
+# Until Python 3.12 pydantic makes no schema of typing's own.
+from typing_extensions import TypedDict
+
+from dapeer.dap.types import ExceptionDetails, StackFrame
+from dapeer.mirror.failures import Failure
+from dapeer.mirror.logged import Message
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.output import squeezed
+from dapeer.mirror.stops import Stop
+from dapeer.text.excerpt import dedented
+from dapeer.text.fitting import shortened
+from dapeer.view import stacks
+from dapeer.view.activations import compared
+from dapeer.view.returns import last_of_returned
+from dapeer.view.stacks import frame_path, relative
+from dapeer.view.variables import VALUE, changes_in, locals_of, one_line
+
+OUTPUT_LINES = 10
+OUTPUT = 600
+"""Characters of new output."""
+SOURCE_AROUND = 3
+"""Lines of source shown before and after the place."""
+SOURCE_LINE = 160
+EXCEPTION = 600
+KILLED = "killed by "
+"""How the cause of an end begins where a signal was it. What its adapter tells as an exit code is none."""
+
+
+class Snapshot(TypedDict):
+    """One look at a session. Lines are 1-based; `file` is absolute, other paths relative to the project."""
+
+    session_id: int
+    state: str
+    parent: NotRequired[int]
+    stop: NotRequired[int]
+    reason: NotRequired[str]
+    description: NotRequired[str]
+    thread_id: NotRequired[int]
+    other_thread: NotRequired[bool]
+    """It is not the first one of the program."""
+    file: NotRequired[str]
+    line: NotRequired[int]
+    function: NotRequired[str]
+    exception: NotRequired[str]
+    source: NotRequired[str]
+    stack: NotRequired[list[str]]
+    locals: NotRequired[dict[str, str]]
+    changed: NotRequired[dict[str, list[str | None]]]
+    returned: NotRequired[str]
+    """The function that the program has left since the stop before, and its locals there."""
+    perhaps_another_call: NotRequired[bool]
+    """What is told as changed was perhaps so in another call of the function."""
+    values: NotRequired[dict[str, str]]
+    """By expression what it is at this stop, where a caller has asked for it."""
+    failed: NotRequired[dict[str, str]]
+    """By expression why it could not be evaluated."""
+    output: NotRequired[str]
+    logged: NotRequired[list[str]]
+    """What log points have said: place, number of the message, text."""
+    exit_code: NotRequired[int]
+    cause: NotRequired[str]
+    pausing: NotRequired[bool]
+    """A pause was asked for, and has not stopped the program yet."""
+    threads: NotRequired[list[str]]
+    """Where the threads are of a program that runs."""
+    tasks: NotRequired[list[str]]
+    breakpoints: NotRequired[dict[str, list[str]]]
+    """By state those that did not become what was asked for: rejected, moved, pending, stops anyway, never bound, not hit."""
+    notes: NotRequired[list[str]]
+
+
+class Summary(TypedDict):
+    """One line of facts about a session."""
+
+    session_id: int
+    name: str
+    type: str
+    state: str
+    reason: NotRequired[str]
+    file: NotRequired[str]
+    line: NotRequired[int]
+    function: NotRequired[str]
+    exit_code: NotRequired[int]
+    cause: NotRequired[str]
+    feed: NotRequired[str]
+    """It is a session of a Neovim: how it reaches us, `tap` or `listeners`."""
+    neovim_id: NotRequired[int]
+    """Which of several Neovims it is."""
+    interpreter: NotRequired[str]
+    """What runs the program, where that is a choice."""
+    parent: NotRequired[int]
+    """The session that it is a child of."""
+    stale: NotRequired[str]
+    """Why what is told may be old."""
+    problem: NotRequired[str]
+    """What of the adapter's messages could not be taken in."""
+
+
+def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
+    """Return what a stop looks like: place, source, stack, locals, changes, new output."""
+    notes: list[str] = [stop.outdated_source] if stop.outdated_source else []
+    if stop.output_flows:
+        notes.append("more output is arriving: dap_program_output wait_ms=5000")
+    comparison = compared(mirror.history, stop)
+    changed, notes = comparison.changes, [*notes, *comparison.notes]
+    until = mirror.history.output_end(stop)
+    optional = Snapshot(
+        session_id=session_id,
+        state="stopped",
+        stop=stop.number,
+        reason=stop.reason,
+        description=shortened(_description(stop), EXCEPTION),
+        thread_id=stop.thread_id,
+        **_place(stop.top),
+        exception=shortened(exception_text(stop), EXCEPTION),
+        source=_source(stop),
+        stack=stacks.shown(stop, mirror.frames, project),
+        locals=locals_of(stop, changed, notes),
+        changed=changes_in(changed, notes),
+        returned=last_of_returned(mirror.history, stop),
+        output=new_output(session_id, mirror, stop.output_start, until, notes),
+        logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
+        notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
+    )
+    if stop.thread_id != next(iter(mirror.threads), 1):
+        optional["other_thread"] = True
+    if comparison.perhaps_another:
+        optional["perhaps_another_call"] = True
+    # What is empty is left out: a model reads every byte. That there are no locals is a fact.
+    kept = {k: v for k, v in optional.items() if v not in _EMPTY or k in {"stack", "locals"}}
+    return cast("Snapshot", kept)
+
+
+_EMPTY: tuple[object, ...] = ("", [], {})
+
+
+class Place(TypedDict, total=False):
+    """Where a frame is."""
+
+    file: str
+    line: int
+    function: str
+
+
+def _place(frame: StackFrame | None) -> Place:
+    if frame is None:
+        return Place()
+    return Place(
+        file=frame_path(frame), line=frame["line"], function=shortened(frame["name"], VALUE)
+    )
+
+
+def _source(stop: Stop) -> str:
+    mark = stop.top["line"] if stop.top else None
+    if stop.source is None:
+        return ""
+    first, lines = stop.source
+    return numbered(first, dedented(lines), mark=mark)
+
+
+def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
+    """Return what a running session looks like: what it has printed since cursor `since`."""
+    snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
+    if mirror.pausing:
+        snapshot["pausing"] = True
+    return _with_output(snapshot, mirror, project, since)
+
+
+def ended(
+    session_id: int,
+    mirror: Mirror,
+    since: int,
+    cause: str | None,
+    project: Path,
+    *,
+    by_us: bool = False,
+    error: re.Match[str] | None = None,
+) -> Snapshot:
+    """Return how a session ended: exit code (which means nothing when it ended `by_us` or was killed), why, what it printed since cursor `since`, what failed.
+
+    `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
+    """
+    snapshot = Snapshot(session_id=session_id, state="ended")
+    if mirror.exit_code is not None and not by_us and not (cause or "").startswith(KILLED):
+        snapshot["exit_code"] = mirror.exit_code
+    if cause:
+        snapshot["cause"] = cause
+    if error is not None and mirror.exit_code != 0:
+        _add_error(snapshot, error, project)
+    _with_output(snapshot, mirror, project, since)
+    if failed := [_failure(failure, project) for failure in mirror.failures]:
+        snapshot["notes"] = [*snapshot.get("notes", ()), *failed]
+    return snapshot
+
+
+def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
+    """Tell where an error was that the program has printed, and what it says."""
+    found = error.groupdict()
+    snapshot["file"], snapshot["line"] = f"{project / found['file']}", int(found["line"])
+    if found.get("error"):
+        snapshot["exception"] = shortened(found["error"], EXCEPTION)
+
+
+def _failure(failure: Failure, project: Path) -> str:
+    """Return what could not be evaluated, how often, where and why, as one line."""
+    times = "" if failure.count == 1 else f" {failure.count} times"
+    place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
+    named = f" `{shortened(failure.expression, VALUE)}`" if failure.expression else ""
+    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE)}"
+
+
+def new_output(
+    session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
+) -> str:
+    """Return the last lines printed between two cursors (None: now), and note what is left out."""
+    log = mirror.output
+    end = log.end if until is None else until
+    pieces = [each for each in log.between(since, end) if each.category != "log"]
+    # A loop may have printed millions of characters: only the end of them is looked at.
+    shown = last_lines("".join(each.text for each in pieces[-OUTPUT:]))
+    left = sum(len(each.text) for each in pieces) - len(shown)
+    if left > 0:
+        more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
+        notes.append(f"{left} more characters of output: {more}")
+    return squeezed(_COLOUR.sub("", shown))
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""A model reads no colours; `dap_program_output` tells what was printed as it was."""
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines for which there is room, whole but for one that is longer than that."""
+    *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
+    cut = text[-OUTPUT:]
+    begun = len(text) > OUTPUT and text[-OUTPUT - 1] != "\n" and len(last) < OUTPUT
+    whole = cut.partition("\n")[2] if begun else cut
+    return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
+
+
+def _whose(session_id: int) -> str:
+    """Return what an argument of a hint is, where there are others beside the first session."""
+    return f" session_id={session_id}" if session_id > 1 else ""
+
+
+def _logged(
+    session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
+) -> list[str]:
+    """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
+    end = mirror.output.end if until is None else until
+    messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
+    if left:
+        more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
+        notes.append(f"{left} more messages of log points: {more}{_whose(session_id)}")
+    return list(_messages(messages, project))
+
+
+def _messages(messages: Sequence[Message], project: Path) -> Iterator[str]:
+    """Yield a line for each message; a place stands for those that follow, too."""
+    for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
+        said = [f"#{each.number} {one_line(each.text)}" for each in group]
+        yield f"{relative(place[0], project)}:{place[1]} {said[0]}"
+        yield from said[1:]
+
+
+def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
+    """Return source lines with their numbers, and an arrow at line `mark`.
+
+    >>> print(numbered(9, ["a", "b"], mark=10))
+       9 a
+    → 10 b
+    """
+    width = len(str(first + len(lines) - 1))
+    return "\n".join(
+        f"{'→' if number == mark else ' '} {number:>{width}} {shortened(line, SOURCE_LINE)}".rstrip()
+        for number, line in enumerate(lines, first)
+    )
+
+
+def exception_text(stop: Stop) -> str:
+    """Return the exception that a stop is about: its type and message; empty when there is none."""
+    if stop.exception is None:
+        return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
+    details = cast("ExceptionDetails", stop.exception.get("details") or {})
+    name = str(details.get("typeName") or stop.exception.get("exceptionId") or "")
+    message = str(details.get("message") or stop.exception.get("description") or "")
+    # lldb's exceptionId of "signal SIGSEGV" is "signal".
+    said = message.lower().startswith(name.lower())
+    return f"{name}: {message}" if name and message and not said else message or name
+
+
+def _description(stop: Stop) -> str:
+    """Return the adapter's description where it says more than the reason and the exception."""
+    if stop.signal or stop.raised:
+        return stop.signal
+    # js-debug's "Paused on debugger statement" comes with the reason "pause", which nobody has asked for.
+    description = str(stop.body.get("description") or "")
+    description = description.removeprefix("Paused").removeprefix(" on ")
+    told = f"{stop.reason} {exception_text(stop)}".lower()
+    known = description.lower() in told or stop.reason.lower() in description.lower()
+    return "" if known else description
+
+
+def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:
+    notes: list[str] = []
+    printed = new_output(snapshot["session_id"], mirror, since, None, notes)
+    if printed:
+        snapshot["output"] = printed
+    if logged := _logged(snapshot["session_id"], mirror, project, since, None, notes):
+        snapshot["logged"] = logged
+    if notes:
+        snapshot["notes"] = notes
+    return snapshot

@@ -1,0 +1,113 @@
+"""Which frames of a stack are shown, as lines: the innermost, the outermost of the user's, and how many lie between. Pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dapeer.dap.types import StackFrame
+from dapeer.mirror.frames import Frames, Run, count
+from dapeer.mirror.stops import Stop
+from dapeer.text.fitting import shortened
+
+ROWS = 5
+"""Lines of a stack in a snapshot that are not its outermost frame or a label."""
+
+FOLDED = 3
+"""Frames of a library, or of a function that calls itself, from which on they are one line."""
+NAME = 120
+"""Characters of the name of a function."""
+
+
+def frame_path(frame: StackFrame) -> str:
+    """Return the file of a frame, empty when the adapter knows none."""
+    return str(frame.get("source", {}).get("path") or "")
+
+
+def relative(path: str, project: Path) -> str:
+    """Return a path as a person in the project would write it.
+
+    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
+    'src/a.py'
+    """
+    return path.removeprefix(f"{project}{os.sep}")
+
+
+def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
+    """Return one frame as one line: function, file (`path`, if that is given) and line."""
+    path = path or frame_path(frame) or str(frame.get("source", {}).get("name") or "")
+    name = shortened(frame["name"], NAME)
+    return f"{name} {relative(path, project)}:{frame['line']}" if path else name
+
+
+class Row(NamedTuple):
+    """A line of a stack."""
+
+    first: int
+    """Number of its first frame; the innermost is 0."""
+    run: Run
+
+    @property
+    def end(self) -> int:
+        """Number of the frame behind it."""
+        return self.first + len(self.run.frames)
+
+
+def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Iterator[Row]:
+    """Yield the lines of a stack whose first frame has the number `first`."""
+    for run in whose.runs(frames):
+        yield Row(first, run)
+        first += len(run.frames)
+
+
+def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[Row]:
+    """Yield the lines of a stack; the innermost frames are one each where somebody has come to see them, whose ever they are."""
+    users = whose.foremost(frames)
+    seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
+    yield from (Row(number, Run((), [frame])) for number, frame in enumerate(frames[:seen]))
+    for row in numbered(frames[seen:], whose, seen):
+        if row.run.owners or len(row.run.frames) >= FOLDED:
+            yield row
+        else:
+            numbers = range(row.first, row.end)
+            yield from (Row(number, Run((), [frames[number]])) for number in numbers)
+
+
+def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
+    """Return the stack of the thread that stopped, each frame but the one to look at first with its frame_id."""
+    frames = stop.frames.get(stop.thread_id, [])
+    if not frames:
+        return []
+    rows = list(_rows(stop, frames, whose))
+    total = stop.total_frames.get(stop.thread_id)
+    # What lies between the user's frames is told, but takes no room from them.
+    real = [n for n, row in enumerate(rows) if not row.run.is_label and not row.run.owners]
+    if total == len(frames) and len(real) <= ROWS + 2:
+        # What would be counted is one line at most.
+        return [_line(stop, row, whose, project) for row in rows]
+    head = rows[: real[ROWS - 1] + 1] if len(real) > ROWS else rows
+    end = head[-1].end if head else 0
+    outermost = stop.outermost
+    beyond = outermost is not None and outermost not in frames[:end]
+    left = None if total is None else total - len(frames) + count(frames[end:]) - beyond
+    lines = [_line(stop, row, whose, project) for row in head]
+    if left != 0:
+        lines.append(f"… {left or ''} more: dap_stacktrace start_frame={end}".replace("  ", " "))
+    if beyond and outermost is not None:
+        lines.append(_line(stop, Row(end, Run((), [outermost])), whose, project))
+    return lines
+
+
+def _line(stop: Stop, row: Row, whose: Frames, project: Path) -> str:
+    frame, number = row.run.frames[0], len(row.run.frames)
+    if row.run.is_label:
+        return f"({shortened(frame['name'], NAME)})"
+    path = frame_path(frame) if whose.is_users(frame) else whose.short(frame_path(frame))
+    line = frame_line(frame, project, path)
+    if row.run.owners and number > 1:
+        return row.run.of() if row.first else f"{row.run.of()}: {line} …"
+    times = f" ({number} times)" if number > 1 else ""
+    known = stop.settled or frame is stop.top
+    return line + times + ("" if known else f" [{stop.handle('frame_id', frame['id'])}]")

@@ -1,0 +1,80 @@
+"""The variables of a stop as a person would look at them: which of them, each in one short line, and what has changed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from dapeer.dap.types import Variable
+from dapeer.mirror.stops import Stop
+from dapeer.text.fitting import differences, fitted, rows, shortened
+from dapeer.view.relevance import DEFINITIONS, around, arrived, chosen
+
+VALUE = 120
+"""Characters of one value."""
+CHANGES = 8
+
+
+def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[str, str]:
+    """Return the locals to show, and note how many are not, and why."""
+    choice = chosen(stop, changed)
+    if stop.withheld:
+        notes.append(f"no locals: {shortened(stop.withheld, VALUE)}")
+    elif stop.top is not None and not arrived(stop, stop.top["id"]):
+        notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
+    if choice.left:
+        notes.append(f"{_counted(choice.left, 'more local')}: dap_variables")
+    if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
+        notes.append(f"also {', '.join(kinds)}: dap_variables")
+    return _listed([Variable({**v, "value": stop.shown(v)}) for v in choice.shown], around(stop))
+
+
+def _counted(number: int, what: str) -> str:
+    plural = "es" if what.endswith("s") else "s"
+    return f"{number} {what}{plural if number > 1 else ''}"
+
+
+def changes_in(
+    changed: Mapping[str, tuple[str | None, str]], notes: list[str]
+) -> dict[str, list[str | None]]:
+    """Return what was before and what is now: of an object the members that differ, where they can be told."""
+    if len(changed) > CHANGES:
+        notes.append(f"{len(changed) - CHANGES} more changed: dap_variables")
+    told: dict[str, list[str | None]] = {}
+    for name, (old, new) in list(changed.items())[:CHANGES]:
+        parts = {} if old is None else differences(_ADDRESS.sub(")", old), _ADDRESS.sub(")", new))
+        of_members = {f"{name}.{member}": pair for member, pair in parts.items()}
+        for each, (before, now) in (of_members or {name: (old, new)}).items():
+            told[each] = [None if before is None else one_line(before), one_line(now)]
+    return told
+
+
+def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
+    """Return names and fitted values, of each the members that are `used` first; a name that hides another of its kind keeps both."""
+    values: dict[str, str] = {}
+    for variable in variables:
+        name = variable["name"]
+        while name in values:
+            name += "'"
+        values[name] = one_line(variable["value"], used)
+    return values
+
+
+def one_line(value: str, used: Collection[str] = ()) -> str:
+    r"""Return a value as one short line; the line ends of a string are escaped, others only lay it out.
+
+    >>> one_line("(2,) a int64\n0  1\n1  2")
+    '(2,) a int64 | 0 1 | 1 2'
+    >>> one_line("Cart(total=3) at 0x7fcedb7f1190")
+    'Cart(total=3)'
+    """
+    if "\n" not in value:
+        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE, used)
+    lines = [" ".join(line.split()) for line in value.split("\n")]
+    return rows(lines, VALUE) if value.startswith("(") else fitted(" ".join(lines), VALUE)
+
+
+_ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")
+"""Where an object lies in memory, behind what it holds."""
+_ZEROS = re.compile(r"\b0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])")
+"""The beginning of an address that is written in full."""
