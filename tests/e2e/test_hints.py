@@ -97,3 +97,16 @@ async def test_a_statement_tells_the_context_that_runs_it() -> None:
         assert "context=repl" not in await refusal(c, "dap_evaluate", expression="nowhere")
         wrong = await call(c, "dap_evaluate", expression="value = = 3", context="repl")
         assert "context=repl" not in text(wrong)
+
+
+async def test_a_file_of_tests_that_ran_as_a_program_tells_how_its_tests_run(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "test_cart.py"
+    path.write_text("def test_total():\n    assert 1 == 2\n", encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program=str(path), **HERE)
+        assert said.startswith("Ended, exit code 0\n")
+        assert "program=FILE:: runs the tests of a file" in said
+        said = await read(c, "dap_run", program=f"{path}::", **HERE)
+        assert said.startswith("Stopped (exception) at test_cart.py:2")

@@ -104,7 +104,8 @@ class Plan:
         )
         hint = functools.partial(advise, self.definition.hints, self.inputs)
         missing = self.tests.missing if self.tests else None
-        return Advice(hint, None if python is None else str(python), missing)
+        program = str(self.inputs.get("program") or "") if self.launched else ""
+        return Advice(hint, None if python is None else str(python), missing, program)
 
     def title(self) -> str:
         """Name the session after what it debugs, unless it was given a name."""

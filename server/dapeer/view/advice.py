@@ -29,10 +29,15 @@ class Advice:
         hint: Hint = no_hint,
         interpreter: str | None = None,
         missing: Callable[[str], str | None] | None = None,
+        program: str = "",
     ) -> None:
-        """`missing` returns why a program has done nothing, if what it has printed says that it has not."""
+        """`missing` returns why a program has done nothing, if what it has printed says that it has not.
+
+        `program` is its path, where it has one.
+        """
         self._hint = hint
         self._missing = missing
+        self._program = program
         self._told: set[str] = set()
         self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
         """What runs the program, where that is a choice."""
@@ -69,12 +74,17 @@ class Advice:
         if self._missing and view["state"] == "ended" and "cause" not in view:
             why = self._missing(log.read().text)
             view = view if why is None else {**view, "cause": why}
-        printed = view.get("output", "") if view.get("exit_code") else ""
-        hint = self._hint("exception", view.get("exception", "") or printed)
+        hint = self._of_end(view, log)
         if hint is None or hint in self._told:
             return view
         self._told.add(hint)
         return {**view, "notes": [*view.get("notes", ()), hint]}
+
+    def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
+        if view.get("exit_code") == 0 and not log.end and self._program:
+            return self._hint("silence", self._program)
+        printed = view.get("output", "") if view.get("exit_code") else ""
+        return self._hint("exception", view.get("exception", "") or printed)
 
     def _of_breakpoint(self, made: Body) -> Body:
         said = self._hint("breakpoint", str(made["message"])) if made.get("message") else None

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from dapeer.adapters.definition.placeholders import UNSET, fill
 from dapeer.adapters.definition.table import Table
 
-PLACES = ("exception", "evaluate", "breakpoint", "output")
+PLACES = ("exception", "evaluate", "breakpoint", "output", "silence")
 """An exception that stops the program or that it ends with, a failed evaluation (not in the context
 `repl`): the hint follows it. An adapter's message on a breakpoint, or among the output: the hint stands
-in its place."""
+in its place. The path of a program that has ended well and has printed nothing: the hint follows its end."""
 
 
 @dataclass(frozen=True, slots=True)

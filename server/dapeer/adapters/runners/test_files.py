@@ -32,7 +32,9 @@ def as_program(
     """
     program, module = inputs.get("program"), inputs.get("module")
     if program is not None and node_id(str(program))[1]:
-        runner, asked, name = "auto", [program], Path(str(program)).name
+        # With nothing behind the mark it is the whole file.
+        node = str(program).removesuffix("::")
+        runner, asked, name = "auto", [node], Path(node).name
     elif (how := "program" if module is None else "module") and _runs_tests(tests, inputs, how):
         target = str(inputs[how])
         runner, asked, name = how, [target], Path(target).name
