@@ -23,6 +23,47 @@ from tests.programs import program
 QUICKACK = (socket.IPPROTO_TCP, getattr(socket, "TCP_QUICKACK", 0))
 ADAPTER = f"{own_values()['launchers']}/debugpy_adapter.py"
 LAUNCHER = f"{own_values()['launchers']}/debugpy_launcher.py"
+WAITS = """
+import importlib, sys, threading
+from types import SimpleNamespace
+
+sys.path.insert(0, sys.argv[1])
+importlib.import_module("debugpy._vendored.force_pydevd")
+import pydevd
+from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+from _pydevd_bundle.pydevd_constants import STATE_RUN, STATE_SUSPEND, get_current_thread_id
+
+if sys.argv[2] == "ours":
+    importlib.import_module("in_debuggee.dapeer_commands").improve(prints=True)
+debugger = pydevd.PyDB(set_as_global=False)
+debugger.writer = SimpleNamespace(add_command=lambda command: None)
+thread = threading.current_thread()
+info = set_additional_thread_info(thread)
+info.pydev_state = STATE_SUSPEND
+us = get_current_thread_id(thread)
+queue, event = debugger.get_internal_queue_and_event(us)
+waits = []
+
+class Command:
+    def can_be_executed_by(self, thread_id):
+        return True
+
+    def do_it(self, debugger):
+        if queue.empty():
+            info.pydev_state = STATE_RUN
+
+def wait(seconds, stock=event.wait):
+    if not event.is_set() and not queue.empty():
+        waits.append(queue.qsize())
+    return stock(seconds)
+
+event.wait = wait
+for _ in range(3):
+    debugger.post_internal_command(Command(), us)
+debugger._do_wait_suspend(thread, sys._getframe(), "line", None, "trace", [], None)
+print(waits)
+"""
+"""A thread that pydevd suspends gets three commands; prints how many were queued each time that it waited all the same."""
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="needs Linux")
@@ -140,3 +181,20 @@ async def test_a_program_knows_nothing_of_the_launcher() -> None:
         assert {frame["file"] for frame in frames} == {str(p.source)}
         seen = "__import__('sys').argv + __import__('sys').path[:1]"
         assert await evaluate(c, seen) == f"['{p}', '{p.source.parent}']"
+
+
+@pytest.mark.parametrize(
+    ("whose", "waits"),
+    [
+        ("ours", "[]"),
+        # Once this fails, debugpy does it by itself, and `dapeer_commands` can go.
+        ("stock", "[1]"),
+    ],
+)
+def test_a_stopped_thread_does_all_that_is_queued_before_it_waits(whose: str, waits: str) -> None:
+    launchers = str(own_values()["launchers"])
+    command = [sys.executable, "-Xfrozen_modules=off", "-c", WAITS, launchers]
+    done = subprocess.run(
+        [*command, whose], capture_output=True, text=True, check=True, timeout=LIMIT
+    )
+    assert done.stdout.strip() == waits

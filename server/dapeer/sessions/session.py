@@ -117,7 +117,7 @@ class Session:
         self._why_over = why_over
         self._changed = changed
         self._waiters: Waiters = parent._waiters if parent else Waiters()  # noqa: SLF001 - its own kind
-        # A suspended thread of debugpy takes one command per 200 ms once two are queued.
+        # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
         self._evaluating = asyncio.Lock()
         if parent is not None:
             parent.children.append(self)

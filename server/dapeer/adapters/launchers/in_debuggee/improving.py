@@ -21,6 +21,7 @@ PARTS = (
     "dapeer_types",
     "dapeer_stacks",
     "dapeer_returned",
+    "dapeer_commands",
 )
 """Modules; no program has such a name, for pydevd steps into no file of that name."""
 HELPERS = (
