@@ -26,7 +26,7 @@ local function show(name, lines)
 end
 
 local function tell(sentence)
-  require('dapeer.person.attention').mention(sentence)
+  require('dapeer.person.waiting').mention(sentence)
 end
 
 -- One line when all is well; else all that helps to find out why.

@@ -199,8 +199,9 @@ function M.get()
   return options
 end
 
----Merge what a person gave into the options in force. What is wrong is left out, and reported once.
+---Merge what a person gave into the options in force. What is wrong is left out.
 ---@param given? dapeer.Options
+---@return string[] problems  that were not known before, a few words each
 function M.merge(given)
   if given ~= nil and type(given) ~= 'table' then
     given = { [tostring(given)] = true }
@@ -210,11 +211,9 @@ function M.merge(given)
   local fresh = vim.tbl_filter(function(problem)
     return not vim.tbl_contains(M.problems, problem)
   end, problems)
-  if #fresh > 0 then
-    table.sort(fresh)
-    vim.list_extend(M.problems, fresh)
-    require('dapeer.person.attention').warn('setup: ' .. table.concat(fresh, '; '))
-  end
+  table.sort(fresh)
+  vim.list_extend(M.problems, fresh)
+  return fresh
 end
 
 return M

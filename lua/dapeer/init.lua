@@ -18,10 +18,13 @@ local M = setmetatable({}, {
 ---@param options? dapeer.Options
 function M.setup(options)
   local config = require('dapeer.config')
-  config.merge(options)
+  local problems = config.merge(options)
+  if #problems > 0 then
+    require('dapeer.person.attention').warn('setup: ' .. table.concat(problems, '; '))
+  end
   options = type(options) == 'table' and options or {}
   local ok, problem = pcall(function()
-    require('dapeer.nvim_dap.hook').install()
+    require('dapeer.nvim_dap').install()
   end)
   if not ok then
     require('dapeer.person.attention').warn('cannot watch nvim-dap: ' .. problem)
@@ -45,7 +48,7 @@ end
 -- The registry is loaded only if somebody asks for tools; what it holds was made under the options of before.
 function M._set_up_tools(options)
   local custom = type(options.custom_tools) == 'table'
-  if not custom and next(require('dapeer.kept').table('registry')) == nil then
+  if not custom and not require('dapeer.kept').used('registry') then
     return
   end
   local registry = require('dapeer.registry')
@@ -62,7 +65,7 @@ end
 function M._set_up_opencode()
   if require('dapeer.config').get().integrations.opencode then
     require('dapeer.integrations.opencode').enable()
-  elseif require('dapeer.kept').table('opencode').enabled then
+  elseif require('dapeer.kept').used('opencode') then
     require('dapeer.integrations.opencode').disable()
   end
 end
@@ -100,7 +103,7 @@ end
 ---Whether the core runs or is on its way; `get_port()` tells whether it listens.
 ---@return boolean
 function M.is_running()
-  return require('dapeer.kept').table('life').wanted == true
+  return require('dapeer.kept').used('life') and require('dapeer.core.supervisor').is_running()
 end
 
 ---@return dapeer.Status
@@ -117,8 +120,7 @@ end
 ---The URL for MCP clients; nil until the core listens.
 ---@return string?
 function M.get_url()
-  local port = M.get_port()
-  return port and ('http://127.0.0.1:%d/mcp'):format(port)
+  return require('dapeer.core.supervisor').url()
 end
 
 ---What clients show as `Authorization: Bearer TOKEN`. Never put it on a command line: everybody

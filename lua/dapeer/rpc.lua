@@ -1,18 +1,19 @@
 --- The cores that are attached to this Neovim, and how they are told things.
 local M = {}
 
----Counts changes of what is said between core and plugin.
-M.VERSION = 1
-
 ---@class dapeer.Core
 ---@field channel integer the RPC channel of the core
 ---@field tap? string path of the socket that takes the sessions' messages
 ---@field secret? string what a connection to that socket must say first
 ---@field company? string[] the assistants that are connected to it
+---@field left? fun(channel: integer) called once when it has gone
 ---@field line? uv.uv_pipe_t ends when the core does, in whatever way
 
 ---@type table<integer, dapeer.Core> by channel
-local cores = require('dapeer.kept').table('cores')
+local cores = require('dapeer.kept').part('cores')
+
+---@type table<string, table>  by kind
+local published = require('dapeer.kept').part('published')
 
 ---Unix seconds.
 ---@return number
@@ -22,7 +23,7 @@ function M.now()
 end
 
 -- Nothing tells that an RPC channel has ended. So there is a connection to the core's socket on which nothing
--- is ever said: its end is the core's. Without it, running.lua looks.
+-- is ever said: its end is the core's. Without it, registry/serving.lua looks.
 ---@param core dapeer.Core
 local function watch(core)
   local line = assert(vim.uv.new_pipe())
@@ -45,37 +46,16 @@ local function watch(core)
   end)
 end
 
----A core joins. Returns the facts that it needs, and tells it every session that runs.
----@param channel integer
----@param opts { tap?: string, secret?: string }
----@return table facts
-function M.attach(channel, opts)
-  require('dapeer.nvim_dap.hook').install()
-  require('dapeer.editor').watch()
-  require('dapeer.editor.disk').watch()
-  -- A core on another machine has its socket there.
-  local reachable = opts.tap and vim.uv.fs_stat(opts.tap) ~= nil
-  local core = { channel = channel, tap = reachable and opts.tap or nil, secret = opts.secret }
-  cores[channel] = core
-  if reachable then
+---A core joins. It is told what has been published, and every notification from now on.
+---@param core dapeer.Core
+function M.join(core)
+  cores[core.channel] = core
+  if core.tap then
     watch(core)
   end
-  if require('dapeer.kept').table('opencode').told then
-    require('dapeer.integrations.opencode.server').greet(core)
+  for kind, value in pairs(published) do
+    M.tell(core, kind, value)
   end
-  local dap = package.loaded['dap']
-  return {
-    sessions = dap and require('dapeer.nvim_dap.sessions').tell(core) or {},
-    protocol = M.VERSION,
-    pid = vim.uv.os_getpid(),
-    clock = M.now(),
-    cwd = vim.fn.getcwd(),
-    version = tostring(vim.version()),
-    breakpoints = dap and require('dapeer.nvim_dap.breakpoints').snapshot() or vim.empty_dict(),
-    approve = require('dapeer.person.approvals').wants(),
-    secrets = require('dapeer.config').get().secrets,
-    tools = require('dapeer.registry').specs(),
-  }
 end
 
 ---Whether we hear of the end of a core, in whatever way it ends.
@@ -111,7 +91,9 @@ function M.detach(channel)
   if core and core.line and not core.line:is_closing() then
     core.line:close()
   end
-  require('dapeer.registry.calls').abandon(channel)
+  if core and core.left then
+    core.left(channel)
+  end
 end
 
 ---@return dapeer.Core[]
@@ -122,6 +104,8 @@ end
 ---Tell one core; a core that is gone is forgotten. Legal in a luv callback.
 ---@param core dapeer.Core
 ---@param kind string
+---@return boolean told  or there is nobody any more whom it would have reached
+---@return string? problem
 function M.tell(core, kind, ...)
   local ok, err = pcall(vim.rpcnotify, core.channel, 'dapeer', kind, ...)
   if not ok and tostring(err):find('Invalid channel', 1, true) then
@@ -130,7 +114,7 @@ function M.tell(core, kind, ...)
     end)
     return true
   end
-  return ok, err
+  return ok, not ok and tostring(err) or nil
 end
 
 ---Tell every core. Legal in a luv callback.
@@ -139,6 +123,14 @@ function M.notify(kind, ...)
   for _, core in pairs(cores) do
     M.tell(core, kind, ...)
   end
+end
+
+---Tell every core, and those that join later.
+---@param kind string
+---@param value table  an empty one is not told to those that join
+function M.publish(kind, value)
+  published[kind] = next(value) ~= nil and value or nil
+  M.notify(kind, value)
 end
 
 return M

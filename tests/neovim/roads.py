@@ -30,7 +30,7 @@ dap.listeners.before.initialize.road = function(session)
 end
 dap.run({ type = 'road', request = 'attach', name = 'road' })
 """
-ATTACH = "return require('dapeer.rpc').attach(...)"
+ATTACH = "return require('dapeer.core.attach').attach(...)"
 BUSY_UNTIL_THE_END = """
 local closed = false
 require('dap').session().on_close.road = function()

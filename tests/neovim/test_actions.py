@@ -55,7 +55,7 @@ FREE = {"run": False, "evaluate": False, "write": False, "read": True}
 
 async def attach(editor: Editor) -> Any:  # noqa: ANN401 - what Lua returns
     """Take the place of a core; return the kinds of actions that need a question."""
-    facts = await editor.lua("return require('dapeer.rpc').attach(vim.g.test_channel, {})")
+    facts = await editor.lua("return require('dapeer.core.attach').attach(vim.g.test_channel, {})")
     return facts["approve"]
 
 

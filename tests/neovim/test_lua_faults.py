@@ -172,7 +172,7 @@ async def test_answers_that_cannot_be_sent_as_they_are_become_sentences(tmp_path
 
 
 async def test_a_call_is_answered_whatever_is_odd_about_it(tmp_path: Path) -> None:
-    start = "require('dapeer.registry.calls').start(vim.g.test_channel, ...)"
+    start = "require('dapeer.registry.serving').start(vim.g.test_channel, ...)"
     async with trying(tmp_path) as editor:
         for arguments in ("[oops", "5", "null", '{"code":5}'):
             await editor.lua(start, 7, "try", arguments, {"latest": 1e12})
@@ -315,9 +315,9 @@ FAR = """
 import os, pynvim, sys
 neovim = pynvim.attach('socket', path=sys.argv[1])
 there = {'tap': '/on/another/machine', 'secret': 'x'}
-neovim.exec_lua("require('dapeer.rpc').attach(...)", neovim.channel_id, there)
+neovim.exec_lua("require('dapeer.core.attach').attach(...)", neovim.channel_id, there)
 neovim.exec_lua(
-    "require('dapeer.registry.calls').start(...)", neovim.channel_id, 1, 'wait', '{}', {'latest': 1e12}
+    "require('dapeer.registry.serving').start(...)", neovim.channel_id, 1, 'wait', '{}', {'latest': 1e12}
 )
 os.kill(os.getpid(), 9)
 """
@@ -325,7 +325,7 @@ os.kill(os.getpid(), 9)
 
 async def test_a_core_that_is_killed_elsewhere_is_missed(tmp_path: Path) -> None:
     rc = f"""
-      require('dapeer.registry.running').PERIOD = 50
+      require('dapeer.registry.serving').PERIOD = 50
       Tool('wait', function(cb, _, ctx) {WAIT} end)
     """
     async with trying(tmp_path, rc) as editor:
@@ -348,7 +348,7 @@ async def test_answers_that_lua_never_fetches_are_not_kept_for_ever(tmp_path: Pa
           return {
             registry.get_result(tasks[1]),
             { registry.cancel_task(tasks[300]).cancelled, registry.get_result(tasks[300]) },
-            vim.tbl_count(require('dapeer.kept').table('registry').tasks),
+            vim.tbl_count(require('dapeer.kept').part('registry').tasks),
           }
         """)
         assert "Unknown or expired" in first["error"]

@@ -157,13 +157,13 @@ async def attached_to(editor: Editor) -> None:
     """Wait until a core is attached to a Neovim that has told nobody to."""
     await editor.lua("""
       local tell = function() vim.rpcnotify(vim.g.test_channel, 'attached') end
-      local rpc = require('dapeer.rpc')
-      local attach = rpc.attach
-      rpc.attach = function(...)
+      local core = require('dapeer.core.attach')
+      local attach = core.attach
+      core.attach = function(...)
         vim.schedule(tell)
         return attach(...)
       end
-      if #rpc.attached() > 0 then tell() end
+      if #require('dapeer.rpc').attached() > 0 then tell() end
     """)
     await editor.notified("attached")
 

@@ -59,6 +59,7 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
         "dapeer.core.knock",
         "dapeer.kept",
         "dapeer.needs",
+        "dapeer.nvim_dap",
         "dapeer.nvim_dap.hook",
     ]
     async with neovim(tmp_path, dap=False) as editor:

@@ -173,9 +173,9 @@ async def test_auto_attaches_the_neovims_of_the_project_and_none_nobody(
 async def told_of_attaching(editor: Editor) -> None:
     """Have a Neovim tell when a core attaches to it."""
     await editor.lua("""
-      local rpc = require('dapeer.rpc')
-      local attach = rpc.attach
-      rpc.attach = function(...)
+      local core = require('dapeer.core.attach')
+      local attach = core.attach
+      core.attach = function(...)
         vim.rpcnotify(vim.g.test_channel, 'attached')
         return attach(...)
       end

@@ -46,7 +46,7 @@ end
 
 ---Say where this Neovim listens, once; one that listens nowhere says nothing. Returns before anything is done.
 function M.knock()
-  local state = require('dapeer.kept').table('knock')
+  local state = require('dapeer.kept').part('knock')
   local address = vim.v.servername
   if state.done or address == '' then
     return

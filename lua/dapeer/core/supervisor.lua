@@ -20,10 +20,12 @@ local WRONG_USE = 2 -- a core's exit code when trying again is no use
 ---@field quick integer                 how many died too soon, one after the other
 ---@field timer? uv.uv_timer_t          of a restart
 ---@field failure? string               why there is none, though it was wanted
-local life = require('dapeer.kept').table('life')
-if life.wanted == nil then
-  life.wanted, life.options, life.delay, life.quick = false, {}, FIRST_DELAY, 0
-end
+local life = require('dapeer.kept').part('life', {
+  wanted = false,
+  options = {},
+  delay = FIRST_DELAY,
+  quick = 0,
+})
 
 local spawn
 
@@ -182,6 +184,14 @@ function M.is_running()
   return life.wanted
 end
 
+---The URL for MCP clients; nil until the core listens.
+---@return string?
+function M.url()
+  local core = current()
+  return core and core.port and ('http://127.0.0.1:%d/mcp'):format(core.port)
+end
+
+---What clients show as `Authorization: Bearer TOKEN`.
 ---@return string?
 function M.token()
   local core = current()

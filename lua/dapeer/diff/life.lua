@@ -26,11 +26,7 @@ local SAVED, REJECTED = 'FILE_SAVED', 'DIFF_REJECTED'
 ---@field shown table<integer, dapeer.Diff>    those whose windows are still there
 ---@field accepted table<string, dapeer.Accepted>  by caller and tab name
 ---@field last integer
-local state = require('dapeer.kept').table('diffs')
-state.pending = state.pending or {}
-state.shown = state.shown or {}
-state.accepted = state.accepted or {}
-state.last = state.last or 0
+local state = require('dapeer.kept').part('diffs', { pending = {}, shown = {}, accepted = {}, last = 0 })
 
 local function announce(event, diff, more)
   local data = { tab_name = diff.tab_name, file = diff.file, new_file = diff.is_new }

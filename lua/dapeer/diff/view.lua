@@ -24,7 +24,7 @@ local WINDOW = {
 }
 
 ---@type { before?: string, during?: string }
-local scrolling = require('dapeer.kept').table('diff_scrolling')
+local scrolling = require('dapeer.kept').part('scrolling')
 
 local quiet ---@type fun()?
 

@@ -2,6 +2,7 @@
 local M = {}
 
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local task = require('dapeer.lsp.task')
@@ -61,7 +62,7 @@ end
 ---@return string[] problems
 local function offered(args, at, question)
   local bufnr = at.document.bufnr
-  local clients = servers.offering(at.document, METHOD, question)
+  local clients = ready.offering(at.document, METHOD, question)
   local known, notes = require('dapeer.lsp.reports').raw(bufnr, clients, question)
   local answers = requests.all(clients, METHOD, function(client)
     local first, last = position(at.first, client), position(at.last, client)

@@ -3,6 +3,7 @@ local M = {}
 
 local positions = require('dapeer.lsp.positions')
 local published = require('dapeer.lsp.published')
+local ready = require('dapeer.lsp.ready')
 local reports = require('dapeer.lsp.reports')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
@@ -109,7 +110,7 @@ local function ask_for_workspace(into, question)
   for _, client in ipairs(servers.all()) do
     local bufnr = next(client.attached_buffers)
     if client.initialized and bufnr then
-      servers.settle({ client }, bufnr, question)
+      ready.settle({ client }, bufnr, question)
     end
   end
   local clients = vim.tbl_filter(function(client)
@@ -285,7 +286,7 @@ function M.list(args, ctx)
   local document = positions.document(args.filename)
   local question = requests.question(args, ctx)
   local into = collected()
-  local clients = servers.attached(document, question)
+  local clients = ready.attached(document, question)
   if args.fresh or published.unheard(document.bufnr) then
     ask_and_wait(into, clients, document.bufnr, question)
   elseif hidden(document.bufnr) then
@@ -296,7 +297,7 @@ function M.list(args, ctx)
     table.insert(into.notes, ('%s: %s.'):format(document.name, document.note))
   end
   if #clients == 0 then
-    table.insert(into.notes, servers.nobody(document.bufnr))
+    table.insert(into.notes, ready.nobody(document.bufnr))
   end
   return told(into, args, document.name, clients)
 end

@@ -2,6 +2,7 @@
 local M = {}
 
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local task = require('dapeer.lsp.task')
@@ -44,7 +45,7 @@ function M.format(args, ctx)
   local question = requests.question(args, ctx, document.bufnr)
   local lines = range(document, args)
   local method = lines and 'textDocument/rangeFormatting' or 'textDocument/formatting'
-  local clients = servers.offering(document, method, question)
+  local clients = ready.offering(document, method, question)
   local client = chosen(clients, args.client)
   local bufnr = document.bufnr
   local tick = vim.api.nvim_buf_get_changedtick(bufnr)

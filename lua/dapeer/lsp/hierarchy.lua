@@ -3,8 +3,8 @@ local M = {}
 
 local locations = require('dapeer.lsp.locations')
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
-local servers = require('dapeer.lsp.servers')
 local telling = require('dapeer.lsp.telling')
 
 local PREPARE = 'textDocument/prepareCallHierarchy'
@@ -19,7 +19,7 @@ local CALLS_SHOWN = 20 -- of one function
 ---@return dapeer.lsp.Item[] items
 ---@return string[] problems
 local function prepared(target, question)
-  local clients = servers.offering(target, PREPARE, question)
+  local clients = ready.offering(target, PREPARE, question)
   local answers = requests.all(clients, PREPARE, function(client)
     return positions.params(target, client)
   end, question)

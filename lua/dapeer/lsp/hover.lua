@@ -2,8 +2,8 @@
 local M = {}
 
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
-local servers = require('dapeer.lsp.servers')
 local telling = require('dapeer.lsp.telling')
 
 local METHOD = 'textDocument/hover'
@@ -29,7 +29,7 @@ function M.hover(args, ctx)
   local question = requests.question(args, ctx)
   local target = positions.target(args)
   question.bufnr = target.bufnr
-  local clients = servers.offering(target, METHOD, question)
+  local clients = ready.offering(target, METHOD, question)
   local answers = requests.all(clients, METHOD, function(client)
     return positions.params(target, client)
   end, question)

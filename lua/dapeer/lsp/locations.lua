@@ -2,6 +2,7 @@
 local M = {}
 
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local telling = require('dapeer.lsp.telling')
@@ -129,7 +130,7 @@ function M.find(args, ctx, method, noun, more)
   local question = requests.question(args, ctx)
   local target = positions.target(args)
   question.bufnr = target.bufnr
-  local clients = servers.offering(target, method, question)
+  local clients = ready.offering(target, method, question)
   local answers = requests.all(clients, method, function(client)
     return vim.tbl_extend('error', positions.params(target, client), more or {})
   end, question)

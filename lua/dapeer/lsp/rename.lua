@@ -3,8 +3,8 @@ local M = {}
 
 local edits = require('dapeer.lsp.edits')
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
-local servers = require('dapeer.lsp.servers')
 local task = require('dapeer.lsp.task')
 
 local METHOD = 'textDocument/rename'
@@ -23,7 +23,7 @@ function M.rename(args, ctx)
   local target = positions.target(args)
   local question = requests.question(args, ctx, target.bufnr)
   local why = {}
-  for _, client in ipairs(servers.offering(target, METHOD, question)) do
+  for _, client in ipairs(ready.offering(target, METHOD, question)) do
     local params = positions.params(target, client)
     params.newName = args.new_name
     local answer = requests.all({ client }, METHOD, function()

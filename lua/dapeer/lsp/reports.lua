@@ -2,6 +2,7 @@
 local M = {}
 
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local telling = require('dapeer.lsp.telling')
@@ -108,7 +109,7 @@ end
 ---@return vim.lsp.Client[] asked
 ---@return vim.lsp.Client[] others
 function M.sorted(clients, bufnr, question)
-  servers.settle(clients, bufnr, question)
+  ready.settle(clients, bufnr, question)
   local asked, others = {}, {}
   for _, client in ipairs(clients) do
     table.insert(servers.offers(client, OF_FILE, bufnr) and asked or others, client)

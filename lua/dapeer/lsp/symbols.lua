@@ -3,6 +3,7 @@ local M = {}
 
 local locations = require('dapeer.lsp.locations')
 local positions = require('dapeer.lsp.positions')
+local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
 local telling = require('dapeer.lsp.telling')
@@ -104,7 +105,7 @@ end
 function M.of_file(args, ctx)
   local document = positions.document(args.filename)
   local question = requests.question(args, ctx, document.bufnr)
-  local clients = servers.offering(document, OF_FILE, question)
+  local clients = ready.offering(document, OF_FILE, question)
   local answers = requests.all(clients, OF_FILE, function()
     return { textDocument = { uri = vim.uri_from_bufnr(document.bufnr) } }
   end, question)
@@ -178,7 +179,7 @@ end
 ---@return dapeer.Result
 function M.of_workspace(args, ctx)
   local question = requests.question(args, ctx)
-  local clients = servers.anywhere(OF_WORKSPACE, question)
+  local clients = ready.anywhere(OF_WORKSPACE, question)
   local answers = requests.all(clients, OF_WORKSPACE, function()
     return { query = args.query }
   end, question)

@@ -154,7 +154,7 @@ local function tell(session, stop, frame)
   local attention = require('dapeer.person.attention')
   local withdraw = function() end
   local cancel = attention.when_free(function()
-    withdraw = attention.mention(sentence)
+    withdraw = require('dapeer.person.waiting').mention(sentence)
   end)
   stop.forget = function()
     cancel()
@@ -258,7 +258,7 @@ function M.follow()
   local dap = package.loaded['dap']
   local session = latest and not latest.closed and latest.stopped_thread_id and latest or nil
   if not dap or not (session or dap.session()) then
-    return require('dapeer.person.attention').mention('there is no debug session to follow')
+    return require('dapeer.person.waiting').mention('there is no debug session to follow')
   end
   if session then
     forget(session)
@@ -302,7 +302,7 @@ function M.install(dap)
   after.stackTrace[KEY] = function(session, _, response)
     pcall(jumped, session, response)
   end
-  for command in pairs(require('dapeer.nvim_dap.requests').DRIVES) do
+  for command in pairs(require('dapeer.nvim_dap.commands').DRIVES) do
     before[command][KEY] = function(session, err, _, arguments)
       if not err then
         pcall(resumed, session, arguments)

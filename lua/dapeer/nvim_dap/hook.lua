@@ -1,23 +1,7 @@
 --- Notices when nvim-dap is loaded, however late, without loading it.
 local M = {}
 
-local state = require('dapeer.kept').table('hook')
-
----What is done to nvim-dap once it is there. An error here is told once and breaks nothing of nvim-dap's.
----@param dap table the module `dap`
-local function loaded(dap)
-  for _, part in ipairs({ 'tap', 'listeners', 'breakpoints', 'terminals', 'children', 'follow', 'effects' }) do
-    local name = 'dapeer.nvim_dap.' .. part
-    local ok, err = pcall(function()
-      require(name).install(dap)
-    end)
-    if not ok then
-      vim.schedule(function()
-        vim.notify(('dapeer: %s could not follow nvim-dap: %s'):format(name, err), vim.log.levels.WARN)
-      end)
-    end
-  end
-end
+local state = require('dapeer.kept').part('hook')
 
 ---Load a module as `require` would have, had we not stood in the way.
 ---@param name string
@@ -34,8 +18,9 @@ local function load_original(name)
   error(("module '%s' not found:%s"):format(name, table.concat(tried)), 0)
 end
 
----Follow nvim-dap: at once when it is loaded, else in the moment in which somebody loads it.
-function M.install()
+---Call back with nvim-dap: at once when it is loaded, else in the moment in which somebody loads it.
+---@param loaded fun(dap: table)
+function M.install(loaded)
   if state.installed then
     return
   end
@@ -51,7 +36,7 @@ function M.install()
       -- put here meanwhile marks a module that is being loaded.
       package.loaded[name] = nil
       state.installed = false
-      M.install()
+      M.install(loaded)
       error(dap, 0)
     end
     dap = dap == nil and true or dap

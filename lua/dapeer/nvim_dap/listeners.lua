@@ -25,7 +25,7 @@ local COMMANDS = vim.split(
 )
 
 -- What was asked before the latest stop says nothing about it.
-local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.nvim_dap.requests').RESUMES, {
+local OF_ONE_STOP = vim.tbl_extend('force', require('dapeer.nvim_dap.commands').RESUMES, {
   stackTrace = true,
   scopes = true,
   variables = true,
@@ -219,7 +219,9 @@ function M.request(channel, id, number, text, latest)
       asked[arguments] = { core = core, number = number }
     end
   end
-  require('dapeer.nvim_dap.requests').send(session, message.command, arguments)
+  require('dapeer.nvim_dap.requests').send(session, message.command, arguments, function()
+    return require('dapeer.nvim_dap.tap').stop(id)
+  end)
   return true
 end
 

@@ -4,20 +4,7 @@
 --- for a key. What needs the main thread is scheduled, and so catches up when the key has come.
 local M = {}
 
----Requests after which the program runs.
-M.RESUMES = {
-  ['continue'] = true,
-  next = true,
-  stepIn = true,
-  stepOut = true,
-  stepBack = true,
-  reverseContinue = true,
-  ['goto'] = true,
-  restartFrame = true,
-}
-
----Requests after which a stop is the doing of who has sent them.
-M.DRIVES = vim.tbl_extend('force', M.RESUMES, { pause = true, restart = true })
+local commands = require('dapeer.nvim_dap.commands')
 
 ---@param work fun()
 local function on_main(work)
@@ -70,17 +57,17 @@ end
 ---@param session dap.Session
 ---@param command string
 ---@param arguments table
-function M.send(session, command, arguments)
-  local tap = require('dapeer.nvim_dap.tap')
-  local stop = tap.stop(session.id)
-  if M.DRIVES[command] then
+---@param latest_stop fun(): any  of the session; nil where it is not known
+function M.send(session, command, arguments, latest_stop)
+  local stop = latest_stop()
+  if commands.DRIVES[command] then
     require('dapeer.nvim_dap.follow').drive(session, arguments)
   end
-  local undo = M.RESUMES[command] and mark_running(session, arguments.threadId)
+  local undo = commands.RESUMES[command] and mark_running(session, arguments.threadId)
   session:request(command, arguments, function(err)
     if err and undo then
       undo()
-    elseif undo and stop and tap.stop(session.id) == stop then
+    elseif undo and stop and latest_stop() == stop then
       -- Where Neovim was held up, nvim-dap has come to the stop only now; adapters need not tell that it is over.
       mark_running(session, arguments.threadId)
     elseif command == 'disconnect' and not session.closed then

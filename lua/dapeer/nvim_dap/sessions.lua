@@ -56,24 +56,6 @@ function M.facts(session)
   }
 end
 
----Tell a core that has just joined of every session that runs.
----@param core dapeer.Core
----@return integer[] ids
-function M.tell(core)
-  local ids = {}
-  for _, session in ipairs(M.all()) do
-    -- One that has not said anything yet, because its adapter is still coming up, is told of when it does.
-    if session.seq > 1 then
-      ids[#ids + 1] = session.id
-      local tapped = require('dapeer.nvim_dap.tap').tell(core, session)
-      if not tapped then
-        require('dapeer.nvim_dap.listeners').tell(core, session)
-      end
-    end
-  end
-  return ids
-end
-
 ---Start what a session debugged once more, in nvim-dap.
 ---@param id integer
 ---@return integer|table launch as `launch.run` returns it

@@ -15,6 +15,8 @@
 --- In the other direction come the core's requests: `NUMBER LENGTH\n{"command":…,"arguments":…}`.
 local M = {}
 
+local commands = require('dapeer.nvim_dap.commands')
+
 local uv = vim.uv
 
 ---Bytes of a session's past that are kept for a core that joins later.
@@ -39,7 +41,7 @@ local WAITING = 64 * 1024 * 1024
 ---@field ready boolean
 
 ---@type table<integer, dapeer.Tap> by session id
-local taps = require('dapeer.kept').table('taps')
+local taps = require('dapeer.kept').part('taps')
 ---The read loop made last, until it is known whose it is.
 ---@type { tap?: dapeer.Tap, early: string[] }?
 local latest
@@ -110,7 +112,7 @@ local function remember(tap, name, text)
   tap.bytes = tap.bytes + #text
   if name == 'stopped' then
     tap.stopped = entry
-  elseif name == 'continued' or (text:sub(1, 1) == 'o' and require('dapeer.nvim_dap.requests').RESUMES[name]) then
+  elseif name == 'continued' or (text:sub(1, 1) == 'o' and commands.RESUMES[name]) then
     tap.resumed = entry
   end
   if tap.bytes > JOURNAL then
@@ -182,7 +184,9 @@ local function obey(tap, pipe, number, text)
   local ok, err = pcall(function()
     assert(not tap.session.closed, 'the session is closed')
     local asked = vim.json.decode(text, { luanil = { object = true } })
-    require('dapeer.nvim_dap.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict())
+    require('dapeer.nvim_dap.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict(), function()
+      return tap.stopped
+    end)
   end)
   sending = nil
   if not ok then

@@ -9,7 +9,7 @@ local M = {}
 local MARK = 'dapeerTerminal'
 
 ---@type table<integer, integer> jobs by session id
-local jobs = require('dapeer.kept').table('terminals')
+local jobs = require('dapeer.kept').part('terminals')
 
 ---@param session dap.Session
 ---@param event string

@@ -150,29 +150,6 @@ function M.say(sentence, level, tail)
   vim.notify(M.fitted(sentence, tail), level or vim.log.levels.INFO)
 end
 
----Tell one line that is of interest now only: it goes to no history. In a terminal it stands at the top of the screen
----until the person has left it.
----@param sentence string
----@return fun() withdraw  it is of no interest any more
-function M.mention(sentence)
-  local function echo()
-    vim.api.nvim_echo({ { M.fitted(sentence) } }, false, {})
-  end
-  if vim.api.nvim_get_mode().mode ~= 't' then
-    echo()
-    return function() end
-  end
-  local hide = require('dapeer.person.waiting').show(sentence)
-  local cancel = M.when_typed(function()
-    hide()
-    echo()
-  end)
-  return function()
-    hide()
-    cancel()
-  end
-end
-
 ---Warn in one line; the whole is in the health report, to which a line points that had to be cut.
 ---@param sentence string
 function M.warn(sentence)

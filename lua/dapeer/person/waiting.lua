@@ -2,6 +2,8 @@
 -- decision, which the status line tells at all times, and what is to be seen at once.
 local M = {}
 
+local attention = require('dapeer.person.attention')
+
 ---@class dapeer.Waiting
 ---@field sentence string
 ---@field visible boolean
@@ -55,7 +57,7 @@ local function draw()
   local lines = {}
   for _, entry in ipairs(entries) do
     if entry.visible then
-      lines[#lines + 1] = ' ' .. require('dapeer.person.attention').fitted(entry.sentence) .. ' '
+      lines[#lines + 1] = ' ' .. attention.fitted(entry.sentence) .. ' '
     end
   end
   if #lines > 0 and pcall(open, lines) then
@@ -84,6 +86,29 @@ function M.show(sentence)
   end
 end
 
+---Tell one line that is of interest now only: it goes to no history. In a terminal it stands at the top of the screen
+---until the person has left it.
+---@param sentence string
+---@return fun() withdraw  it is of no interest any more
+function M.mention(sentence)
+  local function echo()
+    vim.api.nvim_echo({ { attention.fitted(sentence) } }, false, {})
+  end
+  if vim.api.nvim_get_mode().mode ~= 't' then
+    echo()
+    return function() end
+  end
+  local hide = M.show(sentence)
+  local cancel = attention.when_typed(function()
+    hide()
+    echo()
+  end)
+  return function()
+    hide()
+    cancel()
+  end
+end
+
 ---Tell the person that something waits for them.
 ---@param sentence string
 ---@return fun() done  it does not wait any more
@@ -94,7 +119,6 @@ function M.add(sentence)
   table.insert(entries, entry)
   vim.schedule(function()
     draw_status()
-    local attention = require('dapeer.person.attention')
     entry.visible = not done and attention.typing()
     if entry.visible then
       draw()

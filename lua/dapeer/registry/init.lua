@@ -10,12 +10,14 @@ local FINISHED = 100 -- tasks of Lua whose answers nobody has fetched
 ---@field dirty boolean                        the cores have not been told of a change
 ---@field tasks table<string, table>           calls by Lua, see `execute`
 ---@field task integer
-local state = require('dapeer.kept').table('registry')
-state.registered = state.registered or {}
-state.custom = state.custom or {}
-state.removed = state.removed or {}
-state.tasks = state.tasks or {}
-state.task = state.task or 0
+local state = require('dapeer.kept').part('registry', {
+  registered = {},
+  custom = {},
+  removed = {},
+  dirty = false,
+  tasks = {},
+  task = 0,
+})
 
 ---The tools have changed: every core is told, once for all changes made in one go.
 function M.changed()
@@ -29,7 +31,7 @@ end
 ---Whether there are changes that the cores have not been told of.
 ---@return boolean
 function M.is_dirty()
-  return state.dirty == true
+  return state.dirty
 end
 
 ---Tell the cores of changes now.

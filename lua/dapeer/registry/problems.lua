@@ -17,7 +17,7 @@ local MOST = 100
 ---@field sentence string
 
 ---@type dapeer.Problem[]  oldest first
-local problems = require('dapeer.kept').table('problems')
+local problems = require('dapeer.kept').part('problems')
 
 ---@type dapeer.Problem[]
 local untold = {}

@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
 
-START: Final = "require('dapeer.registry.calls').start(...)"
-STOP: Final = "require('dapeer.registry.calls').stop(...)"
+START: Final = "require('dapeer.registry.serving').start(...)"
+STOP: Final = "require('dapeer.registry.serving').stop(...)"
 REFUSE: Final = "require('dapeer.registry').refuse(...)"
 
 SECONDS_ON_THE_WAY: Final = 0.25

@@ -40,8 +40,8 @@ SECONDS_TO_START = 20.0
 # A Neovim without the plugin gets ours, for as long as it runs.
 ATTACH = """
 local folder, channel, opts = ...
-if not pcall(require, 'dapeer.rpc') then vim.opt.runtimepath:append(folder) end
-return require('dapeer.rpc').attach(channel, opts)
+if not pcall(require, 'dapeer.core.attach') then vim.opt.runtimepath:append(folder) end
+return require('dapeer.core.attach').attach(channel, opts)
 """
 
 

@@ -4,35 +4,13 @@ local M = {}
 
 local TIMEOUT = 60 * 60 * 1000 -- ms that a call may take; OpenCode's own default is one minute
 
----@class dapeer.OpenCodeEntry  One server, one directory.
----@field url string
----@field directory string
----@field name string      the MCP server's name there
----@field claim string     keeps the name from other Neovims
----@field core? integer    the process that is registered; nil: none
----@field own? table|false the person's own configuration of this name, which is replaced; nil: nobody has looked
----@field twice? string[]  other names under which their configuration has us
----@field busy? boolean    a request is under way
----@field again? boolean   what is wanted may have changed since
----@field doubt? boolean   OpenCode may have forgotten it
----@field forgotten? boolean  it has
----@field leaving? boolean it is no longer wanted there
----@field problem? string  why it is not registered
-
----@class dapeer.OpenCodeState
----@field enabled? boolean
----@field url? string         where the server listens
----@field told? dapeer.OpenCodeServer  what the cores know of it
----@field subscribed? table   the plugin's state that tells us of changes
----@field problem? string     what was told last
----@field entries table<string, dapeer.OpenCodeEntry>
-local state = require('dapeer.kept').table('opencode')
-state.entries = state.entries or {}
+---@type dapeer.OpenCodeState
+local state = require('dapeer.integrations.opencode.state')
 
 -- The core that clients can be sent to.
 ---@return dapeer.Status?
 local function core()
-  local status = require('dapeer').status()
+  local status = require('dapeer.core.supervisor').status()
   return state.enabled and status.port and status or nil
 end
 
@@ -143,8 +121,8 @@ end
 local function introduce(entry, status, done)
   local config = {
     type = 'remote',
-    url = require('dapeer').get_url(),
-    headers = { Authorization = 'Bearer ' .. require('dapeer').get_token() },
+    url = require('dapeer.core.supervisor').url(),
+    headers = { Authorization = 'Bearer ' .. require('dapeer.core.supervisor').token() },
     oauth = false,
     enabled = true,
     timeout = TIMEOUT,

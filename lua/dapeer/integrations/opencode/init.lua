@@ -4,7 +4,7 @@
 local M = {}
 
 ---@type dapeer.OpenCodeState
-local state = require('dapeer.kept').table('opencode')
+local state = require('dapeer.integrations.opencode.state')
 local watching = false -- this copy of the module does
 
 local function plugin()
@@ -57,9 +57,9 @@ end
 -- There is somebody who wants the tools. A core that cannot be kept alive has been told of; trying again would only
 -- tell it again.
 local function start()
-  local dapeer = require('dapeer')
-  if state.enabled and not dapeer.is_running() and not dapeer.status().failure then
-    dapeer.start()
+  local supervisor = require('dapeer.core.supervisor')
+  if state.enabled and not supervisor.is_running() and not supervisor.status().failure then
+    supervisor.start()
   end
 end
 

@@ -6,7 +6,7 @@ local M = {}
 ---@field authorization? string  the header that it wants to see
 
 ---@type dapeer.OpenCodeState
-local state = require('dapeer.kept').table('opencode')
+local state = require('dapeer.integrations.opencode.state')
 
 ---@return dapeer.OpenCodeServer
 local function current()
@@ -18,20 +18,12 @@ local function current()
   return { url = url, authorization = require('dapeer.integrations.opencode.plugin').headers().Authorization }
 end
 
----Tell every core, if it is another than before.
+---Tell every core, if it is another than before; one that hears nothing knows that there is none.
 function M.review()
   local now = current()
   if not vim.deep_equal(now, state.told or {}) then
     state.told = next(now) and now or nil
-    require('dapeer.rpc').notify('opencode', now)
-  end
-end
-
----Tell a core that has just come; one that hears nothing knows that there is none.
----@param core dapeer.Core
-function M.greet(core)
-  if state.told then
-    require('dapeer.rpc').tell(core, 'opencode', state.told)
+    require('dapeer.rpc').publish('opencode', now)
   end
 end
 

@@ -1,0 +1,42 @@
+--- This plugin's part in nvim-dap: what is done to it once it is there, and what a core is told of its sessions.
+local M = {}
+
+---An error here is told once and breaks nothing of nvim-dap's.
+---@param dap table the module `dap`
+local function loaded(dap)
+  for _, name in ipairs({ 'tap', 'listeners', 'breakpoints', 'terminals', 'children', 'follow', 'effects' }) do
+    local ok, err = pcall(function()
+      require('dapeer.nvim_dap.' .. name).install(dap)
+    end)
+    if not ok then
+      vim.schedule(function()
+        vim.notify(('dapeer: %s could not follow nvim-dap: %s'):format(name, err), vim.log.levels.WARN)
+      end)
+    end
+  end
+end
+
+---Follow nvim-dap, however late it is loaded.
+function M.install()
+  require('dapeer.nvim_dap.hook').install(loaded)
+end
+
+---Tell a core that has just joined of every session that runs.
+---@param core dapeer.Core
+---@return integer[] ids
+function M.tell(core)
+  local ids = {}
+  for _, session in ipairs(require('dapeer.nvim_dap.sessions').all()) do
+    -- One that has not said anything yet, because its adapter is still coming up, is told of when it does.
+    if session.seq > 1 then
+      ids[#ids + 1] = session.id
+      local tapped = require('dapeer.nvim_dap.tap').tell(core, session)
+      if not tapped then
+        require('dapeer.nvim_dap.listeners').tell(core, session)
+      end
+    end
+  end
+  return ids
+end
+
+return M
