@@ -81,6 +81,18 @@ local function check_sessions()
   end
 end
 
+local function check_internals()
+  local used = {}
+  for _, place in ipairs(require('dapeer.nvim_dap.internals').list()) do
+    if place.problem then
+      health.warn(('nvim-dap: %s is left alone, since %s: %s'):format(place.name, place.problem, place.lost))
+    else
+      used[#used + 1] = place.name
+    end
+  end
+  health.info('It relies on these internals of nvim-dap: ' .. table.concat(used, '; '))
+end
+
 local function check_dap()
   if not pcall(require, 'dap') then
     return health.warn(
@@ -101,6 +113,7 @@ local function check_dap()
       )
     )
   end
+  check_internals()
 end
 
 ---@param tools dapeer.Tool[]

@@ -6,7 +6,7 @@ local M = {}
 ---| 'calls'      registry.serving: the calls that run
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
----| 'hook'       nvim_dap.hook: whether nvim-dap is followed
+---| 'hook'       nvim_dap.internals: whether nvim-dap is followed
 ---| 'knock'      core.knock: whether this Neovim has told that it is there
 ---| 'life'       core.supervisor: the core of this Neovim
 ---| 'opencode'   integrations.opencode.state

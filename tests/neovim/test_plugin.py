@@ -60,7 +60,7 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
         "dapeer.kept",
         "dapeer.needs",
         "dapeer.nvim_dap",
-        "dapeer.nvim_dap.hook",
+        "dapeer.nvim_dap.internals",
     ]
     async with neovim(tmp_path, dap=False) as editor:
         assert await editor.lua("return vim.fn.exists(':Dapeer')") == 2

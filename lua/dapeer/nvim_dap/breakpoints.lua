@@ -149,16 +149,7 @@ end
 
 ---Watch what the person does with breakpoints; nvim-dap has no event for it.
 function M.install()
-  local breakpoints = require('dap.breakpoints')
-  for _, name in ipairs({ 'toggle', 'remove', 'remove_by_id', 'clear' }) do
-    local original = breakpoints[name]
-    if type(original) == 'function' then
-      breakpoints[name] = function(...)
-        M.changed()
-        return original(...)
-      end
-    end
-  end
+  require('dapeer.nvim_dap.internals').on_breakpoints(M.changed)
   -- Signs move with the text; a file that was written is what the debugger reads.
   vim.api.nvim_create_autocmd({ 'BufWritePost', 'BufUnload', 'TextChanged', 'InsertLeave' }, {
     group = vim.api.nvim_create_augroup('dapeer.breakpoints', {}),

@@ -40,10 +40,9 @@ end
 ---@param dap table
 function M.install(dap)
   dap.listeners.before.initialize['dapeer.children'] = function(session)
-    local handlers = vim.tbl_get(session, 'handlers', 'reverse_requests')
-    if handlers and handlers.startDebugging then
-      handlers.startDebugging = connecting(dap, handlers.startDebugging)
-    end
+    require('dapeer.nvim_dap.internals').on_reverse_request(session, 'startDebugging', function(handler)
+      return connecting(dap, handler)
+    end)
   end
 end
 

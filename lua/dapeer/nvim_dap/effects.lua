@@ -81,14 +81,16 @@ end
 ---@param session dap.Session
 local function refresh(session)
   local frame = session.stopped_thread_id and session.current_frame
-  if not frame or not frame.scopes or not session._request_scopes then
+  if not frame or not frame.scopes then
     return
   elseif refreshes[session] then
     refreshes[session].again = true
     return
   end
   refreshes[session] = { before = values(frame) }
-  session:_request_scopes(frame)
+  if not require('dapeer.nvim_dap.internals').request_scopes(session, frame) then
+    refreshes[session] = nil
+  end
 end
 
 ---@param session dap.Session

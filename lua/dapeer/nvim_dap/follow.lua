@@ -134,12 +134,8 @@ local function show(session, stop, frame)
   vim.bo[buffer].buflisted = true
   M.place_sign(session, buffer, frame.line)
   scroll(buffer, frame.line, frame.column or 1)
-  local explain = session._show_exception_info
-  -- Before nvim-dap 0.10 it took other arguments.
-  if stop.body.reason == 'exception' and explain and debug.getinfo(explain, 'u').nparams == 4 then
-    require('dap.async').run(function()
-      explain(session, stop.body.threadId, buffer, frame)
-    end)
+  if stop.body.reason == 'exception' then
+    require('dapeer.nvim_dap.internals').show_exception(session, stop.body.threadId, buffer, frame)
   end
 end
 

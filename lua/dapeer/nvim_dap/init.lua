@@ -18,7 +18,7 @@ end
 
 ---Follow nvim-dap, however late it is loaded.
 function M.install()
-  require('dapeer.nvim_dap.hook').install(loaded)
+  require('dapeer.nvim_dap.internals').when_loaded(loaded)
 end
 
 ---Tell a core that has just joined of every session that runs.

@@ -241,24 +241,6 @@ local function listen(key, listeners)
   end
 end
 
----Listen to what the specification does not know, too: nvim-dap makes a table of listeners for each key that it
----looks up.
----@param before table
-local function listen_to_unknown(before)
-  local meta = getmetatable(before)
-  local index = meta and meta.__index
-  if type(index) ~= 'function' then
-    return
-  end
-  meta.__index = function(listeners, key)
-    local made = index(listeners, key)
-    if type(made) == 'table' and type(key) == 'string' then
-      pcall(listen, key, made)
-    end
-    return made
-  end
-end
-
 ---@param dap table
 function M.install(dap)
   -- `before`, because nvim-dap writes into the same tables afterwards, and makes them cyclic.
@@ -269,7 +251,8 @@ function M.install(dap)
   for _, command in ipairs(COMMANDS) do
     listen(command, before[command])
   end
-  listen_to_unknown(before)
+  -- What the specification does not know, too.
+  require('dapeer.nvim_dap.internals').on_listeners(dap, listen)
 end
 
 return M

@@ -25,9 +25,9 @@ local watched = {}
 local claimed = setmetatable({}, { __mode = 'k' })
 local last_id = 0
 
----What we stand in front of while something starts: module, name and the function that was there.
----@type { module: table, name: string, original: function, ours: function }[]
-local fronts = {}
+---Puts back what nvim-dap had, when nothing starts any longer.
+---@type fun()?
+local restore
 
 ---@param launch dapeer.Launch
 local function finish(launch)
@@ -39,16 +39,10 @@ local function finish(launch)
   if not launch.timer:is_closing() then
     launch.timer:close()
   end
-  if #watched > 0 then
-    return
+  if #watched == 0 and restore then
+    restore()
+    restore = nil
   end
-  for _, front in ipairs(fronts) do
-    -- Somebody who stands in front of us by now calls us still, and we pass everything on.
-    if front.module[front.name] == front.ours then
-      front.module[front.name] = front.original
-    end
-  end
-  fronts = {}
 end
 
 ---@param launch dapeer.Launch
@@ -130,19 +124,6 @@ function M.missing(adapter)
   end
 end
 
----Stand in front of a function until nothing starts any longer.
----@param module table
----@param name string
----@param wrap fun(original: function): function
-local function stand_before(module, name, wrap)
-  local original = module[name]
-  if type(original) == 'function' then
-    local ours = wrap(original)
-    fronts[#fronts + 1] = { module = module, name = name, original = original, ours = ours }
-    module[name] = ours
-  end
-end
-
 ---Fail a launch whose filters the adapter does not have; as it would fail without nvim-dap.
 ---@param launch dapeer.Launch
 local function check_filters(launch)
@@ -188,47 +169,40 @@ local function follow_answers(dap)
   end
 end
 
----@param dap table
-local function listen(dap)
-  follow_answers(dap)
-  if #fronts > 0 then
-    return
-  end
-  stand_before(require('dap.utils'), 'notify', function(original)
-    return function(message, level, ...)
-      pcall(heard, message, level)
-      return original(message, level, ...)
-    end
-  end)
-  -- Here the adapter is known even where a function of the person has made it.
-  for _, name in ipairs({ 'launch', 'attach' }) do
-    stand_before(dap, name, function(original)
-      return function(adapter, config, ...)
-        local launch = waiting_for(config)
-        local why = launch and M.missing(adapter)
-        if why then
-          return M.fail(launch, why)
-        end
-        local session = original(adapter, config, ...)
-        if session then
-          pcall(M.claim, session)
-        elseif launch then
-          M.fail(launch, #launch.said > 0 and '' or "nvim-dap could not start the adapter's program.")
-        end
-        return session
-      end
-    end)
+---@param original function
+---@return function
+local function hearing(original)
+  return function(message, level, ...)
+    pcall(heard, message, level)
+    return original(message, level, ...)
   end
 end
 
----Heed the filters of this launch instead of nvim-dap's defaults, once.
----@param session dap.Session
----@param filters string[]
-local function heed_filters(session, filters)
-  local mutable = session --[[@as table]]
-  mutable.set_exception_breakpoints = function(self, _, _, on_done)
-    mutable.set_exception_breakpoints = nil
-    return self:set_exception_breakpoints(filters, nil, on_done)
+-- Here the adapter is known even where a function of the person has made it.
+---@param original function
+---@return function
+local function starting(original)
+  return function(adapter, config, ...)
+    local launch = waiting_for(config)
+    local why = launch and M.missing(adapter)
+    if why then
+      return M.fail(launch, why)
+    end
+    local session = original(adapter, config, ...)
+    if session then
+      pcall(M.claim, session)
+    elseif launch then
+      M.fail(launch, #launch.said > 0 and '' or "nvim-dap could not start the adapter's program.")
+    end
+    return session
+  end
+end
+
+---@param dap table
+local function listen(dap)
+  follow_answers(dap)
+  if not restore then
+    restore = require('dapeer.nvim_dap.internals').while_starting(dap, hearing, starting)
   end
 end
 
@@ -242,7 +216,7 @@ function M.claim(session)
     launch.session = session
     require('dapeer.nvim_dap.follow').start(session)
     if launch.exception_filters then
-      heed_filters(session, launch.exception_filters)
+      require('dapeer.nvim_dap.internals').set_filters_once(session, launch.exception_filters)
     end
     session.on_close['dapeer.launch'] = function()
       if #launch.said > 0 then

@@ -5,7 +5,8 @@
 ---   * `require('dap.rpc').create_read_loop(handle_body)` is made for every session; what it reads is seen first here;
 ---   * `Session.initialize` is called right after, in the same callback: it says whose read loop that was;
 ---   * `session.client.write` sends.
---- These are internals of nvim-dap. Where one is missing, the session has its listeners only (`listeners.lua`).
+--- These are internals of nvim-dap (`internals.lua`). Where one is missing, the session has its listeners only
+--- (`listeners.lua`).
 ---
 --- A core gets one connection per session. On it: one line of JSON that says which session this is, then frames
 --- `KIND NUMBER LENGTH\n` and so many bytes of DAP as they are:
@@ -267,18 +268,15 @@ end
 local function begin(session)
   local loop = latest
   latest = nil
-  local client = session.client
-  if not loop or type(client) ~= 'table' or type(client.write) ~= 'function' then
+  local tap = { session = session, sinks = {}, journal = {}, bytes = 0 }
+  local function heard(text)
+    outgoing(tap, text)
+  end
+  if not loop or not require('dapeer.nvim_dap.internals').on_writing(session, heard) then
     return
   end
-  local tap = { session = session, sinks = {}, journal = {}, bytes = 0 }
   taps[session.id] = tap
   loop.tap = tap
-  local write = client.write
-  client.write = function(text, ...)
-    pcall(outgoing, tap, text)
-    return write(text, ...)
-  end
   session.on_close['dapeer.tap'] = function()
     pcall(closed, tap)
   end
@@ -334,44 +332,29 @@ function M.tell(core, session)
   return true
 end
 
----@return string? reason why it cannot be done
-local function missing(rpc, Session)
-  if require('dapeer.config').get().tap == false then
-    return 'it is switched off (setup{ tap = false })'
-  elseif type(rpc.create_read_loop) ~= 'function' then
-    return 'this nvim-dap has no rpc.create_read_loop'
-  elseif type(Session) ~= 'table' or type(Session.initialize) ~= 'function' then
-    return 'this nvim-dap has no Session.initialize'
+---A read loop is made; whose it is will be known when its session begins.
+---@return fun(body: string)
+local function reading()
+  local loop = { early = {} }
+  latest = loop
+  return function(body)
+    incoming(loop, body)
   end
 end
 
 ---Sit down where nvim-dap reads and writes, if this nvim-dap allows it.
 function M.install()
-  local rpc, Session = require('dap.rpc'), require('dap.session')
   -- Needed in luv callbacks, where nothing should have to be loaded first.
+  local internals = require('dapeer.nvim_dap.internals')
   require('dapeer.nvim_dap.sessions')
   require('dapeer.nvim_dap.requests')
   require('dapeer.nvim_dap.follow')
   require('dapeer.rpc')
   pcall(require, 'dapeer.nvim_dap.launch')
-  reason = missing(rpc, Session)
-  if reason then
-    return
-  end
-  local create_read_loop, initialize = rpc.create_read_loop, Session.initialize
-  rpc.create_read_loop = function(handle_body, ...)
-    local loop = { early = {} }
-    latest = loop
-    return create_read_loop(function(body)
-      pcall(incoming, loop, body)
-      return handle_body(body)
-    end, ...)
-  end
-  Session.initialize = function(session, config, ...)
-    -- Until 0.9 nvim-dap sets it only now.
-    session.config = session.config or config
-    pcall(begin, session)
-    return initialize(session, config, ...)
+  if require('dapeer.config').get().tap == false then
+    reason = 'it is switched off (setup{ tap = false })'
+  else
+    reason = internals.on_reading(reading, begin)
   end
 end
 

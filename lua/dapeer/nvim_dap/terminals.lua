@@ -57,15 +57,13 @@ end
 ---@return function
 local function following(handler)
   return function(session, request)
-    local jobstart, termopen = vim.fn.jobstart, vim.fn.termopen
-    vim.fn.jobstart, vim.fn.termopen = listened(session, jobstart), listened(session, termopen)
-    local ok, err = pcall(require('dapeer.nvim_dap.follow').open_terminal, session, function()
-      handler(session, request)
+    require('dapeer.nvim_dap.internals').while_starting_jobs(function(start)
+      return listened(session, start)
+    end, function()
+      require('dapeer.nvim_dap.follow').open_terminal(session, function()
+        handler(session, request)
+      end)
     end)
-    vim.fn.jobstart, vim.fn.termopen = jobstart, termopen
-    if not ok then
-      error(err, 0)
-    end
   end
 end
 
@@ -83,10 +81,7 @@ end
 ---@param dap table
 function M.install(dap)
   dap.listeners.before.initialize['dapeer.terminals'] = function(session)
-    local handlers = vim.tbl_get(session, 'handlers', 'reverse_requests')
-    local handler = handlers and handlers.runInTerminal
-    if handler then
-      handlers.runInTerminal = following(handler)
+    if require('dapeer.nvim_dap.internals').on_reverse_request(session, 'runInTerminal', following) then
       session.on_close['dapeer.terminals'] = function()
         jobs[session.id] = nil
       end
