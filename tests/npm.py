@@ -41,6 +41,8 @@ CLAUDES = {
     ("Linux", "aarch64"): "@anthropic-ai/claude-code-linux-arm64",
 }
 """Claude Code, one file of 240 MB that needs no Node.js. It is run by tests, and never shipped."""
+STYLUA = "2.5.2"
+"""Formats Lua, in WebAssembly."""
 
 SECONDS_TO_INSTALL = 300
 NPM = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
@@ -82,6 +84,16 @@ def claude() -> Path:
         return _claude()
     except MissingError as missing:
         pytest.skip(str(missing))
+
+
+def stylua() -> tuple[Path, Path]:
+    """Return a Node.js, and the package of StyLua.
+
+    Raises:
+        MissingError: npm cannot give us one of them.
+    """
+    package = "@johnnymorganz/stylua"
+    return _node(20), installed(f"{package}@{STYLUA}") / package
 
 
 def _claude() -> Path:
@@ -218,6 +230,7 @@ _EVERYTHING = (
     ("OpenCode", _opencode),
     ("OpenCode", _ripgrep),
     ("Claude Code", _claude),
+    ("StyLua", stylua),
 )
 
 

@@ -117,10 +117,7 @@ function M.run(words)
   local text = words[2] and table.concat(words, ' ', 2)
   if not command or (text and not WITH_TEXT[words[1]]) then
     local known = table.concat(names(), ', ')
-    local sentence = ('dapeer: there is no :Dapeer %s; there is: %s'):format(
-      table.concat(words, ' '),
-      known
-    )
+    local sentence = ('dapeer: there is no :Dapeer %s; there is: %s'):format(table.concat(words, ' '), known)
     return vim.notify(sentence, vim.log.levels.ERROR)
   end
   command(text)

@@ -108,9 +108,7 @@ local function check_dap()
     health.ok('nvim-dap; its sessions answer the assistant also while Neovim waits for a key')
   else
     health.warn(
-      ('nvim-dap; its sessions do not answer while Neovim waits for a key: %s'):format(
-        ok and why or possible
-      )
+      ('nvim-dap; its sessions do not answer while Neovim waits for a key: %s'):format(ok and why or possible)
     )
   end
   check_internals()

@@ -1,7 +1,7 @@
 -- The functions that a person's configuration calls. Each loads what it needs when it is called.
-local problem = require('dapeer.needs').lacking()
-if problem then
-  return require('dapeer.needs').stub(problem)
+local lacking = require('dapeer.needs').lacking()
+if lacking then
+  return require('dapeer.needs').stub(lacking)
 end
 
 local M = setmetatable({}, {

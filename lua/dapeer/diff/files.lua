@@ -78,8 +78,7 @@ end
 ---@param path string
 function M.refresh(path)
   for _, buffer in ipairs(M.buffers(path)) do
-    local empty = vim.api.nvim_buf_line_count(buffer) == 1
-      and vim.api.nvim_buf_get_lines(buffer, 0, 1, false)[1] == ''
+    local empty = vim.api.nvim_buf_line_count(buffer) == 1 and vim.api.nvim_buf_get_lines(buffer, 0, 1, false)[1] == ''
     if not vim.bo[buffer].modified then
       pcall(empty and read_first or read_again, buffer)
     end

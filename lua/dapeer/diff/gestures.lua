@@ -110,9 +110,13 @@ end
 function M.watch(diff, decide)
   local state = { there = vim.api.nvim_get_current_buf() == diff.view.right }
   local function on(events, buffer, callback)
-    vim.api.nvim_create_autocmd(events, { group = diff.group, buffer = buffer, callback = function(event)
-      callback(event) -- a true value would remove the autocommand
-    end })
+    vim.api.nvim_create_autocmd(events, {
+      group = diff.group,
+      buffer = buffer,
+      callback = function(event)
+        callback(event) -- a true value would remove the autocommand
+      end,
+    })
   end
   watch_writes(diff, state, decide, on)
   watch_windows(diff, state, decide, on)

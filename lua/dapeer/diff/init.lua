@@ -42,8 +42,7 @@ end
 ---@param path string
 ---@return boolean
 local function is_path(path)
-  return not path:find('%z')
-    and (vim.startswith(path, 'file://') or not path:find('^%a[%w+.-]+://'))
+  return not path:find('%z') and (vim.startswith(path, 'file://') or not path:find('^%a[%w+.-]+://'))
 end
 
 ---Show a proposal beside what there is, and answer when the person has decided.
@@ -88,8 +87,7 @@ end
 local function meant()
   local pending = life().pending()
   local here = vim.iter(pending):find(function(diff)
-    return diff.id == vim.b.dapeer_diff
-      or (diff.view and require('dapeer.diff.view').has_person(diff.view))
+    return diff.id == vim.b.dapeer_diff or (diff.view and require('dapeer.diff.view').has_person(diff.view))
   end)
   local shown = vim.tbl_filter(function(diff)
     return diff.view ~= nil

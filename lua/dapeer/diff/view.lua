@@ -101,15 +101,23 @@ end
 local function read_again(diff, view, sides)
   local texts = { [view.left] = { 'original', sides.old }, [view.right] = { 'proposed', sides.new } }
   for buffer, text in pairs(texts) do
-    vim.api.nvim_create_autocmd('BufReadCmd', { group = diff.group, buffer = buffer, callback = function()
-      fill(buffer, unpack(text))
-      colour_both(diff, view)
-    end })
+    vim.api.nvim_create_autocmd('BufReadCmd', {
+      group = diff.group,
+      buffer = buffer,
+      callback = function()
+        fill(buffer, unpack(text))
+        colour_both(diff, view)
+      end,
+    })
   end
   -- Neovim takes what was read for saved; then comes this.
-  vim.api.nvim_create_autocmd('BufEnter', { group = diff.group, buffer = view.right, callback = function()
-    vim.bo[view.right].modified = diff.outcome == nil -- for `:x` and `:update`
-  end })
+  vim.api.nvim_create_autocmd('BufEnter', {
+    group = diff.group,
+    buffer = view.right,
+    callback = function()
+      vim.bo[view.right].modified = diff.outcome == nil -- for `:x` and `:update`
+    end,
+  })
 end
 
 local function map(buffer, decide)

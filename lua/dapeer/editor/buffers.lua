@@ -203,11 +203,7 @@ local function screen(bufnr, note)
   local rows = M.rows(window)
   local cursor = vim.api.nvim_win_get_cursor(window)[1]
   local last = rows[#rows].folded_to or rows[#rows].line
-  local what = ('on screen: lines %d-%d of %d'):format(
-    rows[1].line,
-    last,
-    vim.api.nvim_buf_line_count(bufnr)
-  )
+  local what = ('on screen: lines %d-%d of %d'):format(rows[1].line, last, vim.api.nvim_buf_line_count(bufnr))
   local left = vim.api.nvim_win_call(window, vim.fn.winsaveview).leftcol
   local parts = { header(bufnr, what, note) }
   vim.list_extend(parts, shown(rows, cursor))

@@ -13,11 +13,9 @@ function M.obstacle(bufnr)
   if options.buftype ~= '' and options.buftype ~= 'acwrite' then
     return ('%s is no file but a %s buffer. Name a file.'):format(name, options.buftype)
   elseif not options.modifiable then
-    return ("%s cannot be changed: 'modifiable' is off in Neovim. Ask the person to switch it on."):format(
-      name
-    )
+    return ("%s cannot be changed: 'modifiable' is off in Neovim. Ask the person to switch it on."):format(name)
   elseif options.readonly then
-    return ("%s is read-only in Neovim. Ask the person to allow changes: :set noreadonly."):format(name)
+    return ('%s is read-only in Neovim. Ask the person to allow changes: :set noreadonly.'):format(name)
   end
 end
 

@@ -135,12 +135,7 @@ end
 ---@param chosen dapeer.editor.Selection
 local function selected(chosen)
   local what = chosen.active and 'Selected' or 'Selected last'
-  local where = ('%d:%d-%d:%d'):format(
-    chosen.line,
-    chosen.column,
-    chosen.end_line,
-    chosen.end_column
-  )
+  local where = ('%d:%d-%d:%d'):format(chosen.line, chosen.column, chosen.end_line, chosen.end_column)
   local lines = vim.split(chosen.text, '\n', { plain = true })
   local more = chosen.total > #lines and { ('  (%d more lines)'):format(chosen.total - #lines) } or {}
   local indented = vim.tbl_map(function(line)

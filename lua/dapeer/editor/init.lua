@@ -218,10 +218,7 @@ end
 local function unfit(path)
   local found = vim.uv.fs_stat(path)
   if not found then
-    return ('There is no file %s. Give a path that is absolute or relative to %s.'):format(
-      path,
-      vim.fn.getcwd()
-    )
+    return ('There is no file %s. Give a path that is absolute or relative to %s.'):format(path, vim.fn.getcwd())
   elseif found.type ~= 'file' then
     return ('%s is a %s, not a file. Give the path of a file.'):format(path, found.type)
   elseif found.size > M.LARGEST then

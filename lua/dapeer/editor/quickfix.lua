@@ -89,9 +89,9 @@ function M.list(args)
 end
 
 -- Vim takes a text with a zero byte for something else.
----@param text string
-local function plain(text)
-  return (text:gsub('%z', '^@'))
+---@param given string
+local function plain(given)
+  return (given:gsub('%z', '^@'))
 end
 
 -- What is asked for, as setqflist() wants it. Files are named, not loaded.
@@ -135,10 +135,7 @@ function M.set(args)
   if failed ~= 0 then
     return nil, 'Neovim does not take the quickfix list: it is being used. Try again.'
   end
-  local said = ('Quickfix list "%s": %d items; :colder brings back the one before.'):format(
-    title,
-    #args.items
-  )
+  local said = ('Quickfix list "%s": %d items; :colder brings back the one before.'):format(title, #args.items)
   local shown = false
   if args.open and attention.typing() then
     said = said .. ' Not opened: the person is typing.'

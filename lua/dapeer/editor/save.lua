@@ -41,9 +41,7 @@ function M.save(bufnr)
     local said = tostring(failure):gsub('^.-Vim%b():', ''):gsub('^.-:(E%d+:)', '%1')
     return ('Neovim cannot write %s: %s'):format(editor.name(bufnr), said)
   elseif vim.bo[bufnr].modified then
-    return ('Something in Neovim has kept %s from being written. Ask the person.'):format(
-      editor.name(bufnr)
-    )
+    return ('Something in Neovim has kept %s from being written. Ask the person.'):format(editor.name(bufnr))
   end
 end
 

@@ -22,9 +22,7 @@ local function replaceable(window)
   local bufnr = vim.api.nvim_win_get_buf(window)
   local hides = vim.o.hidden or vim.bo[bufnr].bufhidden == 'hide'
   local shown = #vim.fn.win_findbuf(bufnr) > 1
-  return not vim.wo[window].winfixbuf
-    and not vim.wo[window].diff
-    and (not vim.bo[bufnr].modified or hides or shown)
+  return not vim.wo[window].winfixbuf and not vim.wo[window].diff and (not vim.bo[bufnr].modified or hides or shown)
 end
 
 -- A window in which the person types keeps its buffer, and its cursor.
@@ -99,10 +97,8 @@ local function place(bufnr)
     end
   end)
   if not window or vim.api.nvim_win_get_buf(window) ~= bufnr then
-    return nil, ('Neovim cannot show %s: %s'):format(
-      editor.name(bufnr),
-      ok and 'something closed it' or tostring(problem)
-    )
+    return nil,
+      ('Neovim cannot show %s: %s'):format(editor.name(bufnr), ok and 'something closed it' or tostring(problem))
   end
   return window
 end

@@ -177,11 +177,7 @@ end
 ---@param counts { added: integer, removed: integer }
 ---@return string  such as `2 lines added, 1 removed`
 function M.counted(counts)
-  return ('%d %s added, %d removed'):format(
-    counts.added,
-    counts.added == 1 and 'line' or 'lines',
-    counts.removed
-  )
+  return ('%d %s added, %d removed'):format(counts.added, counts.added == 1 and 'line' or 'lines', counts.removed)
 end
 
 ---What has changed, for a model and a program.

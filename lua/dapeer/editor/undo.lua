@@ -155,8 +155,7 @@ end
 
 -- In insert mode undoing would pull the text away under the person's fingers.
 local function typed_into(bufnr)
-  return vim.api.nvim_get_current_buf() == bufnr
-    and vim.api.nvim_get_mode().mode:match('^[iR]') ~= nil
+  return vim.api.nvim_get_current_buf() == bufnr and vim.api.nvim_get_mode().mode:match('^[iR]') ~= nil
 end
 
 ---@param target dapeer.undo.Target

@@ -129,18 +129,18 @@ local function by_text(bufnr, edit)
   local whole = text_of(bufnr, 0, vim.api.nvim_buf_line_count(bufnr))
   local found = places(whole, part)
   if #found == 0 then
-    return nil, ('`old_text` is not in %s. Read it with nvim_buffer_read: the buffer may differ from the file.'):format(
-      name
-    )
+    return nil,
+      ('`old_text` is not in %s. Read it with nvim_buffer_read: the buffer may differ from the file.'):format(name)
   elseif #found > 1 then
     local lines = vim.tbl_map(function(at)
       return line_at(whole, at)
     end, vim.list_slice(found, 1, 10))
-    return nil, ('`old_text` is %d times in %s, at lines %s. Give more of the text around it.'):format(
-      #found,
-      name,
-      table.concat(lines, ', ')
-    )
+    return nil,
+      ('`old_text` is %d times in %s, at lines %s. Give more of the text around it.'):format(
+        #found,
+        name,
+        table.concat(lines, ', ')
+      )
   end
   local first = line_at(whole, found[1])
   local from, to, total = around(bufnr, edit, first, first + select(2, part:gsub('\n', '')))

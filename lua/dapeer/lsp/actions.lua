@@ -73,8 +73,7 @@ local function offered(args, at, question)
         triggerKind = 1,
         only = args.kind and { args.kind } or nil,
         diagnostics = vim.tbl_filter(function(diagnostic)
-          return diagnostic.range.start.line <= last.line
-            and diagnostic.range['end'].line >= first.line
+          return diagnostic.range.start.line <= last.line and diagnostic.range['end'].line >= first.line
         end, known[client.id]),
       },
     }
@@ -185,9 +184,7 @@ end
 ---@return dapeer.Result
 function M.actions(args, ctx)
   if args.apply and not args.action then
-    task.fail(
-      '`apply` needs `action`, the number or the title of one. Without both they are listed.'
-    )
+    task.fail('`apply` needs `action`, the number or the title of one. Without both they are listed.')
   end
   local at = span(args)
   local question = requests.question(args, ctx, at.document.bufnr)

@@ -108,9 +108,7 @@ local function allowed(change)
   local bufnr = require('dapeer.lsp.sources').new():buffer(change.path)
   if change.kind == 'delete' and bufnr and vim.bo[bufnr].modified then
     task.fail(
-      ('Nothing was changed: %s, which would be deleted, has unsaved changes.'):format(
-        telling.path(change.path)
-      )
+      ('Nothing was changed: %s, which would be deleted, has unsaved changes.'):format(telling.path(change.path))
     )
   end
   return { change = change }
@@ -175,11 +173,7 @@ function M.told(outcomes)
     end
   end
   if saved > 0 then
-    table.insert(
-      lines,
-      1,
-      ('Saved %s. Undo in Neovim takes it back.'):format(telling.count(saved, 'file'))
-    )
+    table.insert(lines, 1, ('Saved %s. Undo in Neovim takes it back.'):format(telling.count(saved, 'file')))
   end
   return lines
 end

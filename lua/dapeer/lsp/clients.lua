@@ -102,8 +102,7 @@ end
 function M.list()
   local facts = vim.tbl_map(told, servers.all())
   if #facts == 0 then
-    local nothing =
-      'No language server runs. Opening a file may start one, if the person has set it up.'
+    local nothing = 'No language server runs. Opening a file may start one, if the person has set it up.'
     return telling.result({ nothing }, { clients = {} })
   end
   return telling.result(vim.tbl_map(lines_of, facts), { clients = facts })

@@ -114,9 +114,7 @@ local function ask_for_workspace(into, question)
     end
   end
   local clients = vim.tbl_filter(function(client)
-    return client.initialized
-      and knows_workspace(client)
-      and question.timeout > (unanswered[client.id] or 0)
+    return client.initialized and knows_workspace(client) and question.timeout > (unanswered[client.id] or 0)
   end, servers.all())
   local answers = requests.all(clients, OF_WORKSPACE, function(client)
     return {
@@ -232,10 +230,7 @@ end
 local function told(into, args, where, clients)
   local findings, counts = sorted(into.findings, args, into.sources)
   local page, note = telling.page(findings, args)
-  local least = args.severity
-      and args.severity ~= 'hint'
-      and (', %s or worse'):format(args.severity)
-    or ''
+  local least = args.severity and args.severity ~= 'hint' and (', %s or worse'):format(args.severity) or ''
   local who = #clients > 0 and (' (%s)'):format(servers.names(clients)) or ''
   local notes = into.notes
   for _, client in ipairs(clients) do

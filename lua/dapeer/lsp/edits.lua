@@ -264,10 +264,7 @@ function M.shown(changes)
   local lines, files, room = {}, {}, LONGEST
   for index, change in ipairs(changes) do
     if index > FILES_SHOWN then
-      table.insert(
-        lines,
-        ('… and %s more.'):format(telling.count(#changes - FILES_SHOWN, 'file'))
-      )
+      table.insert(lines, ('… and %s more.'):format(telling.count(#changes - FILES_SHOWN, 'file')))
       break
     end
     local diff = change.diff and telling.short(change.diff:gsub('\n$', ''), math.max(room, 0))

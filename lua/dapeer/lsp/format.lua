@@ -65,8 +65,7 @@ function M.format(args, ctx)
   local title = ('Format %s with %s'):format(document.name, client.name)
   local changes = require('dapeer.lsp.edits').listed({ changes = { [uri] = found or {} } })
   return require('dapeer.lsp.proposal').answer(title, changes, client.offset_encoding, args, {
-    lines = others
-      and { ('Also formatting: %s; `client` chooses.'):format(servers.names(clients)) },
+    lines = others and { ('Also formatting: %s; `client` chooses.'):format(servers.names(clients)) },
   })
 end
 

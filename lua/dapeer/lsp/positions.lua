@@ -122,8 +122,7 @@ end
 local function find(text, symbol, from)
   local word = '%f[%w_\128-\255]' .. vim.pesc(symbol) .. '%f[^%w_\128-\255]'
   local edged = symbol:match('^[%w_\128-\255]') and symbol:match('[%w_\128-\255]$')
-  local first = edged and text:find(word, (from or 0) + 1)
-    or text:find(symbol, (from or 0) + 1, true)
+  local first = edged and text:find(word, (from or 0) + 1) or text:find(symbol, (from or 0) + 1, true)
   return first and first - 1
 end
 

@@ -176,9 +176,7 @@ function M.offering(target, method, question)
   if #ready > 0 then
     return ready
   elseif #starting > 0 then
-    task.fail(
-      ('%s is still starting after %d ms. Ask again.'):format(servers.names(starting), question.timeout)
-    )
+    task.fail(('%s is still starting after %d ms. Ask again.'):format(servers.names(starting), question.timeout))
   end
   local attached = servers.all(target.bufnr)
   task.fail(

@@ -73,9 +73,7 @@ local function gone(sent)
   finish(
     sent,
     nil,
-    ('%s has ended before it answered. nvim_lsp_clients shows which servers run.'):format(
-      sent.client.name
-    )
+    ('%s has ended before it answered. nvim_lsp_clients shows which servers run.'):format(sent.client.name)
   )
 end
 
@@ -93,8 +91,7 @@ local function send(sent)
     local why = err and (err.message or vim.inspect(err)):gsub('%s+', ' ')
     finish(sent, result, why and ('%s refuses %s: %s'):format(sent.client.name, sent.method, why))
   end
-  local ok, id =
-    servers.call(sent.client, 'request', sent.method, sent.params, answered, sent.question.bufnr)
+  local ok, id = servers.call(sent.client, 'request', sent.method, sent.params, answered, sent.question.bufnr)
   sent.id = id
   if not ok then
     gone(sent)

@@ -26,8 +26,7 @@ end
 ---@param bufnr? integer
 ---@return boolean
 function M.offers(client, method, bufnr)
-  return M.call(client, 'supports_method', method, METHODS and bufnr or { bufnr = bufnr }) and true
-    or false
+  return M.call(client, 'supports_method', method, METHODS and bufnr or { bufnr = bufnr }) and true or false
 end
 
 ---How a server can be asked for diagnostics: what it has told when it started, or has registered since.

@@ -95,8 +95,7 @@ local function line_of(row)
     or tostring(symbol.line)
   local detail = symbol.detail and ' ' .. telling.source(symbol.detail) or ''
   local client = symbol.client and row.depth == 0 and (' [%s]'):format(symbol.client) or ''
-  return ('  '):rep(row.depth)
-    .. ('%s %s  %s%s%s'):format(symbol.kind, symbol.name, lines, detail, client)
+  return ('  '):rep(row.depth) .. ('%s %s  %s%s%s'):format(symbol.kind, symbol.name, lines, detail, client)
 end
 
 ---@param args table
@@ -153,8 +152,7 @@ end
 ---@return dapeer.lsp.Place
 local function match(given, client, sources)
   local where = given.location
-  local place = where.range
-      and locations.place(where.uri, where.range, client.offset_encoding, sources)
+  local place = where.range and locations.place(where.uri, where.range, client.offset_encoding, sources)
     or { path = vim.uri_to_fname(where.uri) }
   place.name = given.name
   place.kind = M.kind(given.kind)
@@ -165,13 +163,7 @@ end
 local function line_of_match(place)
   local where = place.line and (':%d:%d'):format(place.line, place.column) or ''
   local container = place.container and (' in %s'):format(place.container) or ''
-  return ('%s %s%s  %s%s'):format(
-    place.kind,
-    place.name,
-    container,
-    telling.path(place.path),
-    where
-  )
+  return ('%s %s%s  %s%s'):format(place.kind, place.name, container, telling.path(place.path), where)
 end
 
 ---@param args table
@@ -190,11 +182,7 @@ function M.of_workspace(args, ctx)
   local shown = vim.tbl_map(function(each)
     return match(each.given, each.client, sources)
   end, page)
-  local head = ('`%s`: %s (%s)'):format(
-    args.query,
-    telling.count(#found, 'symbol'),
-    servers.names(clients)
-  )
+  local head = ('`%s`: %s (%s)'):format(args.query, telling.count(#found, 'symbol'), servers.names(clients))
   return telling.result({ head, vim.tbl_map(line_of_match, shown), note or {}, problems }, {
     symbols = shown,
     total = #found,

@@ -61,9 +61,11 @@ local function as_dictionaries(schema)
   for key, value in pairs(schema) do
     if type(value) == 'table' then
       if vim.tbl_contains(BY_NAME, key) then
-        result[key] = next(value) and vim.tbl_map(function(inner)
-          return type(inner) == 'table' and as_dictionaries(inner) or inner
-        end, value) or vim.empty_dict()
+        result[key] = next(value)
+            and vim.tbl_map(function(inner)
+              return type(inner) == 'table' and as_dictionaries(inner) or inner
+            end, value)
+          or vim.empty_dict()
       elseif vim.islist(value) and next(value) then
         result[key] = vim.tbl_map(function(inner)
           return type(inner) == 'table' and not vim.islist(inner) and as_dictionaries(inner) or inner

@@ -27,10 +27,7 @@ local function result(answers, complete)
   if not complete then
     table.insert(lines, 'The person gave no answer.')
   end
-  return require('dapeer.results').result(
-    table.concat(lines, '\n'),
-    { answered = complete, answers = answers }
-  )
+  return require('dapeer.results').result(table.concat(lines, '\n'), { answered = complete, answers = answers })
 end
 
 return {

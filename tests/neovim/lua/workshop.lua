@@ -2,7 +2,9 @@
 local dapeer = require('dapeer')
 
 local function tool(name, execute, more)
-  dapeer.register(vim.tbl_extend('force', { name = name, description = 'Try ' .. name .. '.', execute = execute }, more or {}))
+  dapeer.register(
+    vim.tbl_extend('force', { name = name, description = 'Try ' .. name .. '.', execute = execute }, more or {})
+  )
 end
 
 ---What has happened to calls, for the test to read.
