@@ -1,6 +1,7 @@
 """Why does it hang? Programs that no debugger can stop, because all their threads wait."""
 
 import asyncio
+import re
 
 from mcp import Client
 
@@ -68,6 +69,11 @@ async def test_an_idle_event_loop_tells_what_its_tasks_wait_for() -> None:
             f"Task-1 serve() at {at(P, 'asyncio', 'serve')}",
             f"printer worker() at {at(P, 'worker', 'worker')}, inside get; awaited by Task-1",
         ]
+        # What the event loop calls of itself is one line, as in a program that is stopped.
+        _, _, innermost, loop, own, *_ = (await read(c, "dap_stacktrace")).splitlines()
+        assert innermost.startswith("  #0 select ")
+        assert re.fullmatch(r"  #1 to #(\d+) \1 frames of Python's library: start_frame=1", loop)
+        assert " <module> fixtures/programs/blocked.py:" in own
 
 
 async def test_tasks_are_listed_where_the_program_is_stopped() -> None:

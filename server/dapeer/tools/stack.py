@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -38,7 +39,8 @@ async def dap_stacktrace(
         await session.inspect.stack_trace(thread, start_frame, levels)
     frames = stop.frames.get(thread, [])
     rows = _first(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
-    lines = [line for row in rows for line in _row(call, stop, row, start_frame)]
+    tell = partial(_frame_text, call, stop)
+    lines = [line for row in rows for line in _row(call, row, start_frame, tell)]
     end = rows[-1].end if rows else start_frame
     total = stop.total_frames.get(thread)
     lines += _left(call, session, stop, frames, end, total)
@@ -47,7 +49,11 @@ async def dap_stacktrace(
         {
             "thread_id": thread,
             "total_frames": len(frames) if total is None else total,
-            "frames": [each for row in rows for each in _data(session, stop, row, start_frame)],
+            "frames": [
+                each
+                for row in rows
+                for each in _data(row, start_frame, partial(_frame_data, session, stop))
+            ],
         },
     )
 
@@ -60,11 +66,14 @@ def _listed(row: Row, start: int) -> int:
     return int(row.first == 0)
 
 
-def _data(session: Session, stop: Stop, row: Row, start: int) -> Iterator[Mapping[str, Any]]:
+def _data(
+    row: Row, start: int, facts: Callable[[StackFrame], Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the `facts` of each frame; how many there are, of several that lie side by side."""
     listed = _listed(row, start)
     for frame in row.run.frames[:listed]:
         if not is_label(frame):
-            yield _frame_data(session, stop, frame)
+            yield facts(frame)
     if folded := row.run.frames[listed:]:
         of = row.run.of() if row.run.owners else frame_place(folded[0])
         yield {"folded": len(folded), "of": of, "start_frame": row.first + listed}
@@ -72,18 +81,20 @@ def _data(session: Session, stop: Stop, row: Row, start: int) -> Iterator[Mappin
 
 def _first(rows: Sequence[Row], levels: int) -> list[Row]:
     """Return the first lines, as many as tell so many frames one by one; the last may be cut."""
+    start = rows[0].first if rows else 0
     kept: list[Row] = []
     for row in rows:
         if levels <= 0:
             break
-        frames = row.run.frames[:levels] if row is rows[0] else row.run.frames
+        listed = _listed(row, start)
+        frames = row.run.frames[:levels] if listed > 1 else row.run.frames
         kept.append(row._replace(run=row.run._replace(frames=frames)))
-        levels -= len(frames) if row is rows[0] or len(frames) < FOLDED else 1
+        levels -= max(min(listed, levels), 1)
     return kept
 
 
-def _row(call: Call, stop: Stop, row: Row, start: int) -> Iterator[str]:
-    """Yield a line for each frame; one for several that lie side by side, unless the caller has asked for just them."""
+def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str]) -> Iterator[str]:
+    """Yield a line for each frame, which `tell` makes; one for several that lie side by side, unless the caller has asked for just them."""
     if row.run.is_label:
         yield f"({shortened(row.run.frames[0]['name'], NAME)})"
         return
@@ -91,7 +102,7 @@ def _row(call: Call, stop: Stop, row: Row, start: int) -> Iterator[str]:
     listed = frames[: _listed(row, start)]
     if row.run.owners and len(listed) > 1:
         yield f"{row.run.of()}:"
-    yield from (_frame_text(call, stop, number, frame) for number, frame in listed)
+    yield from (tell(number, frame) for number, frame in listed)
     folded = frames[len(listed) :]
     if folded:
         what = (
@@ -134,20 +145,20 @@ async def _running_stacks(
         listed = ", ".join(str(each.thread_id) for each in seen.threads)
         raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
     lines = ["Not stopped: these frames have no variables."]
+    project = call.debugger.project
+
+    def tell(number: int, frame: StackFrame) -> str:
+        return f"#{number} {frame_line(frame, project)}"
+
     data: list[Mapping[str, Any]] = []
     for each in chosen:
-        shown = each.frames[start : start + levels]
+        rows = _first(list(numbered(each.frames[start:], session.frames, start)), levels)
         lines.append(f"{each.thread_id} {each.name}:")
-        lines += [
-            f"  #{number} {frame_line(frame, call.debugger.project)}"
-            for number, frame in enumerate(shown, start)
-        ]
-        left = len(each.frames) - start - len(shown)
-        if left > 0:
-            lines.append(
-                f"  ({left} more frames: thread_id={each.thread_id}, start_frame={start + len(shown)})"
-            )
-        frames = [frame_place(frame) for frame in shown]
+        lines += [f"  {line}" for row in rows for line in _row(call, row, start, tell)]
+        end = rows[-1].end if rows else start
+        if (left := len(each.frames) - end) > 0:
+            lines.append(f"  ({left} more frames: thread_id={each.thread_id}, start_frame={end})")
+        frames = [facts for row in rows for facts in _data(row, start, frame_place)]
         data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
     if seen.silent:
         lines.append(f"({silence(session)})")
