@@ -306,10 +306,11 @@ class Stop:
 
 
 def _is_aside(variable: Variable) -> bool:
-    """Whether a member is none that holds data: js-debug has internal properties of its own among them, getters, and methods."""
+    """Whether a member is none that holds data: js-debug has internal properties of its own among them, getters, and methods; rdbg the class."""
     name, value = variable["name"], variable["value"]
     computed = variable.get("presentationHint", {}).get("lazy")
-    return bool(computed) or name.startswith("[[") or value.startswith(("ƒ ", "async ƒ ", "class "))
+    internal = name.startswith("[[") or name == "#class"
+    return bool(computed) or internal or value.startswith(("ƒ ", "async ƒ ", "class "))
 
 
 class History:

@@ -22,10 +22,10 @@ ENDING = 24
 """Characters without which the last element of a list is not cut."""
 
 _TOKEN = re.compile(
-    r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|[][(){},]|\n""",
+    r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![=-])>|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
-"""A string, a bracket, a comma; and what GDB and Delve say of a container's room, whose commas part nothing."""
+"""A string, a bracket, a comma; what GDB and Delve say of a container's room, and others of its size, which parts nothing; and the class of an object of Ruby's, behind which its bracket is taken to open."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _TOLD = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
 """How long something was before anybody cut it: `… (2000 chars)`, `…, 999] (1000 items)`."""
@@ -37,6 +37,10 @@ _QUOTED = re.compile(r"""[bru]{0,2}(["'`]).*\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _LEFT_OUT = frozenset({"…", "..."})
 _CAPACITY = re.compile(r", capacity \d+(?= =)")
+_TWICE = re.compile(r"(\((\d+)\) [\[{])(?:size|length): \2(?:, |(?=[\]}]))")
+"""A size that stands among the members, too, as in `Map(2) {size: 2, a => 1, b => 2}`."""
+_PLACE = re.compile(r"(?<=#<)([A-Z][\w:]*):0x[0-9a-f]+(?= @)")
+"""Where an object of Ruby lies, of one that is told by its members."""
 _NOTHING = frozenset({"…", "(…)", "[…]", "{…}"})
 
 
@@ -82,6 +86,7 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     >>> fitted("Cart(name='a long name', more='a long text', total=3)", 40, used={"total"})
     "Cart(total=3, name='a lo…, more='a…)"
     """
+    text = _PLACE.sub(r"\1", _TWICE.sub(r"\1", text))
     if len(text) <= limit:
         return text
     if len(small := _CAPACITY.sub("", text)) <= limit:
@@ -132,7 +137,11 @@ def _columns(head: str, room: int) -> str:
     return shortened(head, room)
 
 
-_FOLDED = re.compile(r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)")
+_FOLDED = re.compile(
+    r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)|\A\(\d+\) \[([A-Z]\w*)[],]"
+)
+_CUT = re.compile(r".{1000}.*\.\.\.\Z", re.DOTALL)
+"""A long value that an adapter has cut at its end, in the middle of what is in it."""
 _POINTER = re.compile(r"\{?0x0*[1-9a-f][0-9a-f]*\}?")
 
 
@@ -145,12 +154,11 @@ def is_folded(text: str) -> bool:
 
     >>> is_folded("(2) [{…}, {…}]"), is_folded("{a: Array(2)}"), is_folded("[1, 2, …]")
     (True, True, False)
-    >>> is_folded("{...}")
-    True
+    >>> is_folded("{...}"), is_folded("(2) [Item, Item]"), is_folded("(2) ['A', 'B']")
+    (True, True, False)
     """
-    return not (_KEYED.match(text) or _TOLD.search(text[-80:])) and bool(
-        _FOLDED.search(text[:READ])
-    )
+    hides = _FOLDED.search(text[:READ]) and not (_KEYED.match(text) or _TOLD.search(text[-80:]))
+    return bool(hides or _CUT.match(text))
 
 
 def says_nothing(text: str, kind: str) -> bool:
@@ -187,13 +195,23 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     named = group.source[group.start] != "[" and not elements[0][0].strip("[]").isdecimal()
     key = _SIGN.match(group.items[0].text) if group.items else None
     sign = key[1] if key else ": "
-    parts = [f"{name}{sign}{value}" if named else value for name, value in elements]
+    told = [(name, _closed(value)) for name, value in elements]
+    parts = [f"{name}{sign}{value}" if named else value for name, value in told]
     size = _SIZE.match(text)
     folded = group.items[-1].text in _LEFT_OUT if group.items else False
     more = (
         folded or len(parts) < len(group.items) or (size is not None and len(parts) < int(size[1]))
     )
-    return f"{text[: group.start + 1]}{', '.join(parts)}{', …' if more and not named else ''}{text[group.end - 1 :]}"
+    closed = text[group.end - 1] == group.closing
+    end = text[group.end - 1 :] if closed else group.closing
+    return f"{text[: group.start + 1]}{', '.join(parts)}{', …' if more and not named else ''}{end}"
+
+
+def _closed(text: str) -> str:
+    """Return a value that an adapter has cut without what is not whole: open brackets would hold all that follows."""
+    group = _main(_read(text), len(text)) if _CUT.match(text) else None
+    first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""
+    return f"{text[: group.start + 1]}{first}, …{group.closing}" if group else text
 
 
 _SIZE = re.compile(r"\w*\((\d+)\) ")
@@ -282,8 +300,9 @@ def _read(text: str) -> _Item:
     open_groups: list[_Group] = []
     for token in _TOKEN.finditer(text):
         sign = token[0]
-        if sign in _PAIRS:
-            group = _Group(text, token.start(), len(text), _PAIRS[sign])
+        if sign in _PAIRS or sign.startswith("#<"):
+            start = token.start() if sign in _PAIRS else token.end() - 1
+            group = _Group(text, start, len(text), _PAIRS.get(sign, ">"))
             group.items.append(_Item(text, token.end(), len(text)))
             (open_groups[-1].items[-1] if open_groups else whole).groups.append(group)
             open_groups.append(group)

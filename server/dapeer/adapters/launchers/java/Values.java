@@ -25,6 +25,15 @@ final class Values {
 
     private static final int BRIEF = 40;
 
+    /** The same, inside another object. */
+    private static final int FEWER = 3;
+
+    /** How many levels of what is in an object are told with it. */
+    private static final int DEPTH = 3;
+
+    /** How many methods of the library are called at most to tell what is in one. */
+    private static final int CALLS = 24;
+
     /** Something that holds variables: a frame, or an object whose thread can be asked for more. */
     private static final class Holder {
         final Frames.Frame frame;
@@ -41,6 +50,7 @@ final class Values {
     private final Evaluation evaluation;
     private final Map<Integer, Holder> holders = new HashMap<>();
     private int numbers;
+    private int calls;
 
     Values(Evaluation evaluation) {
         this.evaluation = evaluation;
@@ -129,6 +139,12 @@ final class Values {
 
     /** Return a value in one line. */
     String text(Value value, ThreadReference thread) {
+        calls = 0;
+        return text(value, thread, DEPTH);
+    }
+
+    /** Return a value in one line, with so many levels of what is in it; of none its class. */
+    private String text(Value value, ThreadReference thread, int depth) {
         if (value == null) {
             return "null";
         }
@@ -141,11 +157,6 @@ final class Values {
         ObjectReference object = (ObjectReference) value;
         String type = object.referenceType().name();
         String brief = type.substring(type.lastIndexOf('.') + 1).replace('$', '.');
-        if (object instanceof ArrayReference) {
-            ArrayReference array = (ArrayReference) object;
-            String sized = brief.replaceFirst("\\[]", "[" + array.length() + "]");
-            return sized + items(array, thread, "{", "}");
-        }
         if (isWrapper(object)) {
             return text(object.getValue(object.referenceType().fieldByName("value")), thread);
         }
@@ -153,82 +164,105 @@ final class Values {
             Value constant = object.getValue(object.referenceType().fieldByName("name"));
             return constant == null ? brief : ((StringReference) constant).value();
         }
-        if (isCollection(object)) {
-            return brief + " (size " + size(object, thread) + ")" + preview(object, thread);
+        if (object instanceof ArrayReference) {
+            ArrayReference array = (ArrayReference) object;
+            String sized = brief.replaceFirst("\\[]", "[" + array.length() + "]");
+            return sized + (depth == 0 ? "" : items(array, thread, "{", "}", depth));
         }
+        if (depth == 0 || depth < DEPTH && (isLocked(object) || ++calls > CALLS)) {
+            return brief;
+        }
+        if (isCollection(object)) {
+            return brief + " (size " + size(object, thread) + ")" + preview(object, thread, depth);
+        }
+        String place = depth == DEPTH ? "@" + object.uniqueID() : "";
         if (type.startsWith("java.") && !is(object, "java.lang.Thread") && !type.contains("$")) {
             try {
                 Value told = evaluation.call(object, "toString", "()Ljava/lang/String;", thread);
                 return told == null ? brief : ((StringReference) told).value();
             } catch (Exception silent) {
-                return brief + "@" + object.uniqueID();
+                return brief + place;
             }
         }
-        return brief + "@" + object.uniqueID() + fields(object, thread);
+        return brief + place + fields(object, thread, depth);
     }
 
-    /** Return the first fields of an object; what is in them is not told if it is an object, too. */
-    private String fields(ObjectReference object, ThreadReference thread) {
+    /** Return the first fields of an object. */
+    private String fields(ObjectReference object, ThreadReference thread, int depth) {
         List<String> told = new ArrayList<>();
+        int all = 0;
         for (Field field : object.referenceType().allFields()) {
-            if (!field.isStatic() && !field.isSynthetic()) {
-                told.add(field.name() + "=" + brief(object.getValue(field), thread));
+            if (!field.isStatic() && !field.isSynthetic() && all++ < few(depth)) {
+                told.add(field.name() + "=" + brief(object.getValue(field), thread, depth));
             }
         }
-        return few(told, told.size(), " {", "}");
+        return told.isEmpty() ? "" : " {" + some(told, all) + "}";
     }
 
-    private String items(ArrayReference array, ThreadReference thread, String begin, String end) {
-        List<String> told = new ArrayList<>();
-        int some = Math.min(array.length(), FEW);
-        for (Value each : some == 0 ? List.<Value>of() : array.getValues(0, some)) {
-            told.add(brief(each, thread));
+    /** Return the first items of an array, and its last. */
+    private String items(
+            ArrayReference array, ThreadReference thread, String begin, String end, int depth) {
+        int all = array.length();
+        if (all == 0) {
+            return "";
         }
-        return few(told, array.length(), " " + begin, end);
+        List<String> told = new ArrayList<>();
+        for (Value each : array.getValues(0, Math.min(all, few(depth)))) {
+            told.add(brief(each, thread, depth));
+        }
+        String last = all > told.size() ? ", " + brief(array.getValue(all - 1), thread, depth) : "";
+        return " " + begin + some(told, all) + last + end;
     }
 
-    private String preview(ObjectReference collection, ThreadReference thread) {
+    private String preview(ObjectReference collection, ThreadReference thread, int depth) {
         try {
             if (!is(collection, "java.util.Map")) {
-                return items(array(collection, thread), thread, "[", "]");
+                return items(array(collection, thread), thread, "[", "]", depth);
             }
-            Value told = null;
-            if (size(collection, thread) <= FEW && isPlainMap(collection, thread)) {
-                told = evaluation.call(collection, "toString", "()Ljava/lang/String;", thread);
+            ArrayReference keys = part(collection, "keySet", "()Ljava/util/Set;", thread);
+            ArrayReference values = part(collection, "values", "()Ljava/util/Collection;", thread);
+            List<String> told = new ArrayList<>();
+            int all = Math.min(keys.length(), values.length());
+            for (int i = 0; i < Math.min(all, few(depth)); i++) {
+                Value key = keys.getValue(i);
+                String name =
+                        key instanceof StringReference
+                                ? ((StringReference) key).value()
+                                : brief(key, thread, depth);
+                told.add(name + "=" + brief(values.getValue(i), thread, depth));
             }
-            return told == null ? "" : " " + ((StringReference) told).value();
+            return told.isEmpty() ? "" : " {" + some(told, all) + "}";
         } catch (Exception silent) {
             return "";
         }
     }
 
-    private boolean isPlainMap(ObjectReference map, ThreadReference thread) throws Exception {
-        for (String part : List.of("keySet()Ljava/util/Set;", "values()Ljava/util/Collection;")) {
-            int at = part.indexOf('(');
-            Value all = evaluation.call(map, part.substring(0, at), part.substring(at), thread);
-            ArrayReference items = array((ObjectReference) all, thread);
-            for (Value each : items.length() == 0 ? List.<Value>of() : items.getValues()) {
-                if (each != null && !isPlain((ObjectReference) each)) {
-                    return false;
-                }
-            }
-        }
-        return true;
+    private ArrayReference part(
+            ObjectReference map, String name, String signature, ThreadReference thread)
+            throws Exception {
+        return array((ObjectReference) evaluation.call(map, name, signature, thread), thread);
     }
 
-    private static String few(List<String> told, int all, String begin, String end) {
-        String shown = String.join(", ", told.subList(0, Math.min(told.size(), FEW)));
-        return told.isEmpty() ? "" : begin + shown + (all > FEW ? ", …" : "") + end;
+    private static int few(int depth) {
+        return depth == DEPTH ? FEW : FEWER;
     }
 
-    /** Return a value inside another: an object is its class only. */
-    private String brief(Value value, ThreadReference thread) {
-        if (value instanceof ObjectReference && !isPlain((ObjectReference) value)) {
-            String type = value.type().name();
-            return type.substring(type.lastIndexOf('.') + 1).replace('$', '.');
-        }
-        String text = text(value, thread);
-        return text.length() > BRIEF ? text.substring(0, BRIEF) + "…" : text;
+    private static String some(List<String> told, int all) {
+        return String.join(", ", told) + (all > told.size() ? ", …" : "");
+    }
+
+    /** Return a value inside another. */
+    private String brief(Value value, ThreadReference thread, int depth) {
+        String text = text(value, thread, depth - 1);
+        boolean nested = value instanceof ObjectReference && !isPlain((ObjectReference) value);
+        return nested || text.length() <= BRIEF ? text : text.substring(0, BRIEF) + "…";
+    }
+
+    /** Whether its methods wait for a lock, which a stopped thread may hold. */
+    private static boolean isLocked(ObjectReference object) {
+        return is(object, "java.util.Vector")
+                || is(object, "java.util.Hashtable")
+                || object.referenceType().name().matches("java\\.util\\.(Collections\\$Synchronized|concurrent\\.).*");
     }
 
     private void locals(Holder holder, List<Object> found) throws Exception {
