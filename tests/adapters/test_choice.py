@@ -42,6 +42,7 @@ def test_an_unknown_type_is_answered_with_those_that_exist() -> None:
 def test_an_extension_tells_even_when_the_file_is_missing() -> None:
     assert chosen(program="/nowhere/a.py") == "debugpy"
     assert chosen(program="/nowhere/a.sh") == "bash-dap"
+    assert chosen(program="/nowhere/a.pyz") == "debugpy"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -249,6 +250,11 @@ async def test_with_js_debug_children_of_the_program_are_followed_or_not(
     async with asyncio.timeout(LIMIT), client() as c:
         stop = await ask(c, "dap_run", program=str(js), args=["fork"], breakpoints=wanted)
         assert (stop["line"], stop["session_id"], stop["parent"]) == (p.line("square"), 3, 2)
+        names = [each["name"] for each in (await sessions(c)).values()]
+        assert names[0] == "children.js"
+        assert all(re.fullmatch(r"children\.js( child)? \[\d+\]", each) for each in names[1:]), (
+            names
+        )
         stop = await ask(c, "dap_continue")
         assert (stop["line"], stop["session_id"], stop["parent"]) == (p.line("parent"), 2, 1)
         await ask(c, "dap_terminate")

@@ -26,6 +26,18 @@ async def test_the_end_names_the_breakpoints_that_were_not_hit() -> None:
         assert f"\nNot hit: {', '.join(missed)}" in await read(c, "dap_snapshot")
 
 
+async def test_who_terminates_a_program_is_told_what_it_has_not_come_to() -> None:
+    p = program("loop.py")
+    wanted = [p.at("inner"), p.at("after_loop"), p.at("middle_return", log_message="m")]
+    async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=wanted)
+        missed = f"loop.py:{p.line('middle_return')}, loop.py:{p.line('after_loop')}"
+        assert await read(c, "dap_terminate") == f"Session 1 ended.\nNot hit: {missed}"
+        assert await read(c, "dap_snapshot") == "Ended by dap_terminate"
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")], fresh=True)
+        assert await read(c, "dap_terminate") == "Session 2 ended."
+
+
 async def test_an_error_that_ends_the_program_names_them_before_its_end(tmp_path: Path) -> None:
     path = tmp_path / "fails.py"
     path.write_text("def later():\n    return 1\n\n1 / 0\nlater()\n")

@@ -57,6 +57,22 @@ async def test_each_sees_the_others_with_their_conditions(tmp_path: Path) -> Non
             assert await person.breakpoints() == set()
 
 
+async def test_a_log_point_that_said_nothing_is_told_where_nvim_dap_has_sent_it(
+    tmp_path: Path, setup: Json
+) -> None:
+    async with together(tmp_path, setup) as (c, _):
+        logs = [
+            LOOP.at("inner", log_message="saw {value}"),
+            LOOP.at("middle", log_message="never {value}", condition="value == 99"),
+        ]
+        end = await ask(c, "dap_run", program=str(LOOP), breakpoints=logs, where="nvim")
+        assert end["state"] == "ended"
+        assert "saw 4" in (await ask(c, "dap_program_output", since=0))["text"]
+        assert end["breakpoints"] == {
+            "not hit": [f"fixtures/programs/loop.py:{LOOP.line('middle')}"]
+        }
+
+
 async def test_a_file_that_the_person_has_not_opened_gets_its_sign_without_being_shown(
     tmp_path: Path, setup: Json
 ) -> None:

@@ -46,7 +46,12 @@ class Fate:
 
 
 def told(
-    session: Session, wanted: Breakpoints, *, mute: bool, hits: str = ""
+    session: Session,
+    wanted: Breakpoints,
+    *,
+    mute: bool = False,
+    hits: str = "",
+    cut_short: bool = False,
 ) -> dict[str, list[str]]:
     """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
 
@@ -54,13 +59,13 @@ def told(
     end all are told that it never had, or never came to; the latter also where an exception is about to
     end it. An adapter that is `mute` takes a condition
     that it cannot evaluate for one that does not hold; one of whose hit conditions `hits` is the pattern
-    takes no notice of others.
+    takes no notice of others. Of a program that is `cut_short` those are told that it has not come to by then.
     """
     first = root(session)
     sessions = [each for each in family(session) if not (each.delegates and each.children)]
     ended = not runs(session)
     # Of a program that somebody has ended or let go of, nobody knows where it would have come to.
-    own = first.cause is None or KILLED in first.cause
+    own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
     fates += [] if ended else _ignored(first, sessions, wanted, hits)
@@ -139,7 +144,7 @@ def _fate(
     """Yield what there is to tell of one: nothing, when the program has come to it."""
     line = wanted["line"]
     # Those that an editor has sent print where nobody can tell them from the program.
-    unheard = first.feed is not None
+    heard = first.feed is not None and _may_have_said(first, wanted.get("logMessage", ""))
     made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
     states = {breakpoint_state(each) for each in made}
     reached = any(_reached(mirror, path, line) for mirror in mirrors)
@@ -148,7 +153,7 @@ def _fate(
         moved = f" → {at}" if at != line else ""
         if moved and not (ended and reached):
             yield Fate("not hit" if ended else "moved", path, line, moved)
-        elif final and not reached and not (unheard and "logMessage" in wanted):
+        elif final and not reached and not heard:
             yield Fate("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
@@ -161,6 +166,14 @@ def _fate(
         yield Fate(
             "never bound" if ended else "pending" if pending else "rejected", path, line, reason
         )
+
+
+def _may_have_said(first: Session, message: str) -> bool:
+    """Whether a log message may be in what a program has printed: what of it is the same each time is."""
+    parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
+    logs = [each.mirror.output.read() for each in family(first)]
+    said = any(log.dropped or all(part in log.text for part in parts) for log in logs)
+    return bool(message) and said
 
 
 def _ends_it(session: Session) -> bool:

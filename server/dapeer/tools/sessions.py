@@ -15,6 +15,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.peers import Peer
+from dapeer.sessions import fates
 from dapeer.sessions.family import alive, root
 from dapeer.sessions.session import Session
 from dapeer.system.environment import surroundings
@@ -200,8 +201,11 @@ async def dap_terminate(
     session = call.focus.whole(session_id)
     already = not alive(session)
     await call.debugger.terminate(session)
-    text = f"had ended already.{_exit(session)}" if already else "ended."
-    return Reply(f"Session {session.id} {text}", session.summary())
+    if already:
+        return Reply(f"Session {session.id} had ended already.{_exit(session)}", session.summary())
+    told = fates.told(session, call.debugger.breakpoints, cut_short=True)
+    text = "\n".join([f"Session {session.id} ended.", *render.fates(told)])
+    return Reply(text, {**session.summary(), **({"breakpoints": told} if told else {})})
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:

@@ -28,7 +28,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         _section("Tasks", view.get("tasks", ())),
         _section("Log points", view.get("logged", ())),
         _output(view),
-        *(f"{state.capitalize()}: {', '.join(places)}" for state, places in _breakpoints(view)),
+        *fates(view.get("breakpoints", {})),
         *(f"({note})" for note in view.get("notes", ())),
     ]
     return "\n".join(part for part in parts if part)
@@ -51,8 +51,9 @@ def _changed(view: Snapshot) -> str:
     return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
 
 
-def _breakpoints(view: Snapshot) -> Iterable[tuple[str, Sequence[str]]]:
-    return view.get("breakpoints", {}).items()
+def fates(told: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """Yield a line for each state of breakpoints that did not become what was asked for."""
+    return (f"{state.capitalize()}: {', '.join(places)}" for state, places in told.items())
 
 
 def _stopped(view: Snapshot, project: Path, which: str) -> str:
