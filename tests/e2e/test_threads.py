@@ -110,3 +110,16 @@ async def test_a_thread_that_does_not_exist_is_refused_before_anything_is_sent(
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         assert "77" in await refusal(c, "dap_step_over", thread_id=77)
         assert "next" not in adapter.commands()
+
+
+async def test_gdb_s_words_on_threads_are_not_told_as_what_the_program_prints(
+    tmp_path: Path,
+) -> None:
+    needs("gdb")
+    p = compiled("deadlock.cpp", tmp_path, options=("-pthread",))
+    async with asyncio.timeout(LIMIT), client() as c:
+        places = [{"filename": str(p.source), "line": p.line("blocked")}]
+        stop = await ask(c, "dap_run", program=str(p.path), type="gdb", breakpoints=places)
+        assert stop["reason"] == "breakpoint"
+        assert "output" not in stop
+        assert "Thread" not in (await ask(c, "dap_program_output"))["text"]
