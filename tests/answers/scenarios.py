@@ -111,7 +111,7 @@ async def test_failure(ask: Ask, project: Path) -> None:
 
 async def c_struct(ask: Ask, project: Path) -> None:
     playlist = compiled("playlist.c", project, project / "playlist.c")
-    place = {**at(playlist.source, "sum += "), "hit_condition": "2"}
+    place = {**at(playlist.source, "sum += "), "hit_condition": "3"}
     await ask("dap_run", program=playlist.path.name, breakpoints=[place])
 
 
