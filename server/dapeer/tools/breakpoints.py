@@ -20,14 +20,12 @@ from dapeer.tools.base.arguments import (
     Line,
     OptionalFilename,
     SessionId,
-    check_line,
-    line_text,
     source_breakpoint,
-    source_file,
 )
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.view import render
+from dapeer.view.sources import check_line, line_text, source_file
 from dapeer.view.stacks import relative
 
 

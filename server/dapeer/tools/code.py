@@ -13,11 +13,11 @@ from dapeer.dap.types import Source
 from dapeer.errors import ArgumentError, NoSession
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
-from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId, source_file
+from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.view import snapshot as views
-from dapeer.view.sources import FAR, part
+from dapeer.view.sources import FAR, part, source_file
 from dapeer.view.stacks import relative
 
 

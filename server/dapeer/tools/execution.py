@@ -19,13 +19,13 @@ from dapeer.tools.base.arguments import (
     OptionalFilename,
     SessionId,
     ThreadId,
-    source_file,
     thread_of,
 )
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import Call, Needs, Reply, tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
+from dapeer.view.sources import source_file
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[

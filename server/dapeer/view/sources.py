@@ -1,10 +1,13 @@
-"""Lines of source files, for people to read."""
+"""Source files as callers name them, and their lines for people to read."""
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
+
+from dapeer.errors import ArgumentError
 
 LARGEST = 8 << 20
 """Bytes; a larger file is not read for its source lines."""
@@ -58,3 +61,38 @@ def read_lines(path: str) -> list[str] | None:
 @lru_cache(maxsize=64)
 def _lines(path: str, modified: int) -> list[str]:  # noqa: ARG001 - part of the cache's key
     return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def expanded(name: str) -> Path:
+    """Return a path with a home folder in place of `~`; a user whom nobody knows has none, so that stays as it is."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
+
+
+def source_file(filename: str, base: Path) -> str:
+    """Return the absolute path of an existing file, given absolute or relative to `base`.
+
+    Raises:
+        ArgumentError: There is no such file.
+    """
+    path = (base / expanded(filename)).absolute()
+    if path.is_file():
+        return str(path)
+    what = "is a directory" if path.is_dir() else "does not exist"
+    raise ArgumentError(
+        f"`filename`: {path} {what}.", f"Give an existing file, absolute or relative to {base}."
+    )
+
+
+def check_line(path: str, line: int) -> None:
+    """Raise `ArgumentError` when a file ends before this line."""
+    lines = read_lines(path)
+    if lines is not None and line > len(lines):
+        raise ArgumentError(
+            f"`line`: {path} has only {len(lines)} lines.", "Look at it with dap_source."
+        )
+
+
+def line_text(path: str, line: int) -> str:
+    """Return one source line, empty when there is none."""
+    lines = read_lines(path)
+    return lines[line - 1] if lines and 1 <= line <= len(lines) else ""

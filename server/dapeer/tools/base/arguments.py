@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
@@ -13,7 +11,6 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ArgumentError
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
-from dapeer.view.sources import read_lines
 
 SessionId = Annotated[int | None, Field()]
 ThreadId = Annotated[int | None, Field()]
@@ -63,26 +60,6 @@ def source_breakpoint(
     return wanted
 
 
-def expanded(name: str) -> Path:
-    """Return a path with a home folder in place of `~`; a user whom nobody knows has none, so that stays as it is."""
-    return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
-
-
-def source_file(filename: str, base: Path) -> str:
-    """Return the absolute path of an existing file, given absolute or relative to `base`.
-
-    Raises:
-        ArgumentError: There is no such file.
-    """
-    path = (base / expanded(filename)).absolute()
-    if path.is_file():
-        return str(path)
-    what = "is a directory" if path.is_dir() else "does not exist"
-    raise ArgumentError(
-        f"`filename`: {path} {what}.", f"Give an existing file, absolute or relative to {base}."
-    )
-
-
 def thread_of(session: Session, thread_id: int | None) -> int:
     """Return the thread that is meant, default the one that stopped last.
 
@@ -114,18 +91,3 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     if frame is None and (over := left(session, stop)) is not None:
         raise over
     return frame["id"] if frame else None
-
-
-def check_line(path: str, line: int) -> None:
-    """Raise `ArgumentError` when a file ends before this line."""
-    lines = read_lines(path)
-    if lines is not None and line > len(lines):
-        raise ArgumentError(
-            f"`line`: {path} has only {len(lines)} lines.", "Look at it with dap_source."
-        )
-
-
-def line_text(path: str, line: int) -> str:
-    """Return one source line, empty when there is none."""
-    lines = read_lines(path)
-    return lines[line - 1] if lines and 1 <= line <= len(lines) else ""

@@ -1,11 +1,11 @@
-"""What a caller wants to be started, checked before anything happens."""
+"""How what is asked for is started here: which adapter, which interpreter, with which arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 from dapeer.adapters.choice.attachable import check_port, check_process, choose_for_process
 from dapeer.adapters.choice.choice import able, choose
@@ -15,107 +15,15 @@ from dapeer.adapters.choice.interpreter import check_version, find_python
 from dapeer.adapters.definition.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.definition.magic import above
 from dapeer.adapters.mappings import taken
-from dapeer.adapters.runners.named_tests import Launch, Named, launch_of
+from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.test_files import as_program, node_id
-from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ArgumentError
+from dapeer.launch.request import LaunchRequest, RequestName
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
 from dapeer.system.environment import surroundings
-from dapeer.tools.base.arguments import BreakpointArgument, check_line, expanded, source_file
 
 Json = Mapping[str, Any]
-RequestName = Literal["launch", "attach"]
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchRequest:
-    """What a caller has asked to be started; what was not given is not there."""
-
-    type: str | None
-    request: RequestName | None
-    name: str
-    inputs: Json
-    config: Json
-    filters: Sequence[str] | None
-    functions: Sequence[str] = ()
-    """Functions to stop in."""
-    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of the filters."""
-    tests: Named | None = None
-
-    @property
-    def opts(self) -> dict[str, Any]:
-        """Return what Neovim is told besides the configuration."""
-        return {} if self.filters is None else {"exception_filters": list(self.filters)}
-
-
-def plain(value: object) -> object:
-    """Return a value as JSON has it."""
-    match value:
-        case Mapping():
-            return dict(cast("Json", value))
-        case list() | tuple():
-            return list(cast("Sequence[object]", value))
-        case _:
-            return value
-
-
-def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
-    """Return the arguments with absolute paths that exist."""
-    where = folder_of(inputs.get("cwd"), project)
-    checked = {**inputs, "cwd": str(where)}
-    if "core" in inputs:
-        return {**checked, **_with_core(inputs, where, project)}
-    if request == "launch" and inputs.get("program") is not None:
-        checked["program"] = _program(str(inputs["program"]), where, project)
-    return checked
-
-
-def folder_of(cwd: str | None, project: Path) -> Path:
-    """Return the folder to run in, default the project.
-
-    Raises:
-        ArgumentError: There is no such folder.
-    """
-    folder = (project / expanded(cwd)).absolute() if cwd else project
-    if not folder.is_dir():
-        raise ArgumentError(f"`cwd`: {folder} is no directory.", "Give an existing one.")
-    return folder
-
-
-def _program(program: str | None, cwd: Path, project: Path) -> str | None:
-    """Return the absolute path of a program, given absolute or relative to `cwd` or the project.
-
-    A test by its node id is the file that it is in, and what names it there.
-    """
-    if program is None:
-        return None
-    file, test = node_id(program)
-    tried = [(base / expanded(file)).absolute() for base in (cwd, project)]
-    for path in tried:
-        if path.exists():
-            return f"{path}{test}"
-    raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
-
-
-def check_attach(pid: int | None, port: int | None) -> None:
-    """Refuse to attach to nothing."""
-    if pid is None and port is None:
-        raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
-
-
-def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
-    """Return the absolute paths of a core dump and of the program that it is of.
-
-    Raises:
-        ArgumentError: It is no core dump, or does not tell its program and nobody has.
-    """
-    path = str(where / expanded(str(inputs["core"])))
-    program = inputs.get("program") or read_core(path).program
-    if not program:
-        raise ArgumentError(f"`core`: {path} does not tell its program.", "Give `program`, too.")
-    return {"core": path, "program": _program(str(program), where, project)}
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
@@ -147,22 +55,6 @@ def _definition(
 
 def _is_ready(definition: Definition) -> bool:
     return detect(definition).ready
-
-
-def wanted_breakpoints(
-    breakpoints: Sequence[BreakpointArgument], cwd: Path, project: Path
-) -> list[tuple[str, SourceBreakpoint]]:
-    """Return the breakpoints with the absolute paths of their files, all of them checked."""
-    wanted = [
-        (_breakpoint_file(each.filename, cwd, project), each.wanted()) for each in breakpoints
-    ]
-    for path, each in wanted:
-        check_line(path, each["line"])
-    return wanted
-
-
-def _breakpoint_file(filename: str, cwd: Path, project: Path) -> str:
-    return source_file(filename, cwd if (cwd / filename).is_file() else project)
 
 
 def _interpreter(inputs: Json, project: Path) -> str:
@@ -200,7 +92,7 @@ _MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml",
 
 
 def plan_of(
-    debugger: Debugger, wish: LaunchRequest, request: RequestName, given: Json, config: Json
+    debugger: Debugger, asked: LaunchRequest, request: RequestName, given: Json, config: Json
 ) -> Plan:
     """Return how we would start it ourselves, from arguments that are checked.
 
@@ -211,25 +103,25 @@ def plan_of(
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     inputs["project"] = str(_project_of(inputs, debugger.project))
-    definition = _definition(debugger, wish.type, request, inputs)
+    definition = _definition(debugger, asked.type, request, inputs)
     if "python" in names_in(definition.launch, definition.transport):
         inputs["python"] = _interpreter(inputs, debugger.project)
     if definition.tests is not None and request == "launch":
         inputs, config, name = as_program(definition.tests, inputs, config)
-        wish = replace(wish, name=wish.name or name)
+        asked = replace(asked, name=asked.name or name)
     if request == "attach":
         _check_reach(debugger, definition, inputs)
     for useless in definition.useless(request, inputs, config):
         there = able(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
-    chosen = debugger.breakpoints.exceptions if wish.filters is None else wish.filters
+    chosen = debugger.breakpoints.exceptions if asked.filters is None else asked.filters
     if request == "launch" and (needed := definition.stopping.filters.environment(chosen)):
         inputs["env"] = {**needed, **(inputs.get("env") or {})}
     config, mappings = taken(definition, config, debugger.project)
     core = read_core(inputs["core"]) if "core" in inputs else None
     return Plan(
-        definition, request, inputs, config, wish.name, wish.filters, wish.functions, wish.conditions,
-        wish.tests, mappings, core,
+        definition, request, inputs, config, asked.name, asked.filters, asked.functions, asked.conditions,
+        asked.tests, mappings, core,
     )  # fmt: skip
 
 
@@ -241,7 +133,7 @@ def _stops(launch: Launch) -> dict[str, Any]:
 
 
 async def tests_of(
-    wish: LaunchRequest, request: RequestName, inputs: Json
+    asked: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
     """Return what to start, and its arguments, in the words of a test runner if it is tests.
 
@@ -250,13 +142,13 @@ async def tests_of(
     """
     launch = await launch_of(inputs) if request == "launch" else None
     if launch is None:
-        return wish, inputs
+        return asked, inputs
     told = replace(
-        wish,
-        type=wish.type or launch.type,
-        name=wish.name or launch.title,
-        config={**launch.config, **wish.config},
-        **(_stops(launch) if wish.filters is None else {}),
+        asked,
+        type=asked.type or launch.type,
+        name=asked.name or launch.title,
+        config={**launch.config, **asked.config},
+        **(_stops(launch) if asked.filters is None else {}),
         tests=launch.named,
     )
     return told, launch.inputs

@@ -1,0 +1,138 @@
+"""What a caller asks to be started, checked before anything happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from dapeer.adapters.choice.core_dump import read_core
+from dapeer.adapters.runners.named_tests import Named
+from dapeer.adapters.runners.test_files import node_id
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import ArgumentError
+from dapeer.view.sources import check_line, expanded, source_file
+
+Json: TypeAlias = Mapping[str, Any]
+RequestName: TypeAlias = Literal["launch", "attach"]
+Placed: TypeAlias = tuple[str, SourceBreakpoint]
+"""A breakpoint, with its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """What a caller has asked to be started; what was not given is not there."""
+
+    type: str | None
+    request: RequestName | None
+    name: str
+    inputs: Json
+    config: Json
+    filters: Sequence[str] | None
+    functions: Sequence[str] = ()
+    """Functions to stop in."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the filters."""
+    tests: Named | None = None
+
+    @property
+    def opts(self) -> dict[str, Any]:
+        """Return what Neovim is told besides the configuration."""
+        return {} if self.filters is None else {"exception_filters": list(self.filters)}
+
+
+USUAL = {"follow_children": True, "just_my_code": True, "terminal": False}
+"""Arguments that say nothing when they have this value."""
+
+
+def given(arguments: Json) -> dict[str, Any]:
+    """Return the arguments that a caller has given, as JSON has them."""
+    return {
+        name: _plain(value)
+        for name, value in arguments.items()
+        if value is not None and value != USUAL.get(name)
+    }
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it."""
+    match value:
+        case Mapping():
+            return dict(cast("Json", value))
+        case list() | tuple():
+            return list(cast("Sequence[object]", value))
+        case _:
+            return value
+
+
+def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
+    """Return the arguments with absolute paths that exist."""
+    where = folder_of(inputs.get("cwd"), project)
+    checked = {**inputs, "cwd": str(where)}
+    if "core" in inputs:
+        return {**checked, **_with_core(inputs, where, project)}
+    if request == "launch" and inputs.get("program") is not None:
+        checked["program"] = _program(str(inputs["program"]), where, project)
+    return checked
+
+
+def folder_of(cwd: str | None, project: Path) -> Path:
+    """Return the folder to run in, default the project.
+
+    Raises:
+        ArgumentError: There is no such folder.
+    """
+    folder = (project / expanded(cwd)).absolute() if cwd else project
+    if not folder.is_dir():
+        raise ArgumentError(f"`cwd`: {folder} is no directory.", "Give an existing one.")
+    return folder
+
+
+def _program(program: str | None, cwd: Path, project: Path) -> str | None:
+    """Return the absolute path of a program, given absolute or relative to `cwd` or the project.
+
+    A test by its node id is the file that it is in, and what names it there.
+    """
+    if program is None:
+        return None
+    file, test = node_id(program)
+    tried = [(base / expanded(file)).absolute() for base in (cwd, project)]
+    for path in tried:
+        if path.exists():
+            return f"{path}{test}"
+    raise ArgumentError(f"`program`: {tried[0]} does not exist.", "Give an existing file.")
+
+
+def check_attach(pid: int | None, port: int | None) -> None:
+    """Refuse to attach to nothing."""
+    if pid is None and port is None:
+        raise ArgumentError("There is nothing to attach to.", "Give `pid`, or `port` and `host`.")
+
+
+def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
+    """Return the absolute paths of a core dump and of the program that it is of.
+
+    Raises:
+        ArgumentError: It is no core dump, or does not tell its program and nobody has.
+    """
+    path = str(where / expanded(str(inputs["core"])))
+    program = inputs.get("program") or read_core(path).program
+    if not program:
+        raise ArgumentError(f"`core`: {path} does not tell its program.", "Give `program`, too.")
+    return {"core": path, "program": _program(str(program), where, project)}
+
+
+def with_paths(breakpoints: Iterable[Placed], cwd: Path, project: Path) -> list[Placed]:
+    """Return breakpoints with the absolute paths of their files, all of them checked.
+
+    Raises:
+        ArgumentError: A file does not exist, or ends before the line.
+    """
+    wanted = [
+        (source_file(name, cwd if (cwd / name).is_file() else project), each)
+        for name, each in breakpoints
+    ]
+    for path, each in wanted:
+        check_line(path, each["line"])
+    return wanted

@@ -1,0 +1,298 @@
+"""Where something is started, and its start: here, or in the Neovim of a person who wants to see it."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias, cast
+
+from anyio import to_thread
+
+from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.definition.definition import Definition
+from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.launch.configurations import (
+    NVIM,
+    Configuration,
+    Found,
+    argument_for,
+    in_neovim,
+    in_project,
+    together,
+)
+from dapeer.launch.plans import check_interpreter, plan_of, tests_of
+from dapeer.launch.request import (
+    Json,
+    LaunchRequest,
+    Placed,
+    RequestName,
+    check_attach,
+    checked,
+    folder_of,
+)
+from dapeer.peers import Peer, Peers, unsaved
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.plan import Plan
+from dapeer.sessions.pushes import Push
+from dapeer.sessions.session import Session
+
+LONGEST = 120
+"""Characters of what a configuration asks for."""
+HERE_ONLY = "Start it with where='direct'."
+
+Where: TypeAlias = Literal["auto", "nvim", "direct"]
+InNeovim: TypeAlias = tuple[Peer, str]
+"""The Neovim to start in, and its name of the type."""
+
+
+class Start(Protocol):
+    """Something that can be started, decided in all its parts."""
+
+    @property
+    def launched(self) -> bool:
+        """Whether a program is started; else one is attached to."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the program runs in, to which names of files may be relative."""
+        ...
+
+    async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
+        """Start it with breakpoints; return its session, and what tells the other programs of them while it runs.
+
+        Raises:
+            DapeerError: It does not start.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StartHere:
+    """A start with an adapter of ours."""
+
+    plan: Plan
+
+    @property
+    def launched(self) -> bool:
+        """Whether a program is started."""
+        return self.plan.launched
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the program runs in."""
+        return Path(str(self.plan.inputs["cwd"]))
+
+    async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
+        """Start it with breakpoints."""
+        if self.plan.core and wanted:
+            raise ArgumentError(
+                "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
+            )
+        session = await debugger.start(self.plan, wanted)
+        return session, debugger.push(*_files(wanted), started=session)
+
+
+@dataclass(frozen=True, slots=True)
+class StartInNeovim:
+    """A start by nvim-dap, in its own words."""
+
+    peer: Peer
+    options: Json
+    launched: bool
+    folder: Path
+
+    async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
+        """Have nvim-dap start it; it sends what is a sign when its session begins."""
+        paths = _files(wanted)
+        if paths and (there := await self.peer.unsaved(paths)):
+            raise unsaved(there[0])
+        with debugger.breakpoints.wanting(wanted):
+            session = await self.peer.run(self.options)
+        return session, debugger.push(*paths)
+
+
+def _files(wanted: Sequence[Placed]) -> list[str]:
+    return sorted({path for path, _ in wanted})
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Decides what is started, and where."""
+
+    debugger: Debugger
+    peers: Peers
+
+    async def start(
+        self, asked: LaunchRequest, configuration: str | None = None, where: Where = "auto"
+    ) -> Start:
+        """Return the start that is meant: of a configuration by its name, or of what the arguments say.
+
+        Raises:
+            DapeerError: There is no such configuration or adapter, or an argument does not fit.
+        """
+        if configuration is None:
+            return await self._by_arguments(asked, where)
+        peer = self.peer
+        told: list[dict[str, Any]] = []
+        # A Neovim that waits for a key must not keep anybody from starting without it.
+        if peer is not None and (where != "direct" or await peer.state() is None):
+            told = await peer.configurations()
+        found = await self.found(told)
+        chosen = found.named(configuration, asked.type)
+        if asked.request not in {None, chosen.request}:
+            raise ArgumentError(
+                f"`{chosen.name}` is a configuration for {chosen.request}, not {asked.request}.",
+                "Leave `request` out.",
+            )
+        return await self._by_name(asked, chosen, where)
+
+    @property
+    def peer(self) -> Peer | None:
+        """The Neovim of the person who works on the project: the only one, or the first of it."""
+        peers = list(self.peers.attached.values())
+        project = self.debugger.project.resolve()
+        here = [peer for peer in peers if Path(peer.cwd).resolve().is_relative_to(project)]
+        return next(iter(here or peers[:1]), None)
+
+    async def found(self, told: Sequence[Json]) -> Found:
+        """Return what can be started by name: configurations of the project, and those that Neovim has `told`."""
+        project = self.debugger.project
+        here = await to_thread.run_sync(in_project, project)
+        return together(here, in_neovim(told, project))
+
+    async def _by_arguments(self, asked: LaunchRequest, where: Where) -> Start:
+        debugger = self.debugger
+        request = "attach" if "core" in asked.inputs else asked.request or "launch"
+        inputs = checked(asked.inputs, debugger.project, request)
+        if request == "attach" and not asked.config and "core" not in inputs:
+            check_attach(inputs.get("pid"), inputs.get("port"))
+        asked, inputs = await tests_of(asked, request, inputs)
+        if asked.type is not None and typed(debugger.definitions, asked.type) is None:
+            # A type that only nvim-dap may know, whose keys are the usual ones.
+            there = await self._neovim(where, (asked.type,))
+            if there is not None:
+                named = Configuration(asked.name or asked.type, asked.type, request, NVIM, {})
+                return self._verbatim(there, asked, named, inputs)
+        plan = await to_thread.run_sync(plan_of, debugger, asked, request, inputs, asked.config)
+        # nvim-dap maps no paths; where an adapter does not either, only we can. Nor does it open a terminal
+        # unless the adapter asks for one.
+        if where == "auto" and (plan.mappings or plan.in_our_terminal or plan.core):
+            where = "direct"
+        there = await self._neovim(where, plan.definition.names)
+        return await self._planned(there, plan, asked)
+
+    async def _by_name(self, asked: LaunchRequest, chosen: Configuration, where: Where) -> Start:
+        debugger = self.debugger
+        definition = typed(debugger.definitions, chosen.type)
+        there = await self._neovim(where, names_of(chosen.type, definition))
+        _refuse_asking(chosen, asked, in_neovim=there is not None)
+        own = definition is not None and chosen.type in definition.names
+        if there is not None and (own or there[1] == chosen.type):
+            ours = _in_its_words(definition, asked) if definition else {}
+            worded = replace(asked, config={**ours, **asked.config})
+            return self._verbatim(there, worded, chosen, checked(asked.inputs, debugger.project))
+        if definition is None:
+            types = ", ".join(sorted(debugger.definitions))
+            raise AdapterUnknown(
+                f"There is no adapter of type `{chosen.type}`.", f"Types: {types}."
+            )
+        if chosen.request not in {"launch", "attach"}:
+            raise ArgumentError(
+                f"The `request` of `{chosen.name}` must be launch or attach.",
+                "Fix the configuration.",
+            )
+        request = cast("RequestName", chosen.request)
+        split, config = chosen.split(asked.inputs, asked.config)
+        inputs = checked(split, debugger.project, request)
+        named = replace(asked, type=chosen.type, name=asked.name or chosen.name)
+        plan = await to_thread.run_sync(plan_of, debugger, named, request, inputs, config)
+        return await self._planned(there, plan, named)
+
+    async def _planned(self, there: InNeovim | None, plan: Plan, asked: LaunchRequest) -> Start:
+        """Return the start of a plan: in Neovim, or here when we can."""
+        if there is not None:
+            return self._translated(there, plan, asked)
+        await to_thread.run_sync(check_interpreter, plan)
+        return StartHere(plan)
+
+    async def _neovim(self, where: Where, names: Sequence[str]) -> InNeovim | None:
+        """Return the Neovim to start in; None: start without one."""
+        if where == "direct":
+            return None
+        peer = self.peers.peer() if where == "nvim" and not self.peers.attached else self.peer
+        if peer is None:
+            return None
+        types = await peer.types()
+        kind = next((name for name in names if name in types), None)
+        if kind is None and where == "nvim":
+            raise AdapterUnknown(
+                f"nvim-dap has no adapter of type {' or '.join(dict.fromkeys(names))}.",
+                f"It has: {', '.join(types) or 'none'}. where='direct' starts without Neovim.",
+            )
+        return None if kind is None else (peer, kind)
+
+    def _translated(self, there: InNeovim, plan: Plan, asked: LaunchRequest) -> StartInNeovim:
+        """Return what we would start ourselves as a configuration of nvim-dap."""
+        peer, kind = there
+        name = plan.definition.id
+        if plan.mappings:
+            raise ArgumentError(f"In Neovim nobody maps paths for {name}.", HERE_ONLY)
+        if plan.in_our_terminal:
+            raise ArgumentError(f"In Neovim nobody opens a terminal for {name}.", HERE_ONLY)
+        arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
+        named = {"type": kind, "request": plan.request, "name": plan.title()}
+        return self._in(peer, {"config": {**arguments, **named}}, asked, launched=plan.launched)
+
+    def _verbatim(
+        self, there: InNeovim, asked: LaunchRequest, chosen: Configuration, inputs: Json
+    ) -> StartInNeovim:
+        """Return a configuration as it stands, with what the caller has given over it."""
+        peer, kind = there
+        given = {key: inputs[key] for key in asked.inputs if key not in _OURS}
+        keys = chosen.keys(given, asked.config)
+        launched = chosen.request == "launch"
+        named = {"type": kind, "name": asked.name or chosen.name}
+        if chosen.origin == NVIM and chosen.filetype:
+            how = {"configuration": chosen.name, "filetype": chosen.filetype}
+            options = {**how, "overrides": {**keys, **named}}
+        else:
+            options = {"config": {**chosen.values, **keys, **named, "request": chosen.request}}
+        return self._in(peer, options, asked, launched=launched)
+
+    def _in(
+        self, peer: Peer, options: Json, asked: LaunchRequest, *, launched: bool
+    ) -> StartInNeovim:
+        folder = folder_of(asked.inputs.get("cwd"), self.debugger.project)
+        return StartInNeovim(peer, {**options, **asked.opts}, launched, folder)
+
+
+def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
+    """Return what nvim-dap may call the adapter of a type, its own name first."""
+    return (kind, *(definition.names if definition else ()))
+
+
+def _refuse_asking(chosen: Configuration, asked: LaunchRequest, *, in_neovim: bool) -> None:
+    asks = chosen.left_to_ask(asked.inputs, asked.config, in_neovim=in_neovim)
+    if asks:
+        listed = "; ".join(str(ask)[:LONGEST] for ask in asks[:10])
+        fields = ", ".join(dict.fromkeys(argument_for(ask) for ask in asks if ask.field))
+        raise ArgumentError(
+            f"`{chosen.name}` asks the person: {listed}.",
+            f"Give {fields}." if fields else "Start the program without it.",
+        )
+
+
+_OURS = ("terminal", "follow_children", "just_my_code")
+"""Arguments that no adapter knows by these names."""
+
+
+def _in_its_words(definition: Definition, asked: LaunchRequest) -> dict[str, Any]:
+    """Return such arguments as the adapter knows them."""
+    given = [name for name in _OURS if name in asked.inputs]
+    said = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
+    template = definition.launch.items()
+    keys = {key: asked.inputs[n] for n in given for key, value in template if value == f"${{{n}}}"}
+    return dict(collections.ChainMap(*map(dict, said), keys))
