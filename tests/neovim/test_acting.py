@@ -145,6 +145,28 @@ async def test_both_step_at_once_and_agree_where_that_has_led(tmp_path: Path, se
         await shows(person, slow, slow.line("meet"))
 
 
+HASTY = """
+local listeners = require('dap').listeners.after.event_stopped
+listeners.hasty = function(session, body)
+  listeners.hasty = nil
+  session:request('next', { threadId = body.threadId })
+end
+"""
+
+
+async def test_a_step_that_the_person_steps_on_from_tells_where_that_has_led(
+    tmp_path: Path, setup: Json
+) -> None:
+    path = tmp_path / "slow.py"
+    path.write_text("import time  # @first\ntime.sleep(1)\na = 1  # @met\n")
+    slow = Program(path, path)
+    async with together(tmp_path, setup) as (c, person):
+        line = await stopped(c, person, slow, "first")
+        await person.editor.lua(HASTY)
+        assert (await ask(c, "dap_step_over"))["line"] in (line + 1, slow.line("met"))
+        assert (await ask(c, "dap_wait_until_paused"))["line"] == slow.line("met")
+
+
 async def test_a_program_that_runs_is_paused_and_goes_on(tmp_path: Path, setup: Json) -> None:
     endless = program("endless_loop.py")
     async with together(tmp_path, setup) as (c, person):

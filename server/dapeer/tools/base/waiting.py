@@ -32,6 +32,8 @@ ACCEPTED = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
 LOOKING = 2000
 """Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
+OVERTAKEN = 0.5
+"""Seconds of a look in which somebody else may go on, and the next stop is told instead."""
 LOOK_BEFORE = 500
 """Milliseconds before the end of waiting at which they are looked at."""
 TELL_EVERY = 0.5
@@ -61,7 +63,7 @@ async def next_stop(
     await until(call, session, lambda: news(session, epoch, old) is not None, patience)
     looks = session.where.sees_running and limit >= LOOKING
     rest = limit - patience - (LOOK_BEFORE if looks else 0)
-    await until(call, session, lambda: news(session, epoch) is not None, rest)
+    await _stopped(call, session, epoch, rest)
     seen = None
     if looks and news(session, epoch) is None:
         # A waiting program is looked at shortly before its caller is told that it still runs.
@@ -69,6 +71,19 @@ async def next_stop(
     told = news(session, epoch) or shown(session)
     call.focus.follow(told)
     return await look(call, told, seen, left, asked)
+
+
+async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) -> None:
+    """Wait for a stop after `epoch`, or the end. A stop that somebody else ends while it is looked at is waited past."""
+    left = Left(timeout_ms)
+    while True:
+        await until(call, session, lambda: news(session, epoch) is not None, left.ms)
+        told = news(session, epoch)
+        if told is None or not left.ms:
+            return
+        await told.looked_at(min(left.ms / 1000, OVERTAKEN))
+        if news(session, epoch) is not None:
+            return
 
 
 def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
