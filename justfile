@@ -15,6 +15,7 @@ check:
   uv run ruff format --check
   uv run ruff check
   uv run pyright
+  uv run python -m tests.lua_style --check
 
 # Write the generated tables of the pages and of the help anew.
 pages:

@@ -16,26 +16,17 @@
 --- In the other direction come the core's requests: `NUMBER LENGTH\n{"command":…,"arguments":…}`.
 local M = {}
 
-local commands = require('dapeer.nvim_dap.commands')
+local journal = require('dapeer.nvim_dap.journal')
 
 local uv = vim.uv
 
----Bytes of a session's past that are kept for a core that joins later.
-local JOURNAL = 2 * 1024 * 1024
 ---Bytes that may wait for a core that does not read, before it is given up.
 local WAITING = 64 * 1024 * 1024
 
 ---@class dapeer.Tap
 ---@field session dap.Session
 ---@field sinks table<table, dapeer.Sink> by pipe
----@field journal dapeer.Entry[]
----@field bytes integer in the journal
----@field stopped? dapeer.Entry the latest stop
----@field resumed? dapeer.Entry what ended a stop last: without it a program that runs would seem to be stopped
-
----@class dapeer.Entry
----@field frame string
----@field keep boolean a fact without which the rest means nothing
+---@field journal dapeer.Journal
 
 ---@class dapeer.Sink
 ---@field pipe uv.uv_pipe_t
@@ -62,38 +53,8 @@ local function frame(kind, number, body)
   return ('%s %d %d\n%s'):format(kind, number, #body, body)
 end
 
--- Facts of the whole session, by command or event; all else may be forgotten when there is too much of it.
-local KEEP = {
-  initialize = true,
-  launch = true,
-  attach = true,
-  initialized = true,
-  process = true,
-  capabilities = true,
-  setBreakpoints = true,
-  setFunctionBreakpoints = true,
-  setExceptionBreakpoints = true,
-  exited = true,
-  terminated = true,
-}
-
 -- Requests whose arguments are the person's own configuration, environment included.
 local PRIVATE = { launch = true, attach = true, restart = true }
-
----@param tap dapeer.Tap
-local function forget(tap)
-  local kept, bytes = {}, 0
-  local room = tap.bytes - JOURNAL / 2
-  for _, entry in ipairs(tap.journal) do
-    if room > 0 and not entry.keep and entry ~= tap.stopped and entry ~= tap.resumed then
-      room = room - #entry.frame
-    else
-      kept[#kept + 1] = entry
-      bytes = bytes + #entry.frame
-    end
-  end
-  tap.journal, tap.bytes = kept, bytes
-end
 
 ---Name the event or command of an adapter's message without decoding it; the long ones are answers
 ---that may be forgotten.
@@ -102,23 +63,6 @@ end
 local function name_of(body)
   local head = #body < 4096 and body or body:sub(1, 300)
   return head:match('"event"%s*:%s*"(%w+)"') or head:match('"command"%s*:%s*"(%w+)"')
-end
-
----@param tap dapeer.Tap
----@param name string?
----@param text string
-local function remember(tap, name, text)
-  local entry = { frame = text, keep = KEEP[name] or false }
-  tap.journal[#tap.journal + 1] = entry
-  tap.bytes = tap.bytes + #text
-  if name == 'stopped' then
-    tap.stopped = entry
-  elseif name == 'continued' or (text:sub(1, 1) == 'o' and commands.RESUMES[name]) then
-    tap.resumed = entry
-  end
-  if tap.bytes > JOURNAL then
-    forget(tap)
-  end
 end
 
 ---@param tap dapeer.Tap
@@ -136,7 +80,7 @@ end
 ---@param body string
 local function emit(tap, kind, name, body)
   local text = frame(kind, 0, body)
-  remember(tap, name, text)
+  journal.add(tap.journal, name, text)
   for pipe, sink in pairs(tap.sinks) do
     if sink.ready then
       if pipe:get_write_queue_size() > WAITING then
@@ -186,7 +130,7 @@ local function obey(tap, pipe, number, text)
     assert(not tap.session.closed, 'the session is closed')
     local asked = vim.json.decode(text, { luanil = { object = true } })
     require('dapeer.nvim_dap.requests').send(tap.session, asked.command, asked.arguments or vim.empty_dict(), function()
-      return tap.stopped
+      return tap.journal.stopped
     end)
   end)
   sending = nil
@@ -231,10 +175,7 @@ local function connect(tap, core)
       return drop(tap, sink)
     end
     pipe:write(vim.json.encode(hello) .. '\n')
-    local past = {}
-    for _, entry in ipairs(tap.journal) do
-      past[#past + 1] = entry.frame
-    end
+    local past = journal.frames(tap.journal)
     past[#past + 1] = frame('i', 0, REPLAYED)
     pipe:write(past)
     sink.ready = true
@@ -268,7 +209,7 @@ end
 local function begin(session)
   local loop = latest
   latest = nil
-  local tap = { session = session, sinks = {}, journal = {}, bytes = 0 }
+  local tap = { session = session, sinks = {}, journal = journal.new() }
   local function heard(text)
     outgoing(tap, text)
   end
@@ -316,7 +257,7 @@ end
 ---@param id integer
 ---@return table?
 function M.stop(id)
-  return taps[id] and taps[id].stopped
+  return taps[id] and taps[id].journal.stopped
 end
 
 ---Connect a session that runs already to a core that has just joined. False when it has no tap.
