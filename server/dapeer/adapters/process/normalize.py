@@ -143,9 +143,9 @@ class Normalizer:
         """Return a message as the adapter is to get it."""
         if not self._quirks.passes_hits or not isinstance(message, Request):
             return message
-        if message.command != "setBreakpoints":
+        if "breakpoints" not in message.arguments:
             return message
-        wanted = cast("list[dict[str, Any]]", message.arguments.get("breakpoints") or [])
+        wanted = cast("list[dict[str, Any]]", message.arguments["breakpoints"] or [])
         passing = [_passing(each) for each in wanted]
         return replace(message, arguments={**message.arguments, "breakpoints": passing})
 
