@@ -14,7 +14,7 @@ from tests.e2e.running import free_port, go_built, listening, needs_ptrace, star
 from tests.e2e.test_languages_withstand import end
 from tests.harness import ask, call, client, evaluate, needs, read, refusal, text
 from tests.processes import LIMIT, process_gone
-from tests.programs import compiled, copied, program
+from tests.programs import Program, compiled, copied, program
 from tests.shown import Shows
 from tests.sockets import needs_tables
 
@@ -44,6 +44,73 @@ async def test_a_program_that_listens_is_attached_stopped_changed_and_left_alone
         await read(c, "dap_evaluate", expression="running = False", context="repl")
         await ask(c, "dap_continue")
         await process_gone(process.pid)
+
+
+LOOKED_AT = """
+import asyncio
+import re
+import sys
+import time
+
+
+class Cart:
+    def __init__(self):
+        self.total = 3
+
+
+def change(found):
+    cart, deep = Cart(), {"a": [[1, 2], [3, 4]]}
+    return str(cart.total)  # @change
+
+
+async def inner():
+    return re.sub("a", change, "a")
+
+
+async def outer():
+    return await asyncio.create_task(inner(), name="inner")  # @outer
+
+
+def replaced():
+    modules = [m for n, m in list(sys.modules.items()) if n.startswith(("pydevd", "_pydevd"))]
+    classes = [c for m in modules for c in list(vars(m).values()) if isinstance(c, type)]
+    held = [v for each in modules + classes + [sys] for v in list(vars(each).values())]
+    ours = [v for v in held if str(getattr(v, "__module__", "")).startswith("in_debuggee")]
+    return bool(ours) or "in_debuggee" in sys.modules
+
+
+told = None
+while True:
+    if told != replaced():
+        told = replaced()
+        print("mended" if told else "stock", flush=True)
+    asyncio.run(outer())
+    time.sleep(0.01)
+"""
+
+
+async def test_an_attached_program_is_told_as_one_that_was_started_and_left_as_it_was(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "looked_at.py"
+    path.write_text(LOOKED_AT, encoding="utf-8")
+    p = Program(path, path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c, listening(path) as (process, port):
+        for _ in range(2):
+            stop = await ask(
+                c, "dap_run", request="attach", type="python", port=port,
+                breakpoints=[p.at("change")],
+            )  # fmt: skip
+            assert stop["locals"]["deep"] == "{'a': [[1, 2], [3, 4]]}"
+            assert stop["locals"]["cart"] == "Cart(total=3)"
+            lines = [line.partition(" [")[0] for line in stop["stack"]]
+            assert lines[1].startswith("sub re")
+            assert "(task inner, awaited by task Task-" in stop["stack"][3]
+            assert lines[4] == f"outer looked_at.py:{p.line('outer')}"
+            assert await evaluate(c, "deep") == "{'a': [[1, 2], [3, 4]]}"
+            await read(c, "dap_disconnect")
+            assert process.stdout is not None
+            assert [await process.stdout.readline() for _ in range(2)] == [b"mended\n", b"stock\n"]
 
 
 async def test_what_was_attached_is_ended_only_when_asked() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 from dapeer.view.snapshot import KILLED
 
+log = logging.getLogger(__name__)
+
 LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send what is left and go."""
 LAST_OUTPUT = 0.05
@@ -43,6 +46,8 @@ POLITE = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
 GREETING = 5.0
 """Seconds in which an adapter that runs already answers a first request."""
+IMPROVING = 3.0
+"""Seconds that a program may take to evaluate what its adapter's definition has for one that is attached to."""
 QUOTED = 800
 """Characters of an adapter's own words in an error."""
 
@@ -227,6 +232,8 @@ class DirectSession:
     async def _configure(self, wanted: Breakpoints) -> None:
         """Send all breakpoints; one that an adapter rejects keeps nobody from starting."""
         session = self.session
+        if not self.launched:
+            await self._improve()
         sent: list[Coroutine[Any, Any, None]] = [
             session.set_breakpoints(path, wanted.of(path))
             for path in wanted.by_path
@@ -244,6 +251,15 @@ class DirectSession:
         if session.supports("configurationDone"):
             seconds = self.plan.definition.timeouts.launch
             await session.request("configurationDone", seconds=seconds)
+
+    async def _improve(self) -> None:
+        """Evaluate in a program that was attached to what its definition has for it; one that cannot do it is debugged as it is."""
+        if expression := self.plan.definition.attached:
+            arguments = {"expression": expression, "context": "clipboard"}
+            with contextlib.suppress(RequestFailed, RequestTimeout):
+                body = await self.session.request("evaluate", arguments, seconds=IMPROVING)
+                if said := str(body.get("result") or ""):
+                    log.info("%s stays as it is: %s", self.plan.title(), said)
 
     def _filters(self, wanted: Breakpoints) -> Sequence[str] | None:
         """Return the exception filters to send; an adapter stops at none until it is told."""

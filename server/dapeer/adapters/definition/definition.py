@@ -88,6 +88,8 @@ class Definition:
     rank: int
     """Where several adapters fit and are there, the one of the lowest rank is taken."""
     adapter_id: str
+    attached: str
+    """An expression that is evaluated in a program that has been attached to, before its breakpoints are set; empty: none is."""
     detect: Detect
     install: tuple[Install, ...]
     transport: TransportTable
@@ -350,6 +352,7 @@ def _definition(table: Table, path: Path) -> Definition:
         sections=table.texts("sections"),
         rank=table.get("rank", int, 1),
         adapter_id=table.text("adapter_id"),
+        attached=table.expression("attached"),
         detect=Detect.read(table.table("detect")),
         install=tuple(map(Install.read, table.tables("install"))),
         transport=TransportTable.read(table.table("transport")),

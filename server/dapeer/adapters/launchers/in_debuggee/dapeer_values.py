@@ -10,13 +10,11 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 import threading
 import types
-import uuid
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 forms: Any = importlib.import_module("in_debuggee.dapeer_forms")
@@ -45,10 +43,12 @@ BRACKETS: tuple[tuple[Any, str, str], ...] = (
 SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 MAPPINGS: tuple[Any, ...] = (dict, OrderedDict)
 PLAIN = (
-    int, float, complex, bool, type(None), type(Ellipsis), range, bytearray, Decimal, Fraction, uuid.UUID, type(re.compile("")),
+    int, float, complex, bool, type(None), type(Ellipsis), range, bytearray, type(re.compile("")),
     type(threading.Lock()), type(threading.RLock()), types.GeneratorType, types.CoroutineType, types.BuiltinFunctionType,
 )  # fmt: skip
 """Types whose `repr` runs no code of the program."""
+PLAIN_TOO = (("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"))
+"""Further ones, by module and name: to import them is up to the program, which may have a file of that name."""
 
 
 WHERE = re.compile(r"(?: object)? at 0x[0-9a-f]+(?=>)")
@@ -91,12 +91,19 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:  # noq
             and objects.found(kind, "__repr__") is object.__repr__
         ):
             text = f"{text} at {id(value):#x}"
-    if text is None and inside.objects and kind not in PLAIN:
+    if text is None and inside.objects and not is_plain(kind):
         text = f"<{kind.__name__}>"
     if text is None:
         text = represented(value)
         text = WHERE.sub("", text) if inside.objects else text
     return text if len(text) <= 2 * room else f"{text[:room]}… ({len(text)} chars)"
+
+
+def is_plain(kind: Any) -> bool:  # noqa: ANN401 - a class
+    """Whether the `repr` of a type runs no code of the program."""
+    return kind in PLAIN or any(
+        getattr(sys.modules.get(module), name, None) is kind for module, name in PLAIN_TOO
+    )
 
 
 def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  # noqa: ANN401

@@ -1,0 +1,127 @@
+"""Improves pydevd in a program that runs already and has been attached to, until its debugger goes.
+
+What is needed comes as text: the program may run on another machine, or as somebody who cannot read our files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.abc
+import importlib.util
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+PACKAGE = "in_debuggee"
+PATCHED = ("pydevd", "_pydevd", "_pydev", "sys", "threading")
+"""Beginnings of the names of the modules in which something is replaced."""
+
+
+class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the modules of our package from their texts."""
+
+    def __init__(self, texts: dict[str, str], folder: str) -> None:
+        self._texts = texts
+        self._folder = folder
+
+    def find_spec(self, fullname: str, *_: object) -> Any:  # noqa: ANN401
+        """Return how a module of the package is imported."""
+        package, _dot, name = fullname.partition(".")
+        if package != PACKAGE or f"{name or '__init__'}.py" not in self._texts:
+            return None
+        path = self.get_filename(fullname)
+        spec = importlib.util.spec_from_loader(fullname, self, origin=path, is_package=not name)
+        if spec is not None:
+            spec.has_location = True
+        return spec
+
+    def get_filename(self, fullname: str) -> str:
+        """Return where the module's file would be."""
+        return os.path.join(self._folder, *fullname.split(".")) + ".py"  # noqa: PTH118 - a text
+
+    def get_source(self, fullname: str) -> str:
+        """Return the module's text."""
+        return self._texts[f"{fullname.partition('.')[2] or '__init__'}.py"]
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """Return the module, compiled."""
+        return compile(self.get_source(fullname), self.get_filename(fullname), "exec")
+
+
+def arrive(texts: dict[str, str]) -> str:
+    """Improve pydevd, unless that is done already; return why it could not be done, empty: it is done."""
+    if f"{PACKAGE}.improving" in sys.modules:
+        return ""
+    pydevd: Any = sys.modules["pydevd"]
+    finder: Any = Texts(texts, os.path.dirname(pydevd.__file__))  # noqa: PTH120 - a text
+    before = held_names()
+    sys.meta_path.insert(0, finder)
+    try:
+        importlib.import_module(f"{PACKAGE}.improving").improve(prints=False)
+        leave_with(restoring(before))
+    except Exception as error:  # noqa: BLE001 - another Python, another pydevd
+        restoring(before)()
+        return f"{type(error).__name__}: {error}"
+    finally:
+        sys.meta_path.remove(finder)
+    return ""
+
+
+def held_names() -> dict[Any, dict[str, Any]]:
+    """Return what the modules and classes hold in which something may be replaced."""
+    held: dict[Any, dict[str, Any]] = {}
+    modules: Any = sys.modules
+    for name, module in list(modules.items()):
+        if name.startswith(PATCHED) and isinstance(module, types.ModuleType):
+            held[module] = dict(vars(module))
+            classes = [each for each in held[module].values() if isinstance(each, type)]
+            held.update((each, dict(vars(each))) for each in classes if each.__module__ == name)
+    return held
+
+
+def is_ours(value: Any) -> bool:  # noqa: ANN401 - anything
+    """Whether a value is a function or property of our package."""
+    value = value.fget if isinstance(value, property) else value
+    return str(getattr(value, "__module__", "")).partition(".")[0] == PACKAGE
+
+
+def restoring(before: dict[Any, dict[str, Any]]) -> Callable[[], None]:
+    """Return what puts everything back that we have replaced, and forgets our modules."""
+
+    def restore() -> None:
+        for owner, held in before.items():
+            now: dict[str, Any] = {**owner.__dict__}
+            for name, value in now.items():
+                if is_ours(value) and name in held:
+                    setattr(owner, name, held[name])
+                elif is_ours(value):
+                    delattr(owner, name)
+        sys.meta_path[:] = [each for each in sys.meta_path if not is_ours(type(each))]
+        for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+            del sys.modules[name]
+
+    return restore
+
+
+def leave_with(restore: Callable[[], None]) -> None:
+    """Restore everything when the debugger goes, whether it says so or its connection ends.
+
+    Raises:
+        AttributeError: pydevd is not the one we know.
+    """
+    requests: Any = importlib.import_module("_pydevd_bundle.pydevd_process_net_command_json")
+    answers: Any = requests.PyDevJsonCommandProcessor
+    stock = answers.on_disconnect_request
+
+    def on_disconnect_request(*arguments: Any) -> Any:  # noqa: ANN401
+        answers.on_disconnect_request = stock
+        try:
+            return stock(*arguments)
+        finally:
+            with contextlib.suppress(Exception):
+                restore()
+
+    answers.on_disconnect_request = on_disconnect_request
