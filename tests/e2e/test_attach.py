@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import socket
 import sys
@@ -111,6 +112,24 @@ async def test_an_attached_program_is_told_as_one_that_was_started_and_left_as_i
             await read(c, "dap_disconnect")
             assert process.stdout is not None
             assert [await process.stdout.readline() for _ in range(2)] == [b"mended\n", b"stock\n"]
+
+
+async def test_an_attached_program_that_is_left_as_it_is_tells_what_debugpy_leaves_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "as_it_is.py"
+    text = LOOKED_AT.replace("import time\n", "import time\n\nsys.modules['in_debuggee'] = None\n")
+    path.write_text(text, encoding="utf-8")
+    p = Program(path, path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c, listening(path) as (_, port):
+        stop = await ask(
+            c, "dap_run", request="attach", type="python", port=port, breakpoints=[p.at("change")]
+        )
+        assert stop["locals"]["deep"] == "{'a': [[1, 2], [3, 4]]}"
+        assert "cart" in stop["locals"]
+        (note,) = [each for each in stop["notes"] if "left out" in each]
+        assert re.fullmatch(r"\d+ frames of Python's library left out by justMyCode", note)
+        await read(c, "dap_disconnect")
 
 
 async def test_what_was_attached_is_ended_only_when_asked() -> None:

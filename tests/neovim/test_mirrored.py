@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.harness import Json, ask, call, client, data, listed, read, text
+from tests.harness import Json, ask, call, client, data, evaluate, listed, read, text
 from tests.neovim.editor import needs_nvim_dap, neovim
 from tests.neovim.joint import LOOKS, attached, only_session, together
 from tests.neovim.person import Person
 from tests.processes import LIMIT
-from tests.programs import program
+from tests.programs import Program, program
 
 pytestmark = needs_nvim_dap
 
@@ -54,6 +54,61 @@ async def test_every_tool_tells_of_the_persons_session_what_it_tells_of_its_own(
     # Which interpreter runs the person's program was not ours to choose.
     del own["interpreter"]
     assert status == own | {"type": "python", "feed": feed}
+
+
+CUT = """
+import re
+
+
+class Cart:
+    def __init__(self):
+        self.items, self.total = ["cup"], 3
+
+    @property
+    def price(self):
+        self.total = "run"
+
+
+def change(found):
+    cart = Cart()
+    deep = {"a": [[1, 2], [3, 4]], 0: ((1, (2,)),)}
+    itself = [deep]
+    itself.append(itself)
+    return f"{deep} {cart.total}"  # @change
+
+
+re.sub("a", change, "a")
+"""
+
+
+async def test_what_debugpy_cuts_in_the_persons_session_is_asked_for_or_said_to_be_left_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "cut.py"
+    path.write_text(CUT, encoding="utf-8")
+    p = Program(path, path)
+    whole = "{'a': [[1, 2], [3, 4]], 0: ((1, (2,)),)}"
+    async with together(tmp_path, {}) as (c, person):
+        await person.breaks_at(path, p.line("change"))
+        await person.run(p)
+        await person.sees_stop(p.line("change"))
+        snapshot = await ask(c, "dap_snapshot")
+        assert snapshot["locals"]["deep"] == whole
+        # No property of it was run.
+        assert snapshot["locals"]["cart"] == "Cart(items=['cup'], total=3)"
+        left_out = "1 frame of Python's library left out by justMyCode"
+        assert left_out in snapshot["notes"]
+        assert f"({left_out})" in await read(c, "dap_stacktrace")
+        assert await evaluate(c, "deep") == whole
+        assert await evaluate(c, "itself") == f"[{whole}, [{{'a': [...], 0: (...)}}, [...]]]"
+        assert f"deep: dict = {whole}" in await read(c, "dap_variables")
+        await read(c, "dap_evaluate", expression="cart.items.clear()", context="repl")
+        assert (await ask(c, "dap_snapshot"))["locals"]["cart"] == "Cart(items=[], total=3)"
+        # What they see is as it was.
+        assert "object at 0x" in await person.evaluates("cart")
+        assert await person.evaluates("deep") == "{'a': [[...], [...]], 0: ((...),)}"
+        await ask(c, "dap_terminate")
+        await person.sees_end()
 
 
 @pytest.mark.parametrize("ran_before", ["the plugin", "the core"])

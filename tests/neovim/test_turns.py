@@ -54,7 +54,8 @@ async def test_the_core_asks_nothing_while_the_person_steps_and_then_only_what_i
             await person.sees_stop(STEPS.line(place))
         seen = await ask(c, "dap_snapshot")
         assert (seen["line"], seen["locals"]) == (STEPS.line("add"), {"a": "21", "b": "21"})
-        assert await asked(person) == ["next", *LOOKS] * 3
+        # Which frames debugpy leaves out is asked once for each chain of callers.
+        assert await asked(person) == [*["next", *LOOKS] * 3, "evaluate"]
         stops = (await ask(c, "dap_history"))["stops"]
         assert all("steps.py" in str(stop) for stop in stops[-3:])
         # Every look is answered by what nvim-dap was told.

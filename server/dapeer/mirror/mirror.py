@@ -391,7 +391,7 @@ class Mirror:
         """A write may change what any other variable shows: they must be fetched anew."""
         if self.stop is not None:
             self.stop.outdated = set(self.stop.variables)
-            self.stop.first.clear()
+            self.stop.forget_parts()
 
     def _exception_info(self, asked: Body, body: Body) -> None:
         stop = self.stop_of(asked.get("threadId", -1))

@@ -20,6 +20,8 @@ class Sight:
 
     expression: str = ""
     """Evaluated in the program, its value tells where its threads and tasks are, as `told` reads it."""
+    hides: str = ""
+    """By what the adapter leaves frames out of stacks that the expression tells; empty: it leaves out none."""
     silence: str = ""
     """Why the adapter may not answer while the program runs."""
 

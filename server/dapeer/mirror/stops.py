@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000
 KEPT_VALUE = 400
 """Characters of a value that outlive their stop."""
+
+UNFOLDED = 100
+"""Containers that are opened to show one value; what it holds often may be the same one."""
 
 HANDLES_PER_STOP = 100_000
 """Ids that callers may be given at one stop."""
@@ -49,6 +53,10 @@ class Expressions:
     """The number of the signal that the program has got."""
     exception: str = ""
     """The exception that it has stopped at."""
+    members: str = ""
+    """A JSON object: by name what the variables `${names}` hold, of which the adapter tells nothing."""
+    bare: re.Pattern[str] | None = None
+    """Such a value, as the adapter tells it."""
 
 
 @dataclass(slots=True)
@@ -96,6 +104,8 @@ class Stop:
     """Number of the frame to look at first; None: the user's own is not among those that are known."""
     outermost: StackFrame | None = None
     """The outermost frame of the user's own code that is known of the thread that stopped."""
+    left_out: str = ""
+    """How many frames of that thread its adapter does not tell, and why, as one line; empty: none that are known of."""
     total_frames: dict[int, int] = field(default_factory=dict[int, int])
     """How many frames a thread has, where the adapter said."""
     scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])
@@ -106,6 +116,8 @@ class Stop:
     """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
     first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """The first children of what the adapter shows folded, by variablesReference."""
+    told: dict[int, str] = field(default_factory=dict[int, str])
+    """What the program itself tells of variables of which the adapter tells nothing, by variablesReference."""
     lazy: set[int] = field(default_factory=set[int])
     """References of variables that are computed when somebody asks for their children, as a getter is."""
     outdated: set[int] = field(default_factory=set[int])
@@ -206,19 +218,36 @@ class Stop:
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
-        first = self.first.get(variable["variablesReference"])
-        if not first:
+        return self._unfolded(variable, (), [])
+
+    def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
+        """Return a variable's value with what it holds, unless it is `around` itself; note in `done` what was opened for it."""
+        reference = variable["variablesReference"]
+        if reference in self.told:
+            done.append(reference)
+            return self.told[reference]
+        first = self.first.get(reference)
+        if not first or reference in around or len(done) >= UNFOLDED:
             return variable["value"]
-        return unfolded(variable["value"], [(v["name"], self.shown(v)) for v in first])
+        done.append(reference)
+        inner = (*around, reference)
+        parts = [(each["name"], self._unfolded(each, inner, done)) for each in first]
+        return unfolded(variable["value"], parts)
 
     def inside(self, variable: Variable) -> list[Variable]:
         """Return what was fetched of a variable that the adapter shows folded."""
         return self.first.get(variable["variablesReference"], [])
 
+    def forget_parts(self) -> None:
+        """Forget what is in variables, as far as the adapter has not told it with them: it may have changed."""
+        self.first.clear()
+        self.told.clear()
+
     def opened(self, variable: Variable) -> int:
         """Return how many containers were opened to show a variable."""
-        first = self.first.get(variable["variablesReference"])
-        return 1 + sum(map(self.opened, first)) if first else 0
+        done: list[int] = []
+        self._unfolded(variable, (), done)
+        return len(done)
 
     def arguments(self) -> set[str]:
         """Return the names of the innermost frame's arguments, as far as the adapter tells them apart."""
@@ -287,7 +316,7 @@ class Stop:
             r: self.kept(self.variables[r]) for r in references if r in self.variables
         }
         self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
-        self.first.clear()
+        self.forget_parts()
         self._handles.clear()
         self._targets.clear()
 
@@ -309,6 +338,9 @@ def _is_aside(variable: Variable) -> bool:
     """Whether a member is none that holds data: js-debug has internal properties of its own among them, getters, and methods; rdbg the class."""
     name, value = variable["name"], variable["value"]
     computed = variable.get("presentationHint", {}).get("lazy")
+    # debugpy tells the length, and puts methods and such into groups.
+    if name == "len()" or not (value or variable.get("type")):
+        return True
     internal = name.startswith("[[") or name == "#class"
     return bool(computed) or internal or value.startswith(("ƒ ", "async ƒ ", "class "))
 

@@ -369,7 +369,7 @@ class Peer:
         )
         children = definition and definition.children
         if definition is not None:
-            joined.session.heed(*definition.stopping.told)
+            joined.heed(definition)
         joined.session.delegates = parent is None and bool(children and children.primary)
         self.sessions[hello.session] = joined
         self._arrival.set()

@@ -254,12 +254,18 @@ class DirectSession:
 
     async def _improve(self) -> None:
         """Evaluate in a program that was attached to what its definition has for it; one that cannot do it is debugged as it is."""
-        if expression := self.plan.definition.attached:
-            arguments = {"expression": expression, "context": "clipboard"}
-            with contextlib.suppress(RequestFailed, RequestTimeout):
-                body = await self.session.request("evaluate", arguments, seconds=IMPROVING)
-                if said := str(body.get("result") or ""):
-                    log.info("%s stays as it is: %s", self.plan.title(), said)
+        definition = self.plan.definition
+        if not definition.attached:
+            return
+        arguments = {"expression": definition.attached, "context": "clipboard"}
+        try:
+            body = await self.session.request("evaluate", arguments, seconds=IMPROVING)
+            said = str(body.get("result") or "")
+        except (RequestFailed, RequestTimeout) as error:
+            said = str(error)
+        if said:
+            log.info("%s stays as it is: %s", self.plan.title(), said)
+            self.session.where.complete(definition.stopping.folded)
 
     def _filters(self, wanted: Breakpoints) -> Sequence[str] | None:
         """Return the exception filters to send; an adapter stops at none until it is told."""

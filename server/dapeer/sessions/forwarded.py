@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 
+from dapeer.adapters.definition.definition import Definition
 from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ChannelError, NeovimBusy
@@ -77,6 +78,11 @@ class ForwardedSession:
     def accepts(self, path: str, /) -> bool:  # noqa: ARG002
         """Nvim-dap sends all breakpoints to all adapters, and so do we."""
         return True
+
+    def heed(self, definition: Definition) -> None:
+        """Take in how its adapter differs, which is as the person has it: what it leaves out is asked for, or said to be left out."""
+        self.session.heed(*definition.stopping.told)
+        self.session.where.complete(definition.stopping.folded)
 
     def observe(self, message: Message) -> None:
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import signal
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
@@ -16,13 +15,14 @@ from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import DapeerError, RequestFailed
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops import Expressions, Stop
+from dapeer.sessions.explaining import explain, tell_members
 from dapeer.sessions.settling import FLOOD, settled
 from dapeer.sessions.source_versions import SourceVersions
 from dapeer.sessions.turns import Turns
 from dapeer.sessions.waiters import WaitFor
 from dapeer.system.secret_files import HIDDEN, SecretFiles
 from dapeer.text import excerpt
-from dapeer.text.fitting import is_folded, is_list, says_nothing
+from dapeer.text.fitting import READ, is_folded, is_list, says_nothing
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 
@@ -36,6 +36,8 @@ FAR = 100
 """Frames among which one of the user's own is looked for."""
 UNFOLDED = 50
 """Locals whose elements are fetched where the adapter leaves them out."""
+OPENED = 8
+"""Locals of which so much is fetched in a session of somebody else's client, which waits meanwhile."""
 FIRST = 5
 """Elements that are fetched of each."""
 MEMBERS = 40
@@ -80,6 +82,10 @@ class Inspection:
         """Whose text is not shown."""
         self.traceback: re.Pattern[str] | None = None
         """How the program prints an error that ends it."""
+        self.folded: re.Pattern[str] | None = None
+        """What stands in a value for elements that the adapter has left out, besides what all write so."""
+        self.compare: Callable[[Stop], Coroutine[Any, Any, None]] | None = None
+        """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
         self._chased = 0
         self._left: Stop | None = None
@@ -174,7 +180,7 @@ class Inspection:
         if frame is None:
             return
         self._keep_source(stop)
-        await _quietly(self._explain(stop))
+        await _quietly(explain(stop, self.expressions, self._evaluated))
         try:
             await self.scopes(frame["id"])
         except RequestFailed as error:
@@ -183,30 +189,26 @@ class Inspection:
         rest = self.whole_stack(stop.thread_id)
         await _together(rest, *map(self.variables, references))
         await self._open(stop)
+        if self.compare is not None:
+            await _quietly(self.compare(stop))
 
     async def _open(self, stop: Stop) -> None:
         """Fetch what is in the values that the adapter leaves out, of those that matter some levels deep."""
         needed = relevance.needed(stop)
-        ranked = relevance.by_use(stop)[:UNFOLDED]
+        most = UNFOLDED if self.folded is None else OPENED
+        if self.folded is not None:
+            await _quietly(tell_members(stop, needed, self.expressions, self._evaluated))
+        ranked = relevance.by_use(stop)[:most]
         await _together(*(self.unfold(each, whole=each in needed) for each in ranked))
         level = needed[:FIRST]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(OPENING):
                 for _ in range(DEPTH):
-                    level = [inner for each in level for inner in stop.inside(each)][:UNFOLDED]
+                    level = [inner for each in level for inner in stop.inside(each)][:most]
                     await _together(*map(self.unfold, level))
 
-    async def _explain(self, stop: Stop) -> None:
-        """Have the program itself tell why it has stopped, where its adapter does not."""
-        innermost = stop.frames[stop.thread_id][0]["id"]
-        asked = self.expressions
-        if asked.signal and stop.reason in {"signal", "attach"}:
-            stop.signal = _signal(await self._evaluated(asked.signal, innermost))
-        if asked.exception and stop.reason == "exception" and not stop.body.get("text"):
-            stop.exception = {"description": await self._evaluated(asked.exception, innermost)}
-
-    async def _evaluated(self, expression: str, frame_id: int) -> str:
-        arguments = {"expression": expression, "frameId": frame_id, "context": "hover"}
+    async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
+        arguments = {"expression": expression, "frameId": frame_id, "context": context}
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
     def source(self, path: str, line: int, around: int) -> tuple[int, list[str]] | None:
@@ -310,12 +312,17 @@ class Inspection:
         }
         return (await self._request("variables", arguments)).get("variables") or []
 
+    def is_folded(self, variable: Variable) -> bool:
+        """Whether the adapter has left out of a value what its elements are."""
+        text = variable["value"]
+        return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
+
     async def unfold(self, variable: Variable, *, whole: bool = True) -> None:
         """Fetch the first elements of what the adapter shows without them, and if `whole` the members of what it tells by its class."""
         reference, text = variable["variablesReference"], variable["value"]
         lists = is_list(text)
         named = variable.get("type", "")
-        hides = is_folded(text) or ((whole or text != named) and says_nothing(text, named))
+        hides = self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
         if reference and hides and not variable.get("presentationHint", {}).get("lazy"):
             kind, most = ("indexed", FIRST) if lists else ("named", MEMBERS)
             await _quietly(self.page(reference, kind, 0, most))
@@ -352,14 +359,6 @@ class Inspection:
         return None
 
 
-def _signal(number: str) -> str:
-    """Return the name of a signal; empty where it is none, or one by which debuggers stop programs."""
-    with contextlib.suppress(ValueError):
-        name = signal.Signals(int(number)).name
-        return "" if name in {"SIGSTOP", "SIGTRAP"} else name
-    return ""
-
-
 async def _together(*fetches: Coroutine[Any, Any, object]) -> None:
     """Do all of them side by side; one alone needs no task of its own."""
     if len(fetches) == 1:
@@ -372,5 +371,5 @@ async def _quietly(fetch: Coroutine[Any, Any, object]) -> None:
     """A stop is told even when a part of it cannot be had."""
     try:
         await fetch
-    except (DapeerError, KeyError):
+    except (DapeerError, KeyError, ValueError):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -11,7 +12,9 @@ from dapeer.dap.types import StackFrame
 from dapeer.errors import DapeerError, RequestFailed
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Place, Seen, Sight, by_thread, told
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection import Inspection, SendRequest
+from dapeer.view.stacks import left_out, missing
 
 LOOK = 1.5
 """Seconds that a look may take; what has not been told by then is left out."""
@@ -35,6 +38,8 @@ class Whereabouts:
         self._inspect = inspect
         self._request = request
         self.sight = sight
+        self._left_out: dict[tuple[object, ...], str] = {}
+        """By the callers of a stop: what is left out there."""
 
     @property
     def sees_running(self) -> bool:
@@ -58,6 +63,31 @@ class Whereabouts:
             known.get("tasks", ()),
             silent=answer is None,
         )
+
+    def complete(self, folded: re.Pattern[str] | None) -> None:
+        """Ask the program for what its adapter leaves out, since nothing of ours is in it; `folded` stands there in values."""
+        self._inspect.folded = folded
+        if self.sight.hides:
+            self._inspect.compare = self.compare
+
+    async def compare(self, stop: Stop) -> None:
+        """Have a stop know which frames its adapter leaves out, where the program itself tells more.
+
+        It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.
+        """
+        top, *callers = stop.frames[stop.thread_id]
+        if not callers:
+            return
+        chain = (top["name"], *((each["name"], each["line"]) for each in callers))
+        if chain not in self._left_out:
+            names = await self._inspect.threads()
+            answer = await _within(LOOK, self._told())
+            if answer is None:
+                return
+            seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
+            others = missing(seen.frames if seen else (), [top, *callers])
+            self._left_out[chain] = left_out(others, self._mirror.frames, self.sight.hides)
+        stop.left_out = self._left_out[chain]
 
     def _place(
         self,

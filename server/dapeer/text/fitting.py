@@ -183,6 +183,8 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     '(1000) [{id: 1}, {id: 2}, …]'
     >>> unfolded("Cart {items: Array(1)}", [("items", "(1) ['cup']")])
     "Cart {items: (1) ['cup']}"
+    >>> unfolded("{0: [...]}", [("0", "[[1]]")]), unfolded("(1, (...))", [("0", "1"), ("1", "(2,)")])
+    ('{0: [[1]]}', '(1, (2,))')
     >>> unfolded("Cart", [("total", "3")]), unfolded("0x7f10", [("next", "0x0")])
     ('Cart {total: 3}', '0x7f10 → {next: 0x0}')
     """
@@ -192,19 +194,17 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     if group is None:
         told = ", ".join(f"{name}: {value}" for name, value in elements)
         return f"{text}{' →' * text.startswith('0x')} {{{told}}}"
-    named = group.source[group.start] != "[" and not elements[0][0].strip("[]").isdecimal()
     key = _SIGN.match(group.items[0].text) if group.items else None
+    named = group.source[group.start] != "[" and (key or not elements[0][0].strip("[]").isdecimal())
     sign = key[1] if key else ": "
     told = [(name, _closed(value)) for name, value in elements]
     parts = [f"{name}{sign}{value}" if named else value for name, value in told]
     size = _SIZE.match(text)
     folded = group.items[-1].text in _LEFT_OUT if group.items else False
-    more = (
-        folded or len(parts) < len(group.items) or (size is not None and len(parts) < int(size[1]))
-    )
-    closed = text[group.end - 1] == group.closing
-    end = text[group.end - 1 :] if closed else group.closing
-    return f"{text[: group.start + 1]}{', '.join(parts)}{', …' if more and not named else ''}{end}"
+    more = folded or len(parts) < max(len(group.items), int(size[1]) if size else 0)
+    end = text[group.end - 1 :] if text[group.end - 1] == group.closing else group.closing
+    rest = ", …" if more and not named else "," if text[group.end - 2] == "," else ""
+    return f"{text[: group.start + 1]}{', '.join(parts)}{rest}{end}"
 
 
 def _closed(text: str) -> str:

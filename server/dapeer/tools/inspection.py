@@ -11,6 +11,7 @@ from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.errors import ArgumentError
 from dapeer.mirror.places import Place
 from dapeer.mirror.stops import Stop
+from dapeer.sessions.inspection import OPENED
 from dapeer.sessions.session import Session
 from dapeer.text import tracebacks
 from dapeer.text.fitting import fitted, is_nested, shortened
@@ -169,7 +170,9 @@ async def _frame_variables(
     await session.inspect.scopes(frame)
     for scope in stop.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
-    return _listed(stop, sorted(stop.locals(frame), key=_is_definition), start, count)
+    return await _listed(
+        session, stop, sorted(stop.locals(frame), key=_is_definition), start, count
+    )
 
 
 def _is_definition(variable: Variable) -> bool:
@@ -181,12 +184,17 @@ async def _children(
 ) -> Reply:
     if kind is not None:
         page = await session.inspect.page(reference, kind, start, count)
-        return _listed(stop, page, 0, count)
-    return _listed(stop, await session.inspect.variables(reference), start, count)
+        return await _listed(session, stop, page, 0, count)
+    return await _listed(session, stop, await session.inspect.variables(reference), start, count)
 
 
-def _listed(stop: Stop, variables: Sequence[Variable], start: int, count: int) -> Reply:
+async def _listed(
+    session: Session, stop: Stop, variables: Sequence[Variable], start: int, count: int
+) -> Reply:
     shown = variables[start : start + count]
+    if session.inspect.folded is not None:
+        for variable in [*filter(session.inspect.is_folded, shown)][:OPENED]:
+            await session.inspect.unfold(variable)
     lines = [_variable_text(stop, variable, VALUE) for variable in shown]
     left = len(variables) - start - len(shown)
     if left > 0:

@@ -44,6 +44,8 @@ async def dap_stacktrace(
     end = rows[-1].end if rows else start_frame
     total = stop.total_frames.get(thread)
     lines += _left(call, session, stop, frames, end, total)
+    if thread == stop.thread_id and stop.left_out:
+        lines.append(f"({stop.left_out})")
     return Reply(
         "\n".join(lines) or "No frames.",
         {

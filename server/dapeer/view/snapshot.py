@@ -112,7 +112,7 @@ class Summary(TypedDict):
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return what a stop looks like: place, source, stack, locals, changes, new output."""
-    notes: list[str] = [stop.outdated_source] if stop.outdated_source else []
+    notes = [*filter(None, (stop.outdated_source, stop.left_out))]
     if stop.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
     comparison = compared(mirror.history, stop)

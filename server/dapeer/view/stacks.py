@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.frames import Frames, Run, count
+from dapeer.mirror.frames import Frames, Run, count, is_label
 from dapeer.mirror.stops import Stop
 from dapeer.text.fitting import shortened
 
@@ -40,6 +40,26 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     path = path or frame_path(frame) or str(frame.get("source", {}).get("name") or "")
     name = shortened(frame["name"], NAME)
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
+
+
+def missing(told: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
+    """Return the frames that a program tells of itself and its adapter does not, inside the outermost that both tell."""
+    others: list[StackFrame] = []
+    left = [(each["name"], each["line"]) for each in known if not is_label(each)]
+    for frame in told:
+        if left and (frame["name"], frame["line"]) == left[0]:
+            del left[0]
+        elif left:
+            others.append(frame)
+    # Where they do not tell the same stack, nothing can be said.
+    return [] if left else others
+
+
+def left_out(frames: Sequence[StackFrame], whose: Frames, why: str) -> str:
+    """Say whose frames an adapter leaves out of a stack; empty: there are none."""
+    owners = dict.fromkeys(owner for each in frames if (owner := whose.owner(each)))
+    run = Run(tuple(owners) or ("the program",), frames)
+    return f"{run.of()} left out by {why}" if frames else ""
 
 
 class Row(NamedTuple):

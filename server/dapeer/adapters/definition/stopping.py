@@ -23,6 +23,8 @@ class Stopping:
     expressions: Expressions
     traceback: re.Pattern[str] | None
     """How the place of an error is printed that has ended the program: with the groups `file` and `line`."""
+    folded: re.Pattern[str] | None
+    """What stands in a value for elements that the adapter has left out, where nothing of ours is in the program."""
 
     @classmethod
     def read(cls, top: Table) -> Stopping:
@@ -36,6 +38,7 @@ class Stopping:
             Filters(filters, types),
             _expressions(top.table("expressions")),
             _traceback(top),
+            re.compile(folded) if (folded := top.pattern("folded")) else None,
         )
 
     @property
@@ -49,7 +52,13 @@ class Stopping:
 
 
 def _expressions(table: Table) -> Expressions:
-    read = Expressions(table.get("signal", str, ""), table.get("exception", str, ""))
+    bare = table.pattern("bare")
+    read = Expressions(
+        table.get("signal", str, ""),
+        table.get("exception", str, ""),
+        table.expression("members"),
+        re.compile(bare) if bare else None,
+    )
     table.done()
     return read
 

@@ -283,7 +283,9 @@ class Children:
 
 def sight(table: Table) -> Sight:
     """Read `[threads]`: what can be told of a program that runs."""
-    read = Sight(table.expression("places"), table.get("silence", str, ""))
+    read = Sight(
+        table.expression("places"), table.get("hides", str, ""), table.get("silence", str, "")
+    )
     table.done()
     return read
 

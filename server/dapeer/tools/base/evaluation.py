@@ -14,7 +14,7 @@ from dapeer.dap.types import Variable
 from dapeer.errors import DapeerError, RequestTimeout
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import fitted, is_folded, is_nested, shortened
+from dapeer.text.fitting import fitted, is_nested, shortened
 from dapeer.text.type_names import unseen
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints
@@ -110,9 +110,14 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     """Fetch what the adapter leaves out of a value, level by level."""
     folded, opened = [variable], 0
     while folded and opened < OPENED:
-        await session.inspect.unfold(folded[0])
-        inside = stop.inside(folded.pop(0))
-        folded += [one for one in inside if one["variablesReference"] and is_folded(one["value"])]
+        one = folded.pop(0)
+        if stop.inside(one):
+            continue  # what holds itself, or is held twice
+        await session.inspect.unfold(one)
+        inside = stop.inside(one)
+        folded += [
+            one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
+        ]
         opened += 1
 
 

@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import importlib.abc
 import importlib.util
+import json
 import os
 import sys
 import types
@@ -55,6 +56,8 @@ def arrive(texts: dict[str, str]) -> str:
     """Improve pydevd, unless that is done already; return why it could not be done, empty: it is done."""
     if f"{PACKAGE}.improving" in sys.modules:
         return ""
+    if PACKAGE in sys.modules:
+        return f"the program has a package of the name {PACKAGE}"
     pydevd: Any = sys.modules["pydevd"]
     finder: Any = Texts(texts, os.path.dirname(pydevd.__file__))  # noqa: PTH120 - a text
     before = held_names()
@@ -68,6 +71,37 @@ def arrive(texts: dict[str, str]) -> str:
     finally:
         sys.meta_path.remove(finder)
     return ""
+
+
+class Told:
+    """A text that is shown without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def tell(texts: dict[str, str], names: list[str], variables: dict[str, Any]) -> Told:
+    """Return, as JSON, how we show variables of a frame; no code of the program is run, and nothing of ours stays."""
+    finder: Any = Texts(texts, "")
+    there = PACKAGE in sys.modules
+    sys.meta_path.insert(0, finder)
+    try:
+        values: Any = importlib.import_module(f"{PACKAGE}.dapeer_values")
+    finally:
+        sys.meta_path.remove(finder)
+        if not there:
+            forget()
+    told = {each: values.shown(variables[each]) for each in names if each in variables}
+    return Told(json.dumps(told))
+
+
+def forget() -> None:
+    """Leave none of our modules where the program finds them."""
+    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+        del sys.modules[name]
 
 
 def held_names() -> dict[Any, dict[str, Any]]:
@@ -100,8 +134,7 @@ def restoring(before: dict[Any, dict[str, Any]]) -> Callable[[], None]:
                 elif is_ours(value):
                     delattr(owner, name)
         sys.meta_path[:] = [each for each in sys.meta_path if not is_ours(type(each))]
-        for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
-            del sys.modules[name]
+        forget()
 
     return restore
 

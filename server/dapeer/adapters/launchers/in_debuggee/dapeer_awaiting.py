@@ -8,6 +8,7 @@ import functools
 import gc
 import json
 import operator
+import re
 import sys
 import threading
 import types
@@ -24,6 +25,8 @@ KINDS = {
     types.AsyncGeneratorType: ("ag_frame", "ag_await"),
 }
 """What can be awaited: where its frame is, and what it awaits itself."""
+OWN = re.compile(r"[/\\](debugpy|in_debuggee)[/\\]|[/\\]debugpy_launcher\.py$")
+"""Is found in the files of the debugger."""
 STEPS = ("async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper")
 """Built-in types that stand for one step of what is awaited, and have no name for that."""
 
@@ -169,7 +172,7 @@ def up(frame: Any) -> "list[types.FrameType]":  # noqa: ANN401 - a frame or None
         code = frame.f_code
         if code.co_name == "do_wait_suspend":
             frames.clear()
-        elif not any(each in code.co_filename for each in ("debugpy", "in_debuggee")):
+        elif not OWN.search(code.co_filename):
             frames.append(frame)
         frame = frame.f_back
     return frames

@@ -1,0 +1,46 @@
+"""What the program itself tells at a stop of which its adapter tells too little."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from dapeer.dap.types import Variable
+from dapeer.mirror.stops import Expressions, Stop
+
+Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
+"""Evaluates an expression in a frame, in a context of DAP's."""
+
+
+async def explain(stop: Stop, asked: Expressions, evaluate: Evaluate) -> None:
+    """Have the program tell why it has stopped."""
+    innermost = stop.frames[stop.thread_id][0]["id"]
+    if asked.signal and stop.reason in {"signal", "attach"}:
+        stop.signal = _signal(await evaluate(asked.signal, innermost, "hover"))
+    if asked.exception and stop.reason == "exception" and not stop.body.get("text"):
+        stop.exception = {"description": await evaluate(asked.exception, innermost, "hover")}
+
+
+async def tell_members(
+    stop: Stop, needed: Sequence[Variable], asked: Expressions, evaluate: Evaluate
+) -> None:
+    """Have the program tell what those of the `needed` variables hold of which the adapter tells nothing."""
+    if asked.bare is None or stop.top is None:
+        return
+    bare = filter(lambda each: asked.bare and asked.bare.fullmatch(each["value"]), needed)
+    objects = {each["name"]: each["variablesReference"] for each in bare}
+    if objects:
+        expression = asked.members.replace("${names}", json.dumps([*objects]))
+        told = json.loads(await evaluate(expression, stop.top["id"], "clipboard"))
+        stop.told |= {objects[name]: str(text) for name, text in told.items() if name in objects}
+
+
+def _signal(number: str) -> str:
+    """Return the name of a signal; empty where it is none, or one by which debuggers stop programs."""
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(int(number)).name
+        return "" if name in {"SIGSTOP", "SIGTRAP"} else name
+    return ""
