@@ -43,7 +43,7 @@ local function status()
 end
 
 local function log()
-  local lines = require('dapeer.person.approvals').lines()
+  local lines = require('dapeer.person.actions').lines()
   show('dapeer://log', #lines > 0 and lines or { 'The assistant has done nothing yet.' })
 end
 

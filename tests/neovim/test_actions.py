@@ -61,7 +61,7 @@ async def attach(editor: Editor) -> Any:  # noqa: ANN401 - what Lua returns
 
 async def note(editor: Editor, **action: object) -> None:
     whole = {"tool": "dap_evaluate", "kind": "evaluate", "arguments": "{}", "at": 0, **action}
-    await editor.lua("require('dapeer.person.approvals').note(...)", whole)
+    await editor.lua("require('dapeer.person.actions').note(...)", whole)
 
 
 async def ask(
@@ -135,7 +135,7 @@ async def test_notifications_take_one_line_and_never_wait_for_a_key(tmp_path: Pa
         await editor.lua("""
           for number = 1, 5 do
             local action = { tool = 'dap_next', kind = 'run', arguments = '{}', ok = number < 5 }
-            require('dapeer.person.approvals').note(action)
+            require('dapeer.person.actions').note(action)
           end
         """)
         assert await editor.notified("said") == ["dapeer: failed: dap_next (and 4 more)"]

@@ -111,5 +111,5 @@ async def test_the_person_is_told_of_every_action_and_asked_where_they_want_to_b
         await ask(c, "dap_terminate")
         (action,) = await editor.notified("action")
         assert action["tool"] == "dap_terminate"
-        log = await editor.lua("return require('dapeer.person.approvals').lines()")
+        log = await editor.lua("return require('dapeer.person.actions').lines()")
         assert len(log) == 4

@@ -82,7 +82,7 @@ rpc.company = function(...)
   vim.rpcnotify(vim.g.test_channel, 'company', require('dapeer').status().assistants)
 end
 """
-LOG = "return table.concat(require('dapeer.person.approvals').lines(), '\\n')"
+LOG = "return table.concat(require('dapeer.person.actions').lines(), '\\n')"
 
 
 def named(name: str, url: str) -> Client:

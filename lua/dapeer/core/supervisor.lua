@@ -223,7 +223,7 @@ end
 ---@return dapeer.Status
 function M.status()
   local core = current()
-  local assistants, waits = require('dapeer.person.approvals').assistants(), require('dapeer.person.waiting').list()
+  local assistants, waits = require('dapeer.person.actions').assistants(), require('dapeer.person.waiting').list()
   return {
     assistants = assistants,
     waits = waits,

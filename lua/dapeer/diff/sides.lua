@@ -19,7 +19,7 @@ end
 function M.refusal(args, path)
   local editor = require('dapeer.editor')
   for _, one in ipairs({ path, args.old_file_path and editor.absolute(args.old_file_path) or path }) do
-    if editor.secret(one) then
+    if require('dapeer.editor.secrets').covers(one) then
       return editor.refusal(one)
     end
   end

@@ -16,7 +16,7 @@ local function find(filename)
     return bufnr, nil, problem
   end
   local path = editor.absolute(filename)
-  if editor.secret(path) then
+  if require('dapeer.editor.secrets').covers(path) then
     return nil, nil, editor.refusal(path)
   end
   return require('dapeer.diff.files').buffers(path)[1], path

@@ -39,7 +39,7 @@ local function described(info, current, visible)
     visible = visible[bufnr] or false,
     listed = vim.bo[bufnr].buflisted,
     loaded = vim.api.nvim_buf_is_loaded(bufnr),
-    secret = editor.secret(editor.path(bufnr)),
+    secret = require('dapeer.editor.secrets').covers(editor.path(bufnr)),
     buftype = vim.bo[bufnr].buftype,
   }
 end

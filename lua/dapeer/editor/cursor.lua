@@ -198,7 +198,7 @@ function M.context(args)
   local data = facts(window)
   data.open = true
   local lines = head(data, window)
-  if editor.secret(data.file) then
+  if require('dapeer.editor.secrets').covers(data.file) then
     data.secret = true
     table.insert(lines, editor.refusal(data.file))
     return result(table.concat(lines, '\n'), data)

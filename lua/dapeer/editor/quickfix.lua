@@ -37,7 +37,8 @@ local function item(raw, index, current)
     -- Bytes, as long as nobody has read the line.
     column = loaded and raw.col > 0 and editor.character(bufnr, raw.lnum, raw.col - 1) or raw.col,
     type = TYPES[raw.type:lower()] or '',
-    text = editor.secret(path) and '(may hold secrets)' or text.short(vim.trim(raw.text), LONGEST_ITEM),
+    text = require('dapeer.editor.secrets').covers(path) and '(may hold secrets)'
+      or text.short(vim.trim(raw.text), LONGEST_ITEM),
     current = index + 1 == current,
   }
 end

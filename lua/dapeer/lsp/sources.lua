@@ -73,7 +73,7 @@ end
 ---@return boolean
 function Sources:shown(path)
   if self._shown[path] == nil then
-    self._shown[path] = not require('dapeer.editor').secret(path)
+    self._shown[path] = not require('dapeer.editor.secrets').covers(path)
   end
   return self._shown[path]
 end

@@ -1,13 +1,9 @@
--- What the assistant does, told to the person, and what it may do only with the person's consent.
+-- What the assistant may do only with the person's consent.
 local M = {}
 
-local KEPT = 200 -- actions in the log
-local LONGEST = 200 -- bytes of a text that is shown
+local actions = require('dapeer.person.actions')
 
 local ONCE, DENY = 'Allow once', 'Deny'
-
----@type dapeer.Action[]  the last ones, oldest first
-local log = {}
 
 ---@type table<dapeer.Kind, boolean>  kinds that need no more questions until Neovim ends
 local allowed = {}
@@ -24,108 +20,11 @@ local allowed = {}
 ---@type dapeer.Question[]  one at a time is shown, the first
 local questions = {}
 
----@type dapeer.Action[]  not yet in a notification
-local unnoticed = {}
-
-local function one_line(text, most)
-  text = tostring(text):gsub('%s+', ' ')
-  return vim.fn.strchars(text) > most and vim.fn.strcharpart(text, 0, most - 1) .. '…' or text
-end
-
--- Null comes over the wire as a value that is true.
-local function without_null(action)
-  return vim.iter(action):fold({}, function(all, key, value)
-    if value ~= vim.NIL then
-      all[key] = value
-    end
-    return all
-  end)
-end
-
----@param action dapeer.Action
-local function described(action)
-  local arguments = action.arguments or ''
-  return action.tool .. (arguments == '{}' and '' or ' ' .. arguments)
-end
-
 ---@param action dapeer.Action
 ---@return dapeer.Kind[]
 local function kinds_of(action)
   -- An older core names one.
   return action.kinds or { action.kind }
-end
-
-local function notify_all()
-  local count, last = #unnoticed, unnoticed[#unnoticed]
-  unnoticed = {}
-  local more = count > 1 and (' (and %d more)'):format(count - 1) or ''
-  local failed = last.ok == false
-  local level = failed and vim.log.levels.WARN or vim.log.levels.INFO
-  require('dapeer.person.attention').say((failed and 'failed: ' or '') .. described(last), level, more)
-end
-
-local function notify(action)
-  table.insert(unnoticed, action)
-  -- Several at once would not fit on one line either.
-  if #unnoticed == 1 then
-    vim.schedule(notify_all)
-  end
-end
-
----Take notice of something that the assistant has done.
----@param action dapeer.Action
-function M.note(action)
-  action = without_null(action)
-  table.insert(log, action)
-  if #log > KEPT then
-    table.remove(log, 1)
-  end
-  -- What a person's autocommand does is not what the assistant waits for.
-  vim.schedule(function()
-    pcall(vim.api.nvim_exec_autocmds, 'User', {
-      pattern = 'DapeerAction',
-      modeline = false,
-      data = action,
-    })
-  end)
-  if require('dapeer.config').get().notify then
-    notify(action)
-  end
-end
-
----The log, a line each, oldest first.
----@return string[]
-function M.lines()
-  return vim.tbl_map(function(action)
-    return ('%s  %-6s  %s%s  → %s'):format(
-      os.date('%H:%M:%S', math.floor(action.at or 0)),
-      action.ok and 'ok' or 'failed',
-      one_line(described(action), LONGEST),
-      action.client and ('  [%s]'):format(action.client) or '',
-      one_line(action.outcome or '', LONGEST)
-    )
-  end, log)
-end
-
----The assistants that are connected, by the names of their programs; who has acted last comes first.
----@return string[]
-function M.assistants()
-  local latest, names = {}, {}
-  for index, action in ipairs(log) do
-    latest[action.client or ''] = index
-  end
-  for _, core in ipairs(require('dapeer.rpc').attached()) do
-    for _, name in ipairs(core.company or {}) do
-      if not vim.tbl_contains(names, name) then
-        table.insert(names, name)
-      end
-    end
-  end
-  table.sort(names, function(one, other)
-    local mine, theirs = latest[one] or 0, latest[other] or 0
-    return mine > theirs or (mine == theirs and one < other)
-  end)
-  return names
 end
 
 ---Which kinds of action need a question.
@@ -204,7 +103,7 @@ end
 ---@param question dapeer.Question
 local function show(question)
   question.shown = true
-  local wants = one_line(described(question.action), LONGEST)
+  local wants = actions.one_line(actions.described(question.action))
   local prompt = ('The assistant wants %s (%s): '):format(wants, table.concat(kinds_of(question.action), ', '))
   local session = ('Allow %s for this session'):format(table.concat(question.asked, ', '))
   local choices = { ONCE, session, DENY }
@@ -243,13 +142,13 @@ local function question_person(id, action, asked)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(id, false, 'Nobody is at this Neovim to ask: it has no user interface.')
   end
-  local done = require('dapeer.person.waiting').add('a question waits for you: ' .. described(action))
+  local done = require('dapeer.person.waiting').add('a question waits for you: ' .. actions.described(action))
   table.insert(questions, { id = id, action = action, asked = asked, done = done })
   -- Never within the call: the core waits for its return, not for the person.
   vim.schedule(present)
   local attention = require('dapeer.person.attention')
   if attention.typing() then
-    local text = 'a question for you when you have stopped typing: ' .. described(action)
+    local text = 'a question for you when you have stopped typing: ' .. actions.described(action)
     vim.schedule(function()
       attention.say(text)
     end)
@@ -283,7 +182,7 @@ end
 ---@param id any                of the core, which gets it back
 ---@param action dapeer.Action
 function M.ask(id, action)
-  action = without_null(action)
+  action = actions.without_null(action)
   -- A core that died may have left a question of this number: its answer would be taken for ours.
   M.forget(id)
   local asked = {}

@@ -184,7 +184,7 @@ class Person:
 
     async def log(self) -> list[str]:
         """Return what `:Dapeer log` shows."""
-        return list(await self._lua("return require('dapeer.person.approvals').lines()"))
+        return list(await self._lua("return require('dapeer.person.actions').lines()"))
 
     async def leaves(self) -> None:
         """Quit, from whatever Neovim waits for."""

@@ -14,7 +14,7 @@ from dapeer.errors import Refused
 from dapeer.neovim.client import Neovim
 from dapeer.peers.kinds import Kinds
 
-NOTE = "require('dapeer.person.approvals').note(...)"
+NOTE = "require('dapeer.person.actions').note(...)"
 ASK = "require('dapeer.person.approvals').ask(...)"
 COMPANY = "require('dapeer.rpc').company(...)"
 FORGET = "require('dapeer.person.approvals').forget(...)"
