@@ -24,7 +24,7 @@ LAYERS = (
     ("view",),
     ("mirror",),
     ("dap", "schemas", "system", "text"),
-    ("errors",),
+    ("errors", "json_types"),
 )
 """Top first. A room, which is a folder or a module at the top, imports from the layers below its own."""
 
@@ -159,6 +159,18 @@ def upward(layers: tuple[tuple[str, ...], ...], depth: int, inside: tuple[str, .
 def test_every_room_of_the_package_has_a_layer() -> None:
     rooms = {module[0] for module in BY_NAME if module} - {"__main__"}
     assert rooms == {room for layer in LAYERS for room in layer}
+
+
+def test_json_has_one_name_for_its_type() -> None:
+    named = [
+        name_of(path)
+        for path in MODULES
+        for node in parse(path).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        if "Json" in ast.unparse(node).partition("=")[0].replace(":", " ").split()
+    ]
+    # GDB loads its file without the package.
+    assert sorted(named) == ["adapters/launchers/gdb_values.py", "json_types.py"]
 
 
 def test_few_modules_lie_outside_of_a_room() -> None:

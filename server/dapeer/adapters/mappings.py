@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.dap.mapped import PathMapping
 from dapeer.errors import ArgumentError
-
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
 
 OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
 

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from dapeer.errors import ArgumentError
+from dapeer.json_types import Json
 from dapeer.launch.launch_json import (
     IN_EDITOR,
     Ask,
@@ -20,8 +21,6 @@ from dapeer.launch.launch_json import (
     parse,
     resolved,
 )
-
-Json: TypeAlias = Mapping[str, Any]
 
 LAUNCH_JSON = ".vscode/launch.json"
 NVIM = "nvim"

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
-Json: TypeAlias = Mapping[str, Any]
+from dapeer.json_types import Json
 
 PLATFORMS = ("windows", "osx", "linux")
 IN_EDITOR = frozenset({

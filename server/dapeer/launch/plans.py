@@ -18,12 +18,11 @@ from dapeer.adapters.mappings import taken
 from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.test_files import as_program, node_id
 from dapeer.errors import ArgumentError
+from dapeer.json_types import Json
 from dapeer.launch.request import LaunchRequest, RequestName
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
 from dapeer.system.environment import surroundings
-
-Json = Mapping[str, Any]
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:

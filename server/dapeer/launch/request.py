@@ -12,9 +12,9 @@ from dapeer.adapters.runners.named_tests import Named
 from dapeer.adapters.runners.test_files import node_id
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ArgumentError
+from dapeer.json_types import Json
 from dapeer.view.sources import check_line, expanded, source_file
 
-Json: TypeAlias = Mapping[str, Any]
 RequestName: TypeAlias = Literal["launch", "attach"]
 Placed: TypeAlias = tuple[str, SourceBreakpoint]
 """A breakpoint, with its file."""

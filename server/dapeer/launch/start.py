@@ -13,6 +13,7 @@ from anyio import to_thread
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.definition.definition import Definition
 from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.json_types import Json
 from dapeer.launch.configurations import (
     NVIM,
     Configuration,
@@ -24,7 +25,6 @@ from dapeer.launch.configurations import (
 )
 from dapeer.launch.plans import check_interpreter, plan_of, tests_of
 from dapeer.launch.request import (
-    Json,
     LaunchRequest,
     Placed,
     RequestName,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from dapeer.errors import ArgumentError
-from dapeer.opencode.client import Json
+from dapeer.json_types import Json
 from dapeer.opencode.messages import shortened
 
 LONGEST_DETAILS: Final = 2_000

@@ -17,7 +17,8 @@ from typing import Any, Final
 import anyio
 
 from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeMissing
-from dapeer.opencode.client import Json, OpenCode
+from dapeer.json_types import Json
+from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED
 
 log = logging.getLogger(__name__)

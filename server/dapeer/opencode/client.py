@@ -20,6 +20,7 @@ from dapeer.errors import (
     OpenCodeMissing,
     Stranger,
 )
+from dapeer.json_types import Json
 from dapeer.system.credentials import OPENCODE_PASSWORD
 from dapeer.system.ownership import check_peer
 
@@ -34,8 +35,6 @@ SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
 PORTS: Final = {"http": 80, "https": 443}
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
-
-Json = dict[str, Any]
 
 
 def address(url: str | None) -> str:

@@ -8,7 +8,8 @@ from typing import Final
 import anyio
 
 from dapeer.errors import NoOpenCode
-from dapeer.opencode.client import Json, OpenCode
+from dapeer.json_types import Json
+from dapeer.opencode.client import OpenCode
 
 CONNECTED: Final = "server.connected"
 """The first event of every stream. What came before it may have been missed: nothing is told again."""

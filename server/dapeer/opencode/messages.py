@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dapeer.opencode.client import Json
+from dapeer.json_types import Json
 
 GOES_ON: Final = ("tool-calls", "unknown")
 """How a message of a model's has finished after which OpenCode asks it again."""

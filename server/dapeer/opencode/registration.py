@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.errors import ArgumentError, OpenCodeFailed
-from dapeer.opencode.client import Json, OpenCode
+from dapeer.json_types import Json
+from dapeer.opencode.client import OpenCode
 
 TIMEOUT: Final = 60 * 60 * 1000
 """Milliseconds that OpenCode waits for a call; by default one minute, in which few bugs are found."""

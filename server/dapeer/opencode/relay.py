@@ -13,8 +13,9 @@ from typing import Final
 import anyio
 
 from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeFailed
+from dapeer.json_types import Json
 from dapeer.opencode.catalogue import RELAY, Catalogue
-from dapeer.opencode.client import Json, OpenCode
+from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.runs import Outcome, Run, Tell
 from dapeer.schemas import unpacked

@@ -9,8 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+from dapeer.json_types import Json
 from dapeer.opencode import asks
-from dapeer.opencode.client import Json
 from dapeer.opencode.messages import call_of, calls_of, error_of, shortened, text_of
 from dapeer.opencode.runs import Outcome
 

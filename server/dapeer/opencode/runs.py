@@ -18,8 +18,9 @@ from typing import Any, Final, Literal
 import anyio
 
 from dapeer.errors import NoOpenCode, OpenCodeError, OpenCodeFailed, OpenCodeMissing
+from dapeer.json_types import Json
 from dapeer.opencode.asks import reply
-from dapeer.opencode.client import Json, OpenCode
+from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import Turn, error_of, last_prompt, turn_of
 from dapeer.opencode.narration import Narration

@@ -14,13 +14,13 @@ from typing import Any, Final, Protocol, cast, get_args
 import anyio
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
+from dapeer.json_types import Json
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.peers.kinds import ALL, ActionKind, Kinds
 from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)
 
-Json = Mapping[str, Any]
 
 START: Final = "require('dapeer.registry.serving').start(...)"
 STOP: Final = "require('dapeer.registry.serving').stop(...)"

@@ -11,14 +11,12 @@ import contextlib
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
+from dapeer.json_types import Json
 from dapeer.schemas.rules import UNCHECKED
-
-Json = Mapping[str, Any]
 
 SECONDS: Final = 20
 """For the start of the process and one answer; the process itself allows far less of the processor's time."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, cast
 
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
 
 LONGEST = 200
 """Characters of a clause on what is wrong."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
 
 PLAIN = {"array", "object", "integer", "number", "boolean"}
 """Types whose values a model may have put into a string."""

@@ -10,12 +10,13 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoNeovim
+from dapeer.json_types import Json
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.kinds import Kinds
 from dapeer.schemas import problem_of, unpacked
 from dapeer.tools.base.answers import compact, reply_of
 from dapeer.tools.base.shortening import short
-from dapeer.tools.base.tool import AnyTool, Call, Json, Reply, tool, witnessed
+from dapeer.tools.base.tool import AnyTool, Call, Reply, tool, witnessed
 
 PREFIX: Final = "nvim_"
 READING: Final = ("editor", "buffer_read")

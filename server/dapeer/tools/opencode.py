@@ -7,9 +7,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
+from dapeer.json_types import Json
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
-from dapeer.opencode.client import Json, OpenCode
+from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
@@ -49,7 +50,7 @@ async def opencode_session_create(
     opencode, where = _opencode(call), directory_of(call, directory)
     body = await catalogue_of(call).agent(where, agent)
     # Without a title, OpenCode asks a model for one.
-    made = await opencode.post("/session", body | {"title": title or "dapeer"}, where)
+    made = await opencode.post("/session", {**body, "title": title or "dapeer"}, where)
     return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
 
 
@@ -199,7 +200,7 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
         rows += await _changes(opencode, session, one["info"])
     secret, root = call.debugger.files.secret, Path(session["directory"])
     rows = [
-        one | {"patch": HIDDEN} if secret.hides(str(root / one["file"])) else one for one in rows
+        {**one, "patch": HIDDEN} if secret.hides(str(root / one["file"])) else one for one in rows
     ]
     if rows:
         return Reply(shortened("\n".join(map(_change, rows)), LONGEST_TEXT), {"files": rows})
@@ -250,7 +251,7 @@ async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json
         return []
     path = f"/session/{session['id']}/diff"
     found: list[Json] = await opencode.get(path, messageID=prompt["id"])
-    return [one | {"patch": shortened(_patch(one), LONGEST_PATCH)} for one in found]
+    return [{**one, "patch": shortened(_patch(one), LONGEST_PATCH)} for one in found]
 
 
 def _patch(change: Json) -> str:

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed
+from dapeer.json_types import Json
 from dapeer.opencode import relay, report
 from dapeer.opencode.catalogue import RELAY, Catalogue
-from dapeer.opencode.client import Json
 from dapeer.opencode.messages import shortened
 from dapeer.opencode.relay import Relay
 from dapeer.opencode.runs import Outcome

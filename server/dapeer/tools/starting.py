@@ -12,8 +12,9 @@ from typing_extensions import TypedDict
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
+from dapeer.json_types import Json
 from dapeer.launch.configurations import Configuration, Found
-from dapeer.launch.request import Json, LaunchRequest, RequestName, given, with_paths
+from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.system.environment import surroundings

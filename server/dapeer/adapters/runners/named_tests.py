@@ -20,11 +20,10 @@ from dapeer.adapters.runners.recognition import (
 )
 from dapeer.adapters.runners.runner import Naming, Runner, load_runners
 from dapeer.errors import ArgumentError
+from dapeer.json_types import Json
 
 LISTED = 5
 """Names of tests that are told when there is none of the name that was given."""
-
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
+
 Id = int | str
 
 SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from dapeer.tools.base.tool import Json, Reply
+from dapeer.json_types import Json
+from dapeer.tools.base.tool import Reply
 
 BLOCKS: Final = {
     "text": {"text"},

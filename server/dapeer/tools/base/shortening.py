@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, cast
 
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
 
 
 def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.errors import ArgumentError, DapeerError, Refused
+from dapeer.json_types import Json
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, Progress
 from dapeer.peers.kinds import ActionKind, kinds_of
@@ -23,8 +24,6 @@ from dapeer.sessions.focus import Focus
 from dapeer.tools.base import names
 from dapeer.tools.base.deadline import bounded, seconds_for
 from dapeer.tools.base.shortening import short
-
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
