@@ -225,7 +225,7 @@ async def test_inspection_of_what_is_known_sends_no_request(settings: Path) -> N
 
 
 async def test_nothing_is_asked_that_the_adapter_does_not_advertise(settings: Path) -> None:
-    """facts/adapters.md 0.1: an unadvertised request wedges debugpy and crashes lldb-dap."""
+    """An unadvertised request wedges debugpy and crashes lldb-dap."""
     stopped = {"event": ["stopped", {"reason": "entry", "threadId": 1}]}
     launch = ["ok", {"event": ["initialized"]}, stopped]
     adapter = fake(settings, {"launch": launch}, capabilities={})

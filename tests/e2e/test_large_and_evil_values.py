@@ -97,7 +97,7 @@ async def test_a_repr_that_makes_debugpy_run_other_threads_is_no_new_stop() -> N
 
 
 async def test_an_endless_repr_does_not_hang_the_caller() -> None:
-    """facts/adapters.md 0.6: it blocks debugpy for good; only killing helps."""
+    """It blocks debugpy for good; only killing helps."""
     p = program("endless_repr.py")
     async with asyncio.timeout(2 * LIMIT), client() as c:
         first = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("before")])
@@ -130,7 +130,7 @@ async def test_an_endless_evaluation_ends_by_its_deadline_and_the_caller_is_told
 
 
 async def test_an_evaluation_that_exits_does_not_hang_the_caller() -> None:
-    """facts/adapters.md 5: SystemExit in evaluate gets no response from debugpy."""
+    """SystemExit in evaluate gets no response from debugpy."""
     p = program("endless_evaluate.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("look")])

@@ -153,7 +153,7 @@ async def test_responses_out_of_order_reach_who_asked(settings: Path) -> None:
 async def test_a_request_of_the_adapter_that_is_not_served_is_refused_at_once(
     settings: Path, command: str
 ) -> None:
-    """facts/adapters.md 0.8: without an answer parent and child hang."""
+    """Without an answer parent and child hang."""
     fake(settings, {"next": [{"request": [command, {"request": "attach"}]}, "default"]})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")

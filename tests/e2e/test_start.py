@@ -363,7 +363,7 @@ async def test_a_console_that_we_do_not_have_hangs_nobody() -> None:
 
 
 async def test_three_python_sessions_start_at_once() -> None:
-    """facts/adapters.md 5: one adapter process cannot serve them."""
+    """One adapter process cannot serve them."""
     p = program("loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
         async with asyncio.TaskGroup() as tasks:
