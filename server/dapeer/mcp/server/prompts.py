@@ -52,8 +52,9 @@ PROMPTS: Final = {
             "1. Read the test and the code that it calls.\n"
             '2. dap_run program="$test" (Python; unittest by name: module="unittest", args=[name]): '
             "it stops at the assertion that fails. With a breakpoint on the first line of the "
-            "function that the test checks it stops there first. Other languages: dap_run the test "
-            "runner on this one test, with a breakpoint on the line that fails.\n"
+            "function that the test checks it stops there first. Other languages alike "
+            "(cart.test.ts::cart::adds); where dap_run knows no runner, run the test's file with a "
+            "breakpoint on the line that fails.\n"
             "3. At the stop compare the locals with what the test expects. Walk with dap_step_over "
             "and dap_step_into, watch what changed, and check each assumption with dap_evaluate.\n"
             "4. Name the first line where a value is wrong, and why. dap_terminate, then propose "
