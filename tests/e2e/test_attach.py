@@ -360,7 +360,7 @@ async def test_a_go_process_is_attached_by_its_id_and_runs_on(tmp_path: Path, sh
 
 
 async def test_a_process_that_does_not_exist_is_refused_and_named() -> None:
-    """debugpy never answers."""
+    """Of a process that is not there, debugpy never tells."""
     async with started(sys.executable, "-c", "") as process:
         await process.wait()
     async with asyncio.timeout(LIMIT), client() as c:

@@ -55,7 +55,7 @@ async def test_a_disconnect_from_what_was_launched_ends_it() -> None:
 
 
 async def test_keeping_a_launched_python_program_is_refused_or_done_but_never_hangs() -> None:
-    """debugpy does not answer that until the program ends."""
+    """Asked for that, debugpy does not answer until the program ends."""
     p = program("endless_loop.py")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("turn")])

@@ -100,7 +100,7 @@ async def test_a_message_without_end_is_cut_in_each_place() -> None:
 
 
 async def test_sys_exit_is_an_end_and_no_crash() -> None:
-    """debugpy stops at SystemExit under every filter."""
+    """By itself, debugpy stops at SystemExit under every filter."""
     async with asyncio.timeout(LIMIT), client() as c:
         result = await call(c, "dap_run", program=str(program("exit3.py")))
         if data(result)["state"] == "stopped":
