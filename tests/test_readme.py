@@ -34,6 +34,7 @@ HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
 CALL = re.compile(r"\b((?:dap|nvim|opencode)_\w+)\(([^()]*)\)")
 TOOL = re.compile(r"`((?:dap|nvim|opencode)_\w+)[`(]")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+PLACE = re.compile(r"`((?:server|lua|tests|docs|adapters|fixtures|\.ci)/[\w/.-]*)`")
 COMMANDS = "stdio|serve|demo|doctor|adapters|rtp|opencode (?:register|install|remove)"
 COMMAND = re.compile(rf"(?<![\w/.@-])dapeer ({COMMANDS})\b([^`\n#&|)]*)")
 
@@ -117,6 +118,20 @@ def test_the_options_that_are_named_are_taken_by_the_command(page: str) -> None:
 def test_every_pitfall_has_a_test_and_every_one_that_a_test_names_is_explained() -> None:
     explained = re.findall(r"^(\d+)\. \*\*", text_of("docs/pitfalls.md"), re.MULTILINE)
     assert [int(number) for number in explained] == sorted(pitfalls())
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one != HISTORY])
+def test_the_files_that_are_named_exist(page: str) -> None:
+    named = PLACE.findall(FENCE.sub("", text_of(page)))
+    bases = (ROOT, ROOT / "server" / "dapeer")
+    there = {
+        one
+        for one in named
+        for base in bases
+        for end in ("", ".py")
+        if (base / f"{one}{end}").exists()
+    }
+    assert not set(named) - there
 
 
 def test_the_prompts_that_are_named_are_served() -> None:
