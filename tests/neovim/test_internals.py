@@ -15,6 +15,7 @@ async def test_every_internal_of_nvim_dap_is_as_the_plugin_needs_it(tmp_path: Pa
     async with neovim(tmp_path, setup={}) as editor:
         report = "\n".join(await editor.lua("require('dap')\n" + REPORT))
         assert "is left alone" not in report
+        assert "package.preload.dap" in report
         assert "Session._request_scopes" in report
 
 
@@ -33,3 +34,19 @@ async def test_an_internal_that_is_missing_is_named_with_what_is_lost(tmp_path: 
         )
         assert "no function _request_scopes: you do not see values that the assistant has" in report
         assert "no function clear: the assistant hears of your breakpoints only when the" in report
+
+
+@needs_nvim_dap
+async def test_an_nvim_dap_that_somebody_else_preloads_is_followed_too(tmp_path: Path) -> None:
+    preload = """
+      for name in pairs(package.loaded) do
+        if name == 'dap' or vim.startswith(name, 'dap.') then package.loaded[name] = nil end
+      end
+      package.preload['dap'] = function()
+        PRELOADED = true
+        return dofile(vim.api.nvim_get_runtime_file('lua/dap.lua', false)[1])
+      end
+    """
+    async with neovim(tmp_path, rc=preload, setup={}) as editor:
+        seen = "return { PRELOADED, (require('dapeer.nvim_dap.tap').possible()) }"
+        assert await editor.lua("require('dap')\n" + seen) == [True, True]

@@ -24,8 +24,17 @@ end
 ---@type table<string, string>
 local missed = {}
 
+local hook = require('dapeer.kept').part('hook', { installed = false })
+
 ---@type table<string, dapeer.Place>
 local PLACES = {
+  loading = {
+    name = 'package.preload.dap until it is loaded',
+    lost = 'the assistant does not see what you debug',
+    check = function()
+      return not hook.installed and 'neither has setup() been called, nor has a core joined' or nil
+    end,
+  },
   messages = {
     name = 'rpc.create_read_loop, Session.initialize, client.write',
     lost = 'sessions do not answer the assistant while Neovim waits for a key',
@@ -118,12 +127,14 @@ end
 
 -- nvim-dap comes ---------------------------------------------------------------------------------
 
-local hook = require('dapeer.kept').part('hook', { installed = false })
-
 ---Load a module as `require` would have, had we not stood in the way.
 ---@param name string
+---@param preload? function  what stood there before us
 ---@return any
-local function load_original(name)
+local function load_original(name, preload)
+  if preload then
+    return preload(name)
+  end
   local tried = {}
   for index = 2, #package.loaders do
     local loader = package.loaders[index](name)
@@ -146,9 +157,10 @@ function M.when_loaded(loaded)
   if package.loaded['dap'] then
     return loaded(package.loaded['dap'])
   end
+  local before = package.preload['dap']
   package.preload['dap'] = function(name)
-    package.preload[name] = nil
-    local ok, dap = pcall(load_original, name)
+    package.preload[name] = before
+    local ok, dap = pcall(load_original, name, before)
     if not ok then
       -- It is not there (yet): whoever installs it later finds us waiting again. What `require` has
       -- put here meanwhile marks a module that is being loaded.
