@@ -1,6 +1,7 @@
 """The shape of the package, read from its source: who imports whom, and how large things are."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -23,7 +24,8 @@ LAYERS = (
     ("adapters", "neovim", "opencode"),
     ("view",),
     ("mirror",),
-    ("dap", "schemas", "system", "text"),
+    ("dap", "schemas", "system"),
+    ("text",),
     ("errors", "json_types"),
 )
 """Top first. A room, which is a folder or a module at the top, imports from the layers below its own."""
@@ -171,6 +173,17 @@ def test_json_has_one_name_for_its_type() -> None:
     ]
     # GDB loads its file without the package.
     assert sorted(named) == ["adapters/launchers/gdb_values.py", "json_types.py"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    # What runs in other programs is without the package.
+    [p for p in MODULES if not name_of(p).startswith(("text/", "adapters/launchers/"))],
+    ids=name_of,
+)
+def test_a_text_is_cut_in_one_way(path: Path) -> None:
+    """By `text.fitting.shortened`, which says how long it was."""
+    assert not re.search(r"\[[^\]{}]*:[^\]{}]*\]\}…", path.read_text(encoding="utf-8"))
 
 
 def test_few_modules_lie_outside_of_a_room() -> None:

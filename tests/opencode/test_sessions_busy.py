@@ -120,7 +120,7 @@ async def test_what_is_long_is_cut_and_can_be_read_in_parts(
         spoken = await read(c, "opencode_messages", **counted)
         assert spoken.startswith("(earlier ones: start 4)\n  bash(")
         assert "output saved to" in spoken
-        assert "more characters)" in spoken
+        assert " chars)" in spoken
         assert len(spoken) < 1000
         whole = await read(c, "opencode_messages", **counted, length=60_000)
         assert whole.endswith("\n20000")

@@ -26,6 +26,7 @@ from dapeer.demo.transcript import (
     say,
     show,
 )
+from dapeer.text.fitting import shortened
 
 SHOP = program()
 ADD, TOTAL, READY = (line_of(SHOP, marker) for marker in ("add", "total", "order_ready"))
@@ -164,7 +165,7 @@ async def _finds(client: Client, somebody: Person, cost: str) -> None:
     await somebody.sees_end()
 
     say("The person can read what was done in their session: `:Dapeer log`.")
-    show("\n".join(_short(line) for line in await somebody.log()))
+    show("\n".join(shortened(line, WIDTH - 16) for line in await somebody.log()))
     say(
         f"Found: the discount is taken off twice. `Item.cost` does it for each item, {cost}, and `Order.total` does it "
         f"again in line {TOTAL}, so {float(returned['result']):.2f} is asked for. Return `total` there, and it is "
@@ -176,8 +177,3 @@ async def _screen(somebody: Person) -> str:
     screen = await somebody.screen()
     show(f"\nNeovim shows:\n{screen}")
     return screen
-
-
-def _short(line: str) -> str:
-    room = WIDTH - 2
-    return line if len(line) <= room else f"{line[: room - 1]}…"

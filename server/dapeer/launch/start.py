@@ -37,6 +37,7 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
+from dapeer.text.fitting import shortened
 
 LONGEST = 120
 """Characters of what a configuration asks for."""
@@ -277,7 +278,7 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
 def _refuse_asking(chosen: Configuration, asked: LaunchRequest, *, in_neovim: bool) -> None:
     asks = chosen.left_to_ask(asked.inputs, asked.config, in_neovim=in_neovim)
     if asks:
-        listed = "; ".join(str(ask)[:LONGEST] for ask in asks[:10])
+        listed = "; ".join(shortened(str(ask), LONGEST) for ask in asks[:10])
         fields = ", ".join(dict.fromkeys(argument_for(ask) for ask in asks if ask.field))
         raise ArgumentError(
             f"`{chosen.name}` asks the person: {listed}.",

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from dapeer.errors import ArgumentError
 from dapeer.json_types import Json
-from dapeer.opencode.messages import shortened
+from dapeer.text.fitting import shortened
 
 LONGEST_DETAILS: Final = 2_000
 

@@ -23,6 +23,7 @@ from dapeer.errors import (
 from dapeer.json_types import Json
 from dapeer.system.credentials import OPENCODE_PASSWORD
 from dapeer.system.ownership import check_peer
+from dapeer.text.fitting import shortened
 
 URL: Final = "DAPEER_OPENCODE_URL"
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
@@ -33,6 +34,8 @@ SECONDS: Final = 60
 SECONDS_TO_CONNECT: Final = 5
 SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
+QUOTED: Final = 200
+"""Characters of what it says without a form that is known."""
 PORTS: Final = {"http": 80, "https": 443}
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -246,14 +249,14 @@ def _reason(answer: httpx2.Response) -> str:
     try:
         told: Any = answer.json()
     except ValueError:
-        return answer.text[:200].strip() or answer.reason_phrase
+        return shortened(answer.text.strip(), QUOTED) or answer.reason_phrase
     match told:
         case {"data": {"message": str(message)}} | {"message": str(message)}:
             return message.rstrip(".")
         case {"name": str(name)}:
             return name
         case _:
-            return json.dumps(told)[:200]
+            return shortened(json.dumps(told), QUOTED)
 
 
 async def _events(answer: httpx2.Response) -> AsyncGenerator[Json]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dapeer.json_types import Json
+from dapeer.text.fitting import shortened
 
 GOES_ON: Final = ("tool-calls", "unknown")
 """How a message of a model's has finished after which OpenCode asks it again."""
@@ -126,12 +127,6 @@ def error_of(error: Any) -> str:  # noqa: ANN401 - as OpenCode tells it
             return name
         case _:
             return str(error) if error else ""
-
-
-def shortened(text: str, most: int) -> str:
-    """Return a text, or its beginning and how much is missing."""
-    more = len(text) - most
-    return text if more <= 0 else f"{text[:most]}… ({more} more characters)"
 
 
 def _with_replies(messages: Sequence[Json], prompts: set[str]) -> list[Json]:

@@ -11,8 +11,9 @@ from typing import Final
 
 from dapeer.json_types import Json
 from dapeer.opencode import asks
-from dapeer.opencode.messages import call_of, calls_of, error_of, shortened, text_of
+from dapeer.opencode.messages import call_of, calls_of, error_of, text_of
 from dapeer.opencode.runs import Outcome
+from dapeer.text.fitting import shortened
 
 LONGEST_LINE: Final = 160
 LONGEST_OUTPUT: Final = 1_000

@@ -13,6 +13,7 @@ from typing import Any, cast
 from dapeer.errors import Refused
 from dapeer.neovim.client import Neovim
 from dapeer.peers.kinds import Kinds
+from dapeer.text.fitting import shortened
 
 NOTE = "require('dapeer.person.actions').note(...)"
 ASK = "require('dapeer.person.approvals').ask(...)"
@@ -45,7 +46,7 @@ class Action:
             "tool": self.tool,
             "kind": self.kinds[0],
             "kinds": list(self.kinds),
-            "arguments": _short(_sendable(self.arguments), longest),
+            "arguments": shortened(_sendable(self.arguments), longest),
         } | ({"client": self.client} if self.client else {})
 
 
@@ -124,7 +125,12 @@ class Approvals:
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Tell the person what was done, and what came of it."""
-        facts = {**action.facts(), "outcome": _short(outcome), "ok": ok, "at": time.time()}
+        facts = {
+            **action.facts(),
+            "outcome": shortened(outcome, LONGEST),
+            "ok": ok,
+            "at": time.time(),
+        }
         self._neovim.send(NOTE, facts)
 
 
@@ -132,7 +138,3 @@ def _sendable(arguments: Mapping[str, Any]) -> str:
     # A client may send half of a surrogate pair, which no text can hold.
     text = json.dumps(arguments, ensure_ascii=False, default=str)
     return text.encode(errors="replace").decode()
-
-
-def _short(text: str, longest: int = LONGEST) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

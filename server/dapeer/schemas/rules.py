@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, cast
 
 from dapeer.json_types import Json
+from dapeer.text.fitting import shortened
 
 LONGEST = 200
 """Characters of a clause on what is wrong."""
@@ -44,7 +45,7 @@ def flaw_of(schema: object) -> str | None:
     try:
         foreign = next((one for one in _references(fields) if not one.startswith("#")), None)
         if foreign:
-            return f"its schema refers to {_cut(foreign)}, which clients cannot read"
+            return f"its schema refers to {shortened(foreign, LONGEST)}, which clients cannot read"
         return _refused(json.dumps(fields), declared=False)
     except RecursionError:
         return "its schema is nested too deeply"
@@ -76,9 +77,9 @@ def _refused(schema: str, *, declared: bool) -> str | None:
     except jsonschema_rs.ValidationError as error:
         if error.kind.name == "$ref":
             missing = next(filter(_is_missing(schema), _references(json.loads(schema))), "a place")
-            return f"its schema refers to {_cut(missing)}, which is not there"
+            return f"its schema refers to {shortened(missing, LONGEST)}, which is not there"
         where = ".".join(map(str, error.instance_path)) or "it"
-        return f"its schema is none: {_cut(where)}: {_clause(error, error.instance)}"
+        return f"its schema is none: {shortened(where, LONGEST)}: {_clause(error, error.instance)}"
     except ValueError:
         return "its schema is nested too deeply, or holds what is no text"
     return None
@@ -120,17 +121,19 @@ def _is_missing(schema: str) -> Any:  # noqa: ANN401
 
 def _sentence(error: Any, arguments: Json, schema: Json) -> str:  # noqa: ANN401 - the engine's ValidationError
     path = [str(part) for part in error.instance_path]
-    where = f"Argument `{_cut('.'.join(path))}`" if path else "The arguments"
+    where = f"Argument `{shortened('.'.join(path), LONGEST)}`" if path else "The arguments"
     # The engine has a copy, with its keys in an order of its own.
     given = _at(arguments, error.instance_path)
     match error.kind.name:
         case "required":
-            return f"Argument `{_cut('.'.join([*path, error.kind.value]))}` is required."
+            return (
+                f"Argument `{shortened('.'.join([*path, error.kind.value]), LONGEST)}` is required."
+            )
         case "additionalProperties":
             unknown = next(name for name in given if name in error.kind.value)
             around = cast("Json", _at(schema, error.schema_path[:-1]) or {})
             allowed = ", ".join(around.get("properties", {})) or "none"
-            return f"Unknown argument `{_cut('.'.join([*path, unknown]))}`; allowed are: {allowed}."
+            return f"Unknown argument `{shortened('.'.join([*path, unknown]), LONGEST)}`; allowed are: {allowed}."
         case "type":
             kinds = _at(schema, error.schema_path) or error.kind.value
             wanted = kinds if isinstance(kinds, str) else " or ".join(kinds)
@@ -178,11 +181,12 @@ def _clause(error: Any, given: object) -> str:  # noqa: ANN401
         return _clause(kind.error, kind.error.instance)
     if hasattr(kind, "error") or kind.name not in _WORDS:
         # Backtracking that takes too long, or a keyword of which the engine's own words are as good.
-        return _cut(str(error.message))
+        return shortened(str(error.message), LONGEST)
     limit = kind.value
     if kind.name == "type":
         limit = limit[0] if len(limit) == 1 else limit
-    return _cut(_WORDS[kind.name].format(value=_shown(given), limit=_cut(repr(limit))))
+    allowed = shortened(repr(limit), LONGEST)
+    return shortened(_WORDS[kind.name].format(value=_shown(given), limit=allowed), LONGEST)
 
 
 def _at(node: Any, path: Iterable[str | int]) -> Any:  # noqa: ANN401 - any JSON value
@@ -196,15 +200,11 @@ def _at(node: Any, path: Iterable[str | int]) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _shown(value: object) -> str:
-    return _cut(repr(value), SHORT)
+    return shortened(repr(value), SHORT)
 
 
 def _value(value: object) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False), SHORT)
-
-
-def _cut(text: str, longest: int = LONGEST) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shortened(json.dumps(value, ensure_ascii=False), SHORT)
 
 
 def _references(node: object) -> Iterator[str]:

@@ -12,6 +12,7 @@ from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.dap.messages import Body, Request
 from dapeer.errors import DapeerError, Overstepped, RequestFailed, Unsupported
+from dapeer.text.fitting import shortened
 
 QUOTED = 200
 """Characters of a command in an error."""
@@ -65,7 +66,7 @@ class Orders:
         """
         command = [str(word) for word in asked["args"]]
         if not self._launched or self._adapter.address is not None:
-            words = " ".join(command)[:QUOTED]
+            words = shortened(" ".join(command), QUOTED)
             raise Overstepped(
                 f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
                 "an adapter that it has started."

@@ -11,10 +11,11 @@ from dapeer.json_types import Json
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.client import OpenCode
-from dapeer.opencode.messages import is_prompt, last_prompt, new_id, shortened
+from dapeer.opencode.messages import is_prompt, last_prompt, new_id
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
 from dapeer.system.secret_files import HIDDEN
+from dapeer.text.fitting import shortened
 from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 

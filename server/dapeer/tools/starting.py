@@ -18,6 +18,7 @@ from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.system.environment import surroundings
+from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.notes import located, noted
@@ -88,7 +89,9 @@ def _row(
     names = names_of(each.type, definition)
     where = ["nvim"] * any(name in types for name in names)
     where += ["direct"] * (definition is not None and definition.id in ready)
-    asks = [str(ask)[:LONGEST] for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)]
+    asks = [
+        shortened(str(ask), LONGEST) for ask in each.left_to_ask({}, {}, in_neovim="nvim" in where)
+    ]
     row = {"name": each.name, "type": each.type, "request": each.request}
     row |= {"origin": each.origin, "where": where}
     return row | ({"asks": asks[:10]} if asks else {})

@@ -24,6 +24,7 @@ from dapeer.mcp.server.uris import (
 )
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
+from dapeer.text.fitting import shortened
 
 Context = ServerRequestContext[Any, Any]
 
@@ -80,7 +81,7 @@ class Resources:
         place = parse(uri)
         session = self._debugger.sessions.get(place.session) if place else None
         if place is None or session is None:
-            shown = uri if len(uri) <= LONGEST_SHOWN else f"{uri[:LONGEST_SHOWN]}…"
+            shown = shortened(uri, LONGEST_SHOWN)
             raise MCPError(t.INVALID_PARAMS, f"Resource not found: {shown}", data={"uri": shown})
         return _output(uri, session, place.since) if place.output else _json(uri, session.view())
 
