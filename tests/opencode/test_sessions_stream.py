@@ -120,3 +120,11 @@ async def test_events_that_are_none_are_passed_over() -> None:
         async with OpenCodeClient(url, {}) as opencode, aclosing(follow(opencode)) as events:
             first = await anext(events)
     assert first["properties"] == {"text": "one\u2028two\u0085three"}
+
+
+async def test_an_event_may_hold_megabytes() -> None:
+    text = "x" * (2 << 20)
+    body = f'data: {{"payload": {{"type": "said", "properties": {{"text": "{text}"}}}}}}\n\n'
+    with answering("text/event-stream", body) as url:
+        async with OpenCodeClient(url, {}) as opencode, aclosing(follow(opencode)) as events:
+            assert (await anext(events))["properties"] == {"text": text}

@@ -36,6 +36,8 @@ SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
 QUOTED: Final = 200
 """Characters of what it says without a form that is known."""
+LARGEST_EVENT: Final = 64 << 20
+"""Bytes of an event: a message may hold what a tool has printed, and files."""
 PORTS: Final = {"http": 80, "https": 443}
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -165,18 +167,19 @@ class OpenCode:
             OpenCodeError: There is no stream to be had.
         """
         try:
-            async with self._http.stream(
-                "GET",
+            async with self._http.sse(
                 "/global/event",
                 timeout=httpx2.Timeout(self._silence, connect=SECONDS_TO_CONNECT),
                 extensions={"trace": self._connecting},
-            ) as answer:
+                max_event_size=LARGEST_EVENT,
+            ) as source:
+                answer = source.response
                 if answer.is_error:
                     await answer.aread()
                 self._check(answer, "GET /global/event")
                 if "text/event-stream" not in answer.headers.get("content-type", ""):
                     raise _unknown(answer)
-                async with aclosing(_events(answer)) as events:
+                async with aclosing(_events(source)) as events:
                     yield events
         except httpx2.TransportError as error:
             raise self._gone(error) from error
@@ -259,21 +262,9 @@ def _reason(answer: httpx2.Response) -> str:
             return shortened(json.dumps(told), QUOTED)
 
 
-async def _events(answer: httpx2.Response) -> AsyncGenerator[Json]:
-    async for line in _lines(answer):
-        if line.startswith(b"data:"):
-            with contextlib.suppress(ValueError):
-                event: object = json.loads(line[5:])
-                if isinstance(event, dict):
-                    yield cast("Json", event)
-
-
-async def _lines(answer: httpx2.Response) -> AsyncGenerator[bytes]:
-    """Yield the lines. Those of the library end at whatever Unicode says, which may stand in a JSON string."""
-    line: list[bytes] = []
-    async for chunk in answer.aiter_bytes():
-        first, *more = chunk.split(b"\n")
-        line.append(first)
-        for begun in more:
-            yield b"".join(line)
-            line = [begun]
+async def _events(source: httpx2.EventSource) -> AsyncGenerator[Json]:
+    async for event in source:
+        with contextlib.suppress(ValueError):
+            told = event.json()
+            if isinstance(told, dict):
+                yield cast("Json", told)
