@@ -10,7 +10,7 @@ from dapeer.adapters.runners.building import at
 from dapeer.adapters.runners.recognition import recognise
 from dapeer.adapters.runners.runner import Runner, load_runners
 from dapeer.errors import DefinitionError
-from tests.adapters.test_documentation import example
+from tests.adapters.definition.test_documentation import example
 
 RUNNERS = load_runners(shipped())
 

@@ -11,7 +11,7 @@ import pytest
 
 from dapeer.mcp.transports import connections
 from tests.mcp.small import TOKEN, http_client, over_http
-from tests.mcp.test_http import ACCEPT, held, post
+from tests.mcp.transports.test_http import ACCEPT, held, post
 from tests.mcp.wire import call, opening, request, serving
 from tests.processes import LIMIT
 

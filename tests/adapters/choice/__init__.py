@@ -1,0 +1,1 @@
+"""Which adapter is for what."""

@@ -1,0 +1,1 @@
+"""Adapters as processes, and what they say."""

@@ -1,0 +1,1 @@
+"""What is started, and how."""

@@ -1,0 +1,1 @@
+"""How clients find a server that runs."""

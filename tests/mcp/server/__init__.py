@@ -1,0 +1,1 @@
+"""Tools, resources, prompts and changes, in memory."""

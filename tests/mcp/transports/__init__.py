@@ -1,0 +1,1 @@
+"""HTTP, stdio and who may use them."""

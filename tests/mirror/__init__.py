@@ -1,0 +1,1 @@
+"""What a session has told, without a session."""

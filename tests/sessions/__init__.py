@@ -1,0 +1,1 @@
+"""Sessions: requests, waits, breakpoints."""

@@ -1,0 +1,1 @@
+"""The machine: users, processes, folders, logs."""

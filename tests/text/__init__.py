@@ -1,0 +1,1 @@
+"""Texts, cut and fitted."""
