@@ -16,7 +16,7 @@ from dapeer.adapters.definition.definition import LOOPBACK, Definition, names_in
 from dapeer.adapters.definition.magic import above
 from dapeer.adapters.mappings import taken
 from dapeer.adapters.runners.named_tests import Launch, launch_of
-from dapeer.adapters.runners.test_files import as_program, node_id
+from dapeer.adapters.runners.node_ids import as_program, node_id
 from dapeer.errors import ArgumentError
 from dapeer.json_types import Json
 from dapeer.launch.request import LaunchRequest, RequestName

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.runners.named_tests import Named
-from dapeer.adapters.runners.test_files import node_id
+from dapeer.adapters.runners.node_ids import node_id
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import ArgumentError
 from dapeer.json_types import Json
