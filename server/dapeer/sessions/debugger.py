@@ -22,7 +22,6 @@ from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession, Overdue
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.control import SessionControl
-from dapeer.sessions.family import child_runs, descendants, family, root, runs
 from dapeer.sessions.files import Files
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.pushes import Push, Tell, set_lines
@@ -89,7 +88,7 @@ class Debugger:
         """End what was launched and let go of what was attached: politely, then for good."""
         with anyio.move_on_after(FAREWELL, shield=True):
             async with anyio.create_task_group() as farewells:
-                for first in {root(live.session) for live in self._live.values()}:
+                for first in {live.session.program.first for live in self._live.values()}:
                     farewells.start_soon(self._end, first, _farewell)
         self._tasks.cancel_scope.cancel()
         try:
@@ -115,8 +114,8 @@ class Debugger:
     @property
     def programs(self) -> list[Session]:
         """The first session of each program of which any process lives, the oldest first."""
-        first = dict.fromkeys(root(live.session) for live in self._live.values())
-        return [each for each in first if runs(each)]
+        first = dict.fromkeys(live.session.program.first for live in self._live.values())
+        return [each for each in first if each.program.runs]
 
     def supported(self, wanted: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
@@ -139,7 +138,7 @@ class Debugger:
         live.observe(message)
         match message:
             case Event(event="output"):
-                for each in family(session):
+                for each in session.program.sessions:
                     self._tell("output", each)
             case Response(command="initialize") | Event(event="capabilities"):
                 self._tell("capabilities", session)
@@ -174,7 +173,9 @@ class Debugger:
             session = await self._lives.start(plan, arguments)
         if session.delegates:
             limit = plan.definition.timeouts.launch
-            await session.wait_for(lambda: session.over or child_runs(session), limit)
+            await session.wait_for(
+                lambda: session.over or session.program.child_runs(session), limit
+            )
         return session
 
     def next_id(self) -> int:
@@ -221,8 +222,7 @@ class Debugger:
         for dropped in [session] if failed else ended[:-KEPT_SESSIONS]:
             del self.sessions[dropped.id]
             del self._restarts[dropped.id]
-            if dropped.parent is not None:
-                dropped.parent.children.remove(dropped)
+            dropped.program.remove(dropped)
         if self.focused is session and failed:
             self.focused = next(reversed(self.sessions.values()), None)
         self._tell("sessions", session)
@@ -235,7 +235,7 @@ class Debugger:
         """
         with anyio.move_on_after(ENDING):
             return await self._end(session, lambda live: live.terminate())
-        for each in reversed(family(session)):
+        for each in reversed(session.program.sessions):
             if each.id in self._live:
                 await self._live[each.id].force()
         if not session.over:
@@ -257,7 +257,7 @@ class Debugger:
 
     async def _cut_off(self, session: Session, tool: str) -> None:
         """Kill what must not run on, before any process is asked to end: who ends one may wake another."""
-        ending = [session, *descendants(session)]
+        ending = [session, *session.program.below(session)]
         if any(each.mirror.stop is not None for each in ending):
             for each in ending:
                 if each.id in self._live:
@@ -272,7 +272,7 @@ class Debugger:
                 await self._end(child, end)
 
         async with anyio.create_task_group() as tasks:
-            for child in session.children:
+            for child in session.program.children(session):
                 tasks.start_soon(end_child, child)
 
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
@@ -293,13 +293,13 @@ class Debugger:
 
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; a child has no start of its own."""
-        first = root(session)
-        again = await self._restarts[first.id]()
-        self.expect(again, first.awaited.places)
+        program = session.program
+        again = await self._restarts[program.first.id]()
+        self.expect(again, program.awaited.places)
         return again
 
     async def _restart(self, session: Session, plan: Plan) -> Session:
-        living = [each for each in family(session) if not each.over]
+        living = session.program.alive
         await self.terminate(session)
         for each in living:
             if each.by_us:
@@ -321,14 +321,14 @@ class Debugger:
         fitting = {
             each for each in fresh if definition is None or self.accepts(definition, each[0])
         }
-        session.awaited.places |= {*places, *fitting}
+        session.program.awaited.places |= {*places, *fitting}
 
     def expect_now(self, path: str, line: int) -> None:
         """Count a breakpoint as set for the programs that run, and for the next one."""
         self.breakpoints.fresh.add((path, line))
         for live in self._live.values():
             if live.accepts(path):
-                root(live.session).awaited.places.add((path, line))
+                live.session.program.awaited.places.add((path, line))
 
     def tell(self, what: str, sessions: Iterable[Session], tell: Tell) -> Push:
         """Begin to tell those of some sessions that live something; `what` they are told is for the answer."""
@@ -340,7 +340,7 @@ class Debugger:
 
         A program that has just been `started` with it needs to be told nothing.
         """
-        known = {each.id for each in family(started)} if started else set[int]()
+        known = {each.id for each in started.program.sessions} if started else set[int]()
 
         async def tell(live: SessionControl) -> None:
             for path in filter(live.accepts, paths):

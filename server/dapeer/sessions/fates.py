@@ -11,7 +11,6 @@ from typing import Literal
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
-from dapeer.sessions.family import family, root, runs
 from dapeer.sessions.session import Session
 from dapeer.text.fitting import shortened
 from dapeer.view.render import breakpoint_state
@@ -61,22 +60,22 @@ def told(
     that it cannot evaluate for one that does not hold; one of whose hit conditions `hits` is the pattern
     takes no notice of others. Of a program that is `cut_short` those are told that it has not come to by then.
     """
-    first = root(session)
-    sessions = [each for each in family(session) if not (each.delegates and each.children)]
-    ended = not runs(session)
+    program = session.program
+    first, sessions = program.first, program.debugged
+    ended = not program.runs
     # Of a program that somebody has ended or let go of, nobody knows where it would have come to.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
     fates += [] if ended else _ignored(first, sessions, wanted, hits)
-    new = fates if ended else [each for each in fates if each.key not in first.awaited.told]
+    new = fates if ended else [each for each in fates if each.key not in first.program.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
-        known = first.awaited.told & {each.key, ("rejected", each.path, each.line)}
+        known = first.program.awaited.told & {each.key, ("rejected", each.path, each.line)}
         reason = "" if known else each.detail
         place = f"{relative(each.path, session.project)}:{each.line}{reason}"
         by_state.setdefault(each.state, []).append(place)
-    first.awaited.told |= {each.key for each in new}
+    first.program.awaited.told |= {each.key for each in new}
     return {state: _bounded(places) for state, places in by_state.items()}
 
 
@@ -102,9 +101,9 @@ def _fates(
     for path in wanted.by_path:
         for each in wanted.of(path):
             place = path, each["line"]
-            if place in first.awaited.kept_from:
+            if place in first.program.awaited.kept_from:
                 continue
-            if place in first.awaited.places or path in loaded:
+            if place in first.program.awaited.places or path in loaded:
                 told = (as_loaded(session, path, each) for session in sessions)
                 asked = next((one for one in told if one is not each), each)
                 for found in _fate(first, mirrors, path, asked, ended=ended, final=final):
@@ -117,7 +116,7 @@ def _ignored(
     first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
 ) -> Iterator[Fate]:
     """Yield the breakpoints of a program that have what its adapter does not heed."""
-    for path, line in first.awaited.places:
+    for path, line in first.program.awaited.places:
         for each in wanted.of(path):
             answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
             lacking = [NAMES[option] for s in answers[:1] for option in unsupported(s.mirror, each)]
@@ -171,7 +170,7 @@ def _fate(
 def _may_have_said(first: Session, message: str) -> bool:
     """Whether a log message may be in what a program has printed: what of it is the same each time is."""
     parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
-    logs = [each.mirror.output.read() for each in family(first)]
+    logs = [each.mirror.output.read() for each in first.program.sessions]
     said = any(log.dropped or all(part in log.text for part in parts) for log in logs)
     return bool(message) and said
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from dapeer.errors import NoSession
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.family import acting, family, root, runs
 from dapeer.sessions.session import Session
 from dapeer.view.brief import Reader
 from dapeer.view.stacks import frame_path, relative
@@ -48,7 +47,7 @@ class Focus:
             return self._started_since(used) or used
         programs = debugger.programs
         latest = debugger.focused
-        if len(programs) == 1 and (latest is None or root(latest) is not programs[0]):
+        if len(programs) == 1 and (latest is None or latest.program.first is not programs[0]):
             return programs[0]
         return latest
 
@@ -59,11 +58,12 @@ class Focus:
             NoSession: There is none.
         """
         if session_id is not None:
-            return acting(self._named(session_id), exactly=True)
+            session = self._named(session_id)
+            return session.program.acting(session, exactly=True)
         session = self.default
         if session is None:
             raise NoSession("There is no debug session.", "Start one with dap_run.")
-        return acting(session, exactly=False)
+        return session.program.acting(session, exactly=False)
 
     def session(self, session_id: int | None = None) -> Session:
         """Return the session to act on, by id; default the one used last, or what is stopped while that runs.
@@ -84,13 +84,13 @@ class Focus:
         """
         if session_id is not None:
             return self._named(session_id)
-        session = root(self.look())
+        session = self.look().program.first
         self._refuse_guessing(session, also_ended=also_ended)
         return session
 
     def follow(self, session: Session) -> None:
         """Mean this session of the program that is meant from now on: it is what was shown."""
-        if self._used is None or root(self._used) is root(session):
+        if self._used is None or self._used.program is session.program:
             self._used = session
 
     def _named(self, session_id: int) -> Session:
@@ -101,17 +101,18 @@ class Focus:
         """Return the session that a person has started in their editor after the used one's end."""
         latest = self._debugger.focused
         theirs = latest is not None and latest.feed is not None and latest.id > used.id
-        return latest if theirs and not runs(used) else None
+        return latest if theirs and not used.program.runs else None
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
-        others = [each for each in self._debugger.programs if each is not root(session)]
+        program = session.program
+        others = [each for each in self._debugger.programs if each.program is not program]
         if not others:
             return
-        if not runs(session) and not also_ended:
-            what = f"Session {root(session).id} has ended."
+        if not program.runs and not also_ended:
+            what = f"Session {program.first.id} has ended."
             raise NoSession(what, f"Still there: {listed(others)}. Give session_id.")
         if self._used is None:
-            every = sorted([root(session), *others], key=lambda each: each.id)
+            every = sorted([program.first, *others], key=lambda each: each.id)
             raise NoSession(
                 "Which session is meant?", f"There are {listed(every)}. Give session_id."
             )
@@ -124,7 +125,7 @@ def listed(programs: Sequence[Session]) -> str:
 
 def _described(program: Session) -> str:
     """Say which session it is, and where it is stopped."""
-    there = next((each for each in family(program) if each.mirror.stop is not None), program)
+    there = next(iter(program.program.stopped), program)
     stop = there.mirror.stop
     place = ""
     if stop is not None and stop.top is not None:

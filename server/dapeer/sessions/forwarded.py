@@ -18,7 +18,6 @@ from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
 from dapeer.sessions.control import SessionControl
 from dapeer.sessions.direct import LAST_OUTPUT, POLITE
-from dapeer.sessions.family import root
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 
@@ -88,7 +87,7 @@ class ForwardedSession:
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
-                root(self.session).keyboard = self
+                self.session.program.keyboard = self
             case Event(event="dapeer.replayed"):
                 self.replayed.set()
             case Response(command="setBreakpoints"):

@@ -12,7 +12,6 @@ from anyio.abc import TaskGroup
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, SourceChanged
 from dapeer.sessions.control import SessionControl
-from dapeer.sessions.family import root
 from dapeer.sessions.fates import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
@@ -49,7 +48,7 @@ async def set_lines(live: SessionControl, path: str, wanted: Sequence[SourceBrea
     if sorted(kept, key=_line) != sorted(has, key=_line):
         await live.set_breakpoints(path, kept)
     if refused := {(path, each["line"]) for each, then in told if then not in kept}:
-        root(session).awaited.kept_from |= refused
+        session.program.awaited.kept_from |= refused
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 

@@ -25,7 +25,6 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
-from dapeer.mirror.breakpoint_status import Awaited
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Sight
@@ -33,8 +32,9 @@ from dapeer.mirror.post_mortem import PostMortem, no_process
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.mirror.stops import Expressions
 from dapeer.sessions.inspection import LOOK, Inspection
+from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
-from dapeer.sessions.waiters import Deadlines, Keyboard, Waiters
+from dapeer.sessions.waiters import Deadlines, Keyboard
 from dapeer.sessions.whereabouts import Whereabouts
 from dapeer.view import snapshot as look
 from dapeer.view.advice import Advice
@@ -63,8 +63,6 @@ class Session:
     """Why the session ended, where it was not the program's own doing."""
     by_us: bool
     """We have ended the program; its exit code tells nothing then."""
-    keyboard: Keyboard | None
-    """Types into the terminal that the program runs in; the first session of a program has it."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
     delegates: bool = False
@@ -98,14 +96,12 @@ class Session:
         """How a session of a Neovim reaches us: tap or listeners. None: we hold the adapter."""
         self.parent = parent
         """The session whose program has started this one's."""
-        self.children: list[Session] = []
-        self.keyboard = None
-        self.awaited = Awaited()
+        self.program: Program[Session] = parent.program if parent else Program()
         self.project = project
         self.frames = frames or Frames(project=project)
         # The processes of a program print into one log; who waits for one waits for all of them.
         self.mirror = Mirror(parent.mirror if parent else None, self.frames)
-        self.channel = Channel(transport, self._observe, answer or self._refuse)
+        self.channel = Channel(transport, self.observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
@@ -116,11 +112,9 @@ class Session:
         self._kill = kill
         self._why_over = why_over
         self._changed = changed
-        self._waiters: Waiters = parent._waiters if parent else Waiters()  # noqa: SLF001 - its own kind
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
         self._evaluating = asyncio.Lock()
-        if parent is not None:
-            parent.children.append(self)
+        self.program.add(self)
 
     # -- messages
 
@@ -139,14 +133,15 @@ class Session:
             self.over = True
             if not self.mirror.ended:
                 self.lose(self.channel.breach or self._why_over())
-            self._waiters.wake()
+            self.program.waiters.wake()
 
     def lose(self, cause: str) -> None:
         """Take note that the program is gone, which no message tells, and why if that is not known."""
         self.cause = self.cause or cause
-        self._observe(Event("terminated"))
+        self.observe(Event("terminated"))
 
-    def _observe(self, message: Message) -> None:
+    def observe(self, message: Message) -> None:
+        """Take in a message of the session, in either direction."""
         heard = self.post_mortem.heard(message) if self.post_mortem else message
         if heard is not None:
             self._take_in(self.advice.explained(heard))
@@ -156,7 +151,7 @@ class Session:
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
         self.inspect.heard(message)
-        self._waiters.wake()
+        self.program.waiters.wake()
         self._changed(message)
 
     async def _refuse(self, request: Request) -> Body:
@@ -167,21 +162,18 @@ class Session:
 
         It is asked again after every message, so it must be cheap.
         """
-        return await self._waiters.wait_for(predicate, seconds)
+        return await self.program.waiters.wait_for(predicate, seconds)
 
     # -- its terminal
 
     def in_terminal(self, terminal: Keyboard) -> None:
         """Take note that the program, its other processes too, runs in a terminal that can be typed into."""
-        session = self
-        while session.parent is not None:
-            session = session.parent
-        session.keyboard = terminal
-        session._observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))  # noqa: SLF001 - its own kind
+        self.program.keyboard = terminal
+        self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
 
     def print_in_terminal(self, printed: Body) -> None:
         """Take in what the program prints there, as the body of an output event."""
-        self._observe(Event("output", {**printed, IN_TERMINAL: True}))
+        self.observe(Event("output", {**printed, IN_TERMINAL: True}))
 
     # -- requests
 

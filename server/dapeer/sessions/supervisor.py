@@ -20,7 +20,6 @@ from dapeer.errors import DapeerError, Unsupported
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.control import SessionControl
 from dapeer.sessions.direct import DirectSession
-from dapeer.sessions.family import alive
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.session import Session
 
@@ -99,7 +98,7 @@ class Supervisor:
             session = live.session
             failure = await self._live_through(live, arguments, lambda: begin(session))
             if failure is None:
-                await session.wait_for(lambda: not alive(session), None)
+                await session.wait_for(lambda: not session.program.alive, None)
             return failure
 
     async def _adopt(self, parent: DirectSession, offered: Body) -> None:

@@ -238,7 +238,7 @@ def _rows(call: Call, path: str) -> Iterator[Row]:
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
-    stopping = [s for s in told if not (s.delegates and s.children)]
+    stopping = [each for each in told if each in each.program.debugged]
     for wanted in debugger.breakpoints.of(path):
         rows = {
             session.id: Row(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.family import family, root
 from dapeer.sessions.focus import listed
 from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
@@ -46,7 +45,7 @@ class Inheritance:
         places = self._places(session)
         parts = list(self._breakpoints(places))
         persons = {*places} <= self.debugger.breakpoints.persons and len(parts) == bool(places)
-        others = [each for each in self.debugger.programs if each is not root(session)]
+        others = [each for each in self.debugger.programs if each.program is not session.program]
         if others:
             left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
             word = "sessions" if len(others) > 1 else "session"
@@ -92,7 +91,7 @@ async def before(
         return Inheritance(debugger, {*given, *debugger.breakpoints.fresh}, not filters)
     ended = call.focus.own
     for program in ended:
-        living = [each for each in family(program) if not each.over]
+        living = program.program.alive
         if program.over:
             await debugger.terminate(program)
         else:

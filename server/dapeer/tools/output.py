@@ -14,12 +14,10 @@ from pydantic import Field
 from dapeer.errors import ArgumentError
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops import Stop
-from dapeer.sessions.family import alive, family, root
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import Call, Reply, tool
-from dapeer.tools.base.waiting import until
 from dapeer.view import render
 from dapeer.view import snapshot as views
 from dapeer.view.activations import compared
@@ -46,7 +44,8 @@ async def dap_program_output(
 ) -> Reply:
     """Return what the program printed: the last lines, or those after cursor `since`; after its end, too."""
     # Its processes print into one log, which is complete when all have ended.
-    session = root(call.focus.look(session_id))
+    program = call.focus.look(session_id).program
+    session = program.first
     log = session.mirror.output
     if since is not None and since > log.end:
         raise ArgumentError(
@@ -55,16 +54,19 @@ async def dap_program_output(
     begin = log.end if since is None else since
     arriving = await _still_arriving(session, wait_ms / 1000 + FLOWING)
     if wait_ms:
-        await until(call, session, lambda: not alive(session) or log.has(begin, category), wait_ms)
+        await program.until(
+            lambda: not program.alive or log.has(begin, category), wait_ms / 1000, call.progress
+        )
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
-        await session.wait_for(lambda: not alive(session) or log.ends_line, A_MOMENT)
+        await session.wait_for(lambda: not program.alive or log.ends_line, A_MOMENT)
     reply = _part(session, log, category, lines, since, metadata=include_metadata)
     return noted(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
 
 
-async def _still_arriving(program: Session, seconds: float) -> bool:
+async def _still_arriving(session: Session, seconds: float) -> bool:
     """Wait for what was printed before a stop, and return whether more of it is on its way."""
-    stopped = [(each, stop) for each in family(program) if (stop := each.mirror.stop) is not None]
+    sessions = session.program.stopped
+    stopped = [(each, stop) for each in sessions if (stop := each.mirror.stop) is not None]
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             for each, stop in stopped:
@@ -97,7 +99,7 @@ def _part(
         "text": body,
         "cursor": cursor,
         "lines_total": log.lines,
-        "ended": not alive(session),
+        "ended": not session.program.alive,
     }
     end = session.view().items() if data["ended"] else ()
     data |= {key: value for key, value in end if key in {"exit_code", "cause"}}

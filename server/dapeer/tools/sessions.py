@@ -16,7 +16,6 @@ from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.peers import Peer
 from dapeer.sessions import fates
-from dapeer.sessions.family import alive, root
 from dapeer.sessions.session import Session
 from dapeer.system.environment import surroundings
 from dapeer.tools import starting
@@ -65,7 +64,7 @@ class Adapters(TypedDict):
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is meant by default."""
     debugger = call.debugger
-    if not any(map(alive, debugger.programs)):
+    if not any(each.program.alive for each in debugger.programs):
         # One without our plugin does not tell that it has come.
         await call.peers.look_around()
     focused = call.focus.default
@@ -103,10 +102,11 @@ def _came_line(peer: Peer) -> str:
 
 def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:
     """Return those that live, the one that is meant, and the last programs that have ended."""
-    programs = dict.fromkeys(map(root, sessions))
-    ended = [each for each in programs if not alive(each)][-LISTED_ENDED:]
-    kept = {*ended, *filter(alive, programs), *([root(focused)] if focused else ())}
-    return [each for each in sessions if root(each) in kept]
+    programs = dict.fromkeys(each.program for each in sessions)
+    ended = [each for each in programs if not each.alive][-LISTED_ENDED:]
+    living = [each for each in programs if each.alive]
+    kept = {*ended, *living, *([focused.program] if focused else ())}
+    return [each for each in sessions if each.program in kept]
 
 
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
@@ -199,7 +199,7 @@ async def dap_terminate(
     if thread_ids is not None:
         return await _terminate_threads(call.focus.session(session_id), thread_ids)
     session = call.focus.whole(session_id)
-    already = not alive(session)
+    already = not session.program.alive
     await call.debugger.terminate(session)
     if already:
         return Reply(f"Session {session.id} had ended already.{_exit(session)}", session.summary())

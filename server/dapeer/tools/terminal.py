@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dapeer.errors import Unsupported
-from dapeer.sessions.family import news, root
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.asked import Asked, Evaluate, Show
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import Call, Reply, tool
-from dapeer.tools.base.waiting import next_stop, until
+from dapeer.tools.base.waiting import next_stop
 
 QUIET = 0.05
 """Seconds without output after which what a program says to its input counts as complete."""
@@ -27,7 +26,8 @@ async def dap_send_input(
     r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input."""
     session = call.focus.session(session_id)
     session.mirror.require_live()
-    keyboard = root(session).keyboard
+    program = session.program
+    keyboard = program.keyboard
     if keyboard is None:
         raise Unsupported(
             "The program runs in no terminal.", "Start it with dap_run and `terminal: true`."
@@ -38,8 +38,8 @@ async def dap_send_input(
     # A program that ran may have stopped anew while it was typed.
     if stop is not None and session.mirror.stop is stop:
         return Reply("Typed. The program is stopped; it reads when it runs on.")
-    await until(
-        call, session, lambda: log.end > begin or news(session, epoch) is not None, timeout_ms
+    await program.until(
+        lambda: log.end > begin or program.news(session, epoch) is not None, timeout_ms / 1000
     )
     await session.inspect.output_settled(QUIET)
     # Who types has seen what was printed before.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
@@ -12,7 +12,6 @@ from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
 from dapeer.sessions import fates
-from dapeer.sessions.family import news, notes, shown, untold
 from dapeer.sessions.inspection import LOOK
 from dapeer.sessions.session import Session
 from dapeer.sessions.whereabouts import LOOK as AROUND
@@ -36,8 +35,6 @@ OVERTAKEN = 0.5
 """Seconds of a look in which somebody else may go on, and the next stop is told instead."""
 LOOK_BEFORE = 500
 """Milliseconds before the end of waiting at which they are looked at."""
-TELL_EVERY = 0.5
-"""Seconds between two lines of output that a waiting client is told."""
 
 
 async def next_stop(
@@ -57,33 +54,34 @@ async def next_stop(
     ones, the caller is told only when the session itself does not stop soon. Who asks not to wait
     has the time for a look all the same.
     """
-    left = Left(timeout_ms)
+    left, program = Left(timeout_ms), session.program
     limit = timeout_ms if asked.wait else 0
     patience = min(limit, PATIENCE) if old else 0
-    await until(call, session, lambda: news(session, epoch, old) is not None, patience)
+    await program.next_stop(session, epoch, patience / 1000, old, call.progress)
     looks = session.where.sees_running and limit >= LOOKING
     rest = limit - patience - (LOOK_BEFORE if looks else 0)
-    await _stopped(call, session, epoch, rest)
     seen = None
-    if looks and news(session, epoch) is None:
+    if not await _stopped(call, session, epoch, rest) and looks:
         # A waiting program is looked at shortly before its caller is told that it still runs.
         seen = await session.where.look(LOOK_BEFORE / 1000)
-    told = news(session, epoch) or shown(session)
+    told = program.news(session, epoch) or program.shown(session)
     call.focus.follow(told)
     return await look(call, told, seen, left, asked)
 
 
-async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) -> None:
-    """Wait for a stop after `epoch`, or the end. A stop that somebody else ends while it is looked at is waited past."""
-    left = Left(timeout_ms)
+async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) -> bool:
+    """Wait for a stop after `epoch`, or the end; return whether it has come.
+
+    A stop that somebody else ends while it is looked at is waited past.
+    """
+    left, program = Left(timeout_ms), session.program
     while True:
-        await until(call, session, lambda: news(session, epoch) is not None, left.ms)
-        told = news(session, epoch)
+        told = await program.next_stop(session, epoch, left.ms / 1000, tell=call.progress)
         if told is None or not left.ms:
-            return
+            return told is not None
         await told.looked_at(min(left.ms / 1000, OVERTAKEN))
-        if news(session, epoch) is not None:
-            return
+        if program.news(session, epoch) is not None:
+            return True
 
 
 def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
@@ -119,23 +117,6 @@ def silence(session: Session) -> str:
     return f"the adapter does not answer{owed} now: {why}{seen}; dap_terminate ends it by force"
 
 
-async def until(
-    call: Call, session: Session, happened: Callable[[], bool], timeout_ms: float
-) -> None:
-    """Wait, and tell the client the newest line of output now and then."""
-    clock = asyncio.get_running_loop().time
-    end = clock() + timeout_ms / 1000
-    output = session.mirror.output
-    told, due = output.end, clock() + TELL_EVERY
-
-    def news() -> bool:
-        return happened() or (output.end > told and clock() >= due)
-
-    while await session.wait_for(news, end - clock()) and not happened():
-        told, due = output.end, clock() + TELL_EVERY
-        await call.progress(output.last_line())
-
-
 async def paused(
     call: Call, session: Session, epoch: int, left: Left, *, wait: bool, asked: Asked = NOTHING
 ) -> Reply:
@@ -145,10 +126,12 @@ async def paused(
     where it can be told.
     """
     patience = min(left.ms, BLOCKED) if session.where.sees_running else left.ms
-    await until(call, session, lambda: news(session, epoch) is not None, patience if wait else 0)
-    blocked = not news(session, epoch) and not session.over
+    program = session.program
+    seconds = patience / 1000 if wait else 0
+    stopped = await program.next_stop(session, epoch, seconds, tell=call.progress)
+    blocked = stopped is None and not session.over
     seen = await session.where.look(min(AROUND, left.to_tell)) if blocked else None
-    told = news(session, epoch) or shown(session)
+    told = program.news(session, epoch) or program.shown(session)
     call.focus.follow(told)
     return await look(call, told, seen, left, asked)
 
@@ -171,7 +154,7 @@ async def look(
     breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints
-    said = [*_silences(session, seen), *notes(session)]
+    said = [*_silences(session, seen), *session.program.notes(session)]
     if said:
         view["notes"] = [*view.get("notes", ()), *said]
     await add_values(view, session, asked, left)
@@ -204,7 +187,7 @@ async def resume(
     asked: Asked,
 ) -> Reply:
     """Make the program run and, where that is `asked`, wait for what it does next."""
-    epoch, old = session.mirror.epoch, untold(session)
+    epoch, old = session.mirror.epoch, session.program.untold(session)
     left = Left(timeout_ms)
     # The program may run on into code that keeps the adapter from answering: who waits is told so.
     with contextlib.suppress(TimeoutError):

@@ -1,0 +1,207 @@
+"""A program: the processes of one start, each with a session of its own.
+
+A caller who waits for a program waits for all of them: while a parent waits for its child, the child
+is where the program stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Generic, Protocol, TypeVar
+
+from dapeer.mirror.breakpoint_status import Awaited
+from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.sessions.waiters import Keyboard, Waiters
+
+TELL_EVERY = 0.5
+"""Seconds between two lines of output that who waits is told."""
+
+Told = frozenset[tuple[int, int]]
+"""Stops: numbers of sessions, and of their stops."""
+
+
+class Process(Protocol):
+    """What a program knows of each of its processes: of its session."""
+
+    id: int
+    mirror: Mirror
+    over: bool
+    delegates: bool
+
+    @property
+    def parent(self) -> Process | None:
+        """The session whose process has started this one."""
+        ...
+
+
+Of = TypeVar("Of", bound=Process)
+
+
+class Program(Generic[Of]):
+    """The processes of one program, and what they share."""
+
+    def __init__(self) -> None:
+        self.sessions: Sequence[Of] = ()
+        """The first process's first, each behind its parent."""
+        self.waiters = Waiters()
+        self.keyboard: Keyboard | None = None
+        """Types into the terminal that the program runs in."""
+        self.awaited = Awaited()
+        """The breakpoints that were set for it, and what was told of them."""
+
+    # -- its processes
+
+    def add(self, session: Of) -> None:
+        """Count a session among those of the program."""
+        self._keep([*self.sessions, session])
+
+    def remove(self, session: Of) -> None:
+        """Forget a session that has ended; the first one stays."""
+        if session is not self.first:
+            self._keep([each for each in self.sessions if each is not session])
+
+    def _keep(self, sessions: Sequence[Of]) -> None:
+        known = list(sessions)
+        first, *rest = known
+
+        def below(parent: Of) -> Iterator[Of]:
+            for each in rest:
+                if each.parent is parent:
+                    yield each
+                    yield from below(each)
+
+        self.sessions = (first, *below(first))
+
+    @property
+    def first(self) -> Of:
+        """The session of the process that was started first."""
+        return self.sessions[0]
+
+    @property
+    def alive(self) -> list[Of]:
+        """The sessions that have not ended."""
+        return [each for each in self.sessions if not each.over]
+
+    @property
+    def runs(self) -> bool:
+        """Whether any of its processes has not ended; its adapter may still be there when none has."""
+        return any(not each.mirror.ended for each in self.sessions)
+
+    @property
+    def stopped(self) -> list[Of]:
+        """The sessions that are stopped."""
+        return [each for each in self.sessions if each.mirror.stop is not None]
+
+    @property
+    def debugged(self) -> list[Of]:
+        """The sessions that have a process of their own: one that delegates has its first child's."""
+        return [s for s in self.sessions if not (s.delegates and self.children(s))]
+
+    def children(self, parent: Of) -> list[Of]:
+        """Return the sessions of the processes that one has started."""
+        return [each for each in self.sessions if each.parent is parent]
+
+    def below(self, session: Of) -> list[Of]:
+        """Return the sessions of the processes that one has started, and that these have started."""
+        children = self.children(session)
+        return [each for child in children for each in (child, *self.below(child))]
+
+    def child_runs(self, parent: Of) -> bool:
+        """Whether a process that one has started has got as far as to run, or further."""
+        return any(each.mirror.phase is not Phase.STARTING for each in self.children(parent))
+
+    def acting(self, session: Of, *, exactly: bool) -> Of:
+        """Return the session to work on when this one is meant.
+
+        An adapter may debug even the first process in a child session. Unless it is meant `exactly`, what
+        is stopped comes before what runs: a caller can look only at that.
+        """
+        while session.delegates and (children := self.children(session)):
+            session = children[0]
+        if exactly or session.mirror.stop is not None:
+            return session
+        return next(reversed(self.stopped), session)
+
+    def shown(self, session: Of) -> Of:
+        """Return the session to show to who has waited for one in vain: a living one."""
+        return session if not session.over else next(iter(self.alive), self.first)
+
+    def notes(self, session: Of) -> list[str]:
+        """Return what who looks at one process should know of the others."""
+        others = [each for each in self.alive if each is not session]
+        said = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
+        if session.over:
+            said += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
+        return said
+
+    # -- waiting
+
+    def untold(self, session: Of) -> Told:
+        """Return the stops of the other processes that nobody has been told of."""
+        stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
+        return frozenset(
+            (s.id, stop.number) for s, stop in stops if stop and stop.output_shown is None
+        )
+
+    def news(
+        self, session: Of, epoch: int, old: AbstractSet[tuple[int, int]] = frozenset()
+    ) -> Of | None:
+        """Return the session that has something to tell to who waits for one, None: nothing yet.
+
+        That is a stop of it after `epoch`; else a stop of another process that nobody has been told of,
+        and is not among the `old` ones; else, when the session has ended, where the program is stopped,
+        or its end.
+        """
+        stop = session.mirror.stop
+        if stop is not None and stop.number > epoch:
+            return session
+        new = self.untold(session) - old
+        if new or not session.over:
+            first = min(new, default=(0, 0))[0]
+            return next((each for each in self.sessions if each.id == first), None)
+        return next(iter(self.stopped), None) or self._ended()
+
+    def _ended(self) -> Of | None:
+        """Return the session that tells how the program has ended, None: it has not."""
+        first = self.first
+        # A process that has replaced itself ends without a code, and goes on as a child of its own.
+        replaced = first.over and first.mirror.exit_code is not None
+        return first if not self.alive or replaced else None
+
+    async def next_stop(
+        self,
+        session: Of,
+        epoch: int,
+        seconds: float,
+        old: AbstractSet[tuple[int, int]] = frozenset(),
+        tell: Callable[[str], Awaitable[None]] | None = None,
+    ) -> Of | None:
+        """Wait until there is `news`; return the session that has them, None when `seconds` pass first.
+
+        Who waits may be told the newest line of output now and then.
+        """
+        await self.until(lambda: self.news(session, epoch, old) is not None, seconds, tell)
+        return self.news(session, epoch, old)
+
+    async def until(
+        self,
+        happened: Callable[[], bool],
+        seconds: float,
+        tell: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        """Wait until something has happened; who waits may be told the newest line of output now and then."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        output = self.first.mirror.output
+        told, due = output.end, clock() + TELL_EVERY
+
+        def woken() -> bool:
+            printed = tell is not None and output.end > told and clock() >= due
+            return happened() or printed
+
+        while await self.waiters.wait_for(woken, end - clock()) and not happened():
+            told, due = output.end, clock() + TELL_EVERY
+            if tell is not None:
+                await tell(output.last_line())
