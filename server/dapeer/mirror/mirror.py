@@ -225,7 +225,7 @@ class Mirror:
         thread_id = self._stopped_thread(body)
         # What another process of the program has been shown with is not shown again.
         start = max(self._output_start, self.output.shown)
-        stop = Stop(self.epoch, body, thread_id, start)
+        stop = Stop(self.epoch, body, thread_id, start, self._output_start)
         if stop.all_threads:
             self._stops.clear()
         # The latest stop comes last, also when the thread had stopped before.

@@ -87,7 +87,9 @@ class Stop:
     """Body of the `stopped` event."""
     thread_id: int
     output_start: int
-    """Cursor of the first output that belongs to this stop: printed since the one before."""
+    """Cursor of the first output that is told with this stop: since the one before, and not told meanwhile."""
+    left_at: int = 0
+    """Cursor at which the output of the stop before ended."""
     output_shown: int | None = None
     """Cursor up to which somebody has been shown that output."""
     output_flows: bool = False

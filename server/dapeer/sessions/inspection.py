@@ -232,7 +232,7 @@ class Inspection:
         )
 
     def _printed(self, stop: Stop) -> int:
-        return self._mirror.output.end - stop.output_start
+        return self._mirror.output.end - stop.left_at
 
     def printed(self, since: int) -> re.Match[str] | None:
         """Return the last error that the program has printed since a cursor."""

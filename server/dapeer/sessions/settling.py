@@ -13,6 +13,8 @@ FLOOD = 20_000
 """Characters printed at a time, or arriving in each second, that tell of a queue on its way."""
 FLOOD_QUIET = 0.25
 """Seconds without output after which a flood is over; a busy machine makes pauses in it."""
+LATE = 1.5
+"""Times a pause that tell of a machine on which nobody gets to run: what is here may not be read yet, so silence says nothing."""
 FLOOD_ENDS = 5.0
 """Seconds after which nobody waits any longer for the end of a flood."""
 
@@ -32,7 +34,9 @@ async def settled(output: OutputLog, wait_for: WaitFor, quiet: float, printed: i
         flows = flood and output.end - first >= FLOOD * passed
         if passed > (FLOOD_ENDS if flows else SETTLED):
             return False
-        seen = output.end
+        seen, asleep = output.end, clock()
         pause = max(quiet, FLOOD_QUIET) if flood else quiet
-        await wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
+        came = await wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
+        if not came and clock() - asleep > LATE * pause:
+            seen = -1
     return True
