@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,19 @@ def test_every_function_is_short(path: Path) -> None:
         if (node.end_lineno or node.lineno) - node.lineno + 1 > LONGEST_FUNCTION
     ]
     assert not long
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_constant_of_time_has_its_unit_in_its_name(path: Path) -> None:
+    without = [
+        name
+        for constant, said in pairwise(parse(path).body)
+        if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant)
+        if re.match(r"(?:In )?(?:Milliseconds|Seconds)\b", str(said.value.value))
+        for name in re.findall(r"^\w+", ast.unparse(constant))
+        if "SECONDS" not in name
+    ]
+    assert not without
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

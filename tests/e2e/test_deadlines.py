@@ -128,9 +128,9 @@ def keep_deadlines(folder: Path, stories: Sequence[Story], patch: pytest.MonkeyP
                 tasks.create_task(story(name, work))
 
     with patch.context() as patched:
-        patched.setattr("dapeer.tools.base.deadline.TALK", TALK)
-        patched.setattr("dapeer.sessions.debugger.ENDING", ENDING)
-        patched.setattr("dapeer.sessions.session.LOOK", TALK / 2)
+        patched.setattr("dapeer.tools.base.deadline.SECONDS_WITHOUT_TIMEOUT", TALK)
+        patched.setattr("dapeer.sessions.debugger.SECONDS_TO_END", ENDING)
+        patched.setattr("dapeer.sessions.session.SECONDS_TO_LOOK", TALK / 2)
         asyncio.run(all_at_once())
 
 
@@ -156,7 +156,7 @@ def test_nor_does_one_with_scripts_that_nobody_has_tried_before(
 async def test_what_is_not_done_in_time_says_so_and_kills_nothing(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dapeer.tools.base.deadline.TALK", 0.2)
+    monkeypatch.setattr("dapeer.tools.base.deadline.SECONDS_WITHOUT_TIMEOUT", 0.2)
     fake(settings, {"source": ["hold"], "scopes": ["default", {"release": "source"}]})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 
 from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.errors import NotStopped
-from dapeer.mcp.server.server import ALL, HEARTBEAT, DapeerServer, make_server
+from dapeer.mcp.server.server import ALL, SECONDS_OF_SILENCE, DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.mcp.serving import ServerOptions, serve_stdio
 from dapeer.mcp.transports import http
@@ -129,7 +129,10 @@ def text(result: CallToolResult) -> str:
 
 @asynccontextmanager
 async def in_memory(
-    tools: Iterable[Tool] = SMALL, *, heartbeat: float = HEARTBEAT, selection: Selection = ALL
+    tools: Iterable[Tool] = SMALL,
+    *,
+    heartbeat: float = SECONDS_OF_SILENCE,
+    selection: Selection = ALL,
 ) -> AsyncGenerator[DapeerServer]:
     """Give a server of a debugger of its own."""
     async with Debugger(load_all(shipped(), user_folder()), ROOT) as debugger:
@@ -138,7 +141,10 @@ async def in_memory(
 
 @asynccontextmanager
 async def over_http(
-    tools: Iterable[Tool] = SMALL, *, token: str | None = TOKEN, heartbeat: float = HEARTBEAT
+    tools: Iterable[Tool] = SMALL,
+    *,
+    token: str | None = TOKEN,
+    heartbeat: float = SECONDS_OF_SILENCE,
 ) -> AsyncGenerator[tuple[DapeerServer, str]]:
     """Give a server and the address at which it serves HTTP."""
     async with in_memory(tools, heartbeat=heartbeat) as server:

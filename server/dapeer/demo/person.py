@@ -24,7 +24,7 @@ from dapeer.neovim.discovery.discovery import plugin_folder
 
 SECONDS: Final = 30.0
 """What anything may take, on a slow machine."""
-PATIENCE: Final = 3.0
+SECONDS_TO_QUIT: Final = 3.0
 """Seconds that Neovim has to quit."""
 SCREEN: Final = (120, 40)
 """Columns and rows: nothing that is said here needs more, or Neovim would ask for a key."""
@@ -191,7 +191,7 @@ class Person:
         await self.types("<C-\\><C-n>")
         self._neovim.send("vim.cmd('qall!')")
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SECONDS_TO_QUIT):
                 await self._neovim.closed.wait()
         await self._neovim.aclose()
 
@@ -248,7 +248,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         yield
     finally:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SECONDS_TO_QUIT):
                 await process.wait()
         except TimeoutError:
             os.killpg(process.pid, signal.SIGKILL)

@@ -23,9 +23,9 @@ from dapeer.opencode.events import CONNECTED
 
 log = logging.getLogger(__name__)
 
-PAUSES: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds before each new attempt to hear of changes, after a stream has ended."""
-LONGEST_PAUSE: Final = 30.0
+SECONDS_OF_LONGEST_PAUSE: Final = 30.0
 """Between later ones. An answer to anybody's question shows that the server is back, and ends the pause."""
 
 RELAY: Final = "dapeer"
@@ -196,7 +196,7 @@ class Catalogue:
 
 
 def _pauses() -> Iterator[float]:
-    return itertools.chain(PAUSES, itertools.repeat(LONGEST_PAUSE))
+    return itertools.chain(SECONDS_OF_PAUSE, itertools.repeat(SECONDS_OF_LONGEST_PAUSE))
 
 
 def _checked(name: str, known: Iterable[str], what: str) -> str:

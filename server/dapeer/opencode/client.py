@@ -32,7 +32,7 @@ USUAL: Final = "http://127.0.0.1:4096"
 SECONDS: Final = 60
 """For one answer. The first one for a directory takes long, for OpenCode starts all that belongs to it."""
 SECONDS_TO_CONNECT: Final = 5
-SILENCE: Final = 30
+SECONDS_OF_SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
 QUOTED: Final = 200
 """Characters of what it says without a form that is known."""
@@ -71,7 +71,7 @@ class OpenCode:
     """
 
     def __init__(
-        self, url: str, credentials: Mapping[str, str], *, silence: float = SILENCE
+        self, url: str, credentials: Mapping[str, str], *, silence: float = SECONDS_OF_SILENCE
     ) -> None:
         self.url = url
         self._silence = silence

@@ -15,7 +15,7 @@ CONNECTED: Final = "server.connected"
 """The first event of every stream. What came before it may have been missed: nothing is told again."""
 HEARTBEAT: Final = "server.heartbeat"
 """Told every ten seconds."""
-PAUSES: Final = (0.0, 0.2, 0.5, 1.0)
+SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0)
 """Seconds before each new attempt, after a stream has ended; then it is given up."""
 
 
@@ -25,7 +25,7 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
     Raises:
         OpenCodeError: OpenCode is gone, or lets us in no more.
     """
-    pauses = iter(PAUSES)
+    pauses = iter(SECONDS_OF_PAUSE)
     while True:
         try:
             async with opencode.events() as events:
@@ -33,7 +33,7 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
                     match event.get("payload"):
                         case {"type": str(kind), "properties": dict()} as told:
                             # Streams that are cut as soon as they begin would else keep us busy.
-                            pauses = pauses if kind == CONNECTED else iter(PAUSES)
+                            pauses = pauses if kind == CONNECTED else iter(SECONDS_OF_PAUSE)
                             yield told
                         case _:
                             pass
@@ -42,5 +42,5 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
             if pause is None:
                 raise
         else:
-            pause = next(pauses, PAUSES[-1])
+            pause = next(pauses, SECONDS_OF_PAUSE[-1])
         await anyio.sleep(pause)

@@ -11,7 +11,7 @@ from dapeer.errors import ArgumentError, OpenCodeFailed
 from dapeer.json_types import Json
 from dapeer.opencode.client import OpenCode
 
-TIMEOUT: Final = 60 * 60 * 1000
+MILLISECONDS_FOR_A_CALL: Final = 60 * 60 * 1000
 """Milliseconds that OpenCode waits for a call; by default one minute, in which few bugs are found."""
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
@@ -35,7 +35,7 @@ def configuration(core: Core) -> Json:
         "enabled": True,
         # Without this a wrong token makes OpenCode look for a place to log in, and hides what is wrong.
         "oauth": False,
-        "timeout": TIMEOUT,
+        "timeout": MILLISECONDS_FOR_A_CALL,
     }
     return config | {"headers": {"Authorization": f"Bearer {core.token}"}} if core.token else config
 

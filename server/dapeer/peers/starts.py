@@ -13,7 +13,7 @@ from dapeer.sessions.session import Session
 
 KEPT = 20
 """Starts that are under way, or were told of before anybody waited."""
-LAST_WORDS = 0.5
+SECONDS_FOR_LAST_WORDS = 0.5
 """Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
 
 
@@ -94,7 +94,7 @@ async def _running(joined: ForwardedSession, start: _Start) -> None:
     await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
     if session.over and not session.initialized.is_set() and joined.failure is None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS):
+            async with asyncio.timeout(SECONDS_FOR_LAST_WORDS):
                 await asyncio.shield(start.failed)
 
 

@@ -31,9 +31,9 @@ from dapeer.system.folders import sweep
 
 KEPT_SESSIONS = 20
 """Ended sessions that stay readable."""
-ENDING = 5.0
+SECONDS_TO_END = 5.0
 """Seconds in which a program and all its processes end politely; then they are killed."""
-FAREWELL = 1.5
+SECONDS_TO_END_ALL = 1.5
 """Seconds in which all sessions are ended politely when the server ends."""
 STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
 
@@ -86,7 +86,7 @@ class Debugger:
         traceback: TracebackType | None,
     ) -> bool | None:
         """End what was launched and let go of what was attached: politely, then for good."""
-        with anyio.move_on_after(FAREWELL, shield=True):
+        with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for first in {live.session.program.first for live in self._live.values()}:
                     farewells.start_soon(self._end, first, _farewell)
@@ -233,14 +233,14 @@ class Debugger:
         Raises:
             Overdue: It has not ended; it is somebody else's to kill.
         """
-        with anyio.move_on_after(ENDING):
+        with anyio.move_on_after(SECONDS_TO_END):
             return await self._end(session, lambda live: live.terminate())
         for each in reversed(session.program.sessions):
             if each.id in self._live:
                 await self._live[each.id].force()
         if not session.over:
             raise Overdue(
-                f"The program has not ended within {ENDING:g} s.",
+                f"The program has not ended within {SECONDS_TO_END:g} s.",
                 "Its adapter is held by somebody else, such as a Neovim: end it there.",
             )
         return None
@@ -383,4 +383,4 @@ class Debugger:
 
 
 async def _farewell(live: SessionControl) -> None:
-    await live.farewell(FAREWELL)
+    await live.farewell(SECONDS_TO_END_ALL)

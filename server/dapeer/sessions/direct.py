@@ -38,15 +38,15 @@ from dapeer.view.snapshot import KILLED
 
 log = logging.getLogger(__name__)
 
-LAST_WORDS = 1.0
+SECONDS_FOR_LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send what is left and go."""
-LAST_OUTPUT = 0.05
+SECONDS_WITHOUT_OUTPUT = 0.05
 """Seconds without output after which an ended program's output counts as complete."""
-POLITE = 2.0
+SECONDS_TO_END_ITSELF = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
-GREETING = 5.0
+SECONDS_TO_GREET = 5.0
 """Seconds in which an adapter that runs already answers a first request."""
-IMPROVING = 3.0
+SECONDS_TO_IMPROVE = 3.0
 """Seconds that a program may take to evaluate what its adapter's definition has for one that is attached to."""
 QUOTED = 800
 """Characters of an adapter's own words in an error."""
@@ -214,7 +214,7 @@ class DirectSession:
                 request=plan.definition.request_of(plan.request, plan.inputs),
                 arguments=arguments,
                 initialized=session.initialized,
-                patience=plan.definition.timeouts.start if self.adapter.pid else GREETING,
+                patience=plan.definition.timeouts.start if self.adapter.pid else SECONDS_TO_GREET,
                 configure=lambda: self._configure(wanted),
             )
         )
@@ -222,7 +222,7 @@ class DirectSession:
         try:
             await asyncio.wait({started, over}, return_when=asyncio.FIRST_COMPLETED)
             if not started.done():
-                await asyncio.wait({started}, timeout=LAST_WORDS)
+                await asyncio.wait({started}, timeout=SECONDS_FOR_LAST_WORDS)
             if started.done():
                 started.result()
         finally:
@@ -259,7 +259,7 @@ class DirectSession:
             return
         arguments = {"expression": definition.attached, "context": "clipboard"}
         try:
-            body = await self.session.request("evaluate", arguments, seconds=IMPROVING)
+            body = await self.session.request("evaluate", arguments, seconds=SECONDS_TO_IMPROVE)
             said = str(body.get("result") or "")
         except (RequestFailed, RequestTimeout) as error:
             said = str(error)
@@ -297,18 +297,18 @@ class DirectSession:
         if session.parent is not None and session.cause is None:
             # It may have become another program, which nobody debugs, and lives with its parent.
             self.adapter.release(self._pid)
-        await session.wait_for(lambda: session.mirror.ended, LAST_WORDS)
+        await session.wait_for(lambda: session.mirror.ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters tell the end before the last output, and forget it when they are left.
-        await session.inspect.output_settled(LAST_OUTPUT)
+        await session.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
             session.cause = session.cause or f"probably killed by {signal}"
         if self.adapter.terminal is not None:
-            await self.adapter.terminal.drained(LAST_OUTPUT)
+            await self.adapter.terminal.drained(SECONDS_WITHOUT_OUTPUT)
         if not session.over and not self._leaving:
-            await self.leave(LAST_WORDS, terminate=self.launched)
+            await self.leave(SECONDS_FOR_LAST_WORDS, terminate=self.launched)
             await self.gone()
-        await session.wait_for(lambda: session.over, LAST_WORDS)
+        await session.wait_for(lambda: session.over, SECONDS_FOR_LAST_WORDS)
 
     async def farewell(self, seconds: float) -> None:
         """End what was launched, and let go of what was attached."""
@@ -336,7 +336,7 @@ class DirectSession:
     async def gone(self) -> None:
         """Wait until the session is over; an adapter that stays is killed."""
         await self.session.channel.finish()
-        if not await self.session.wait_for(lambda: self.session.over, LAST_WORDS):
+        if not await self.session.wait_for(lambda: self.session.over, SECONDS_FOR_LAST_WORDS):
             await self.force()
 
     async def force(self) -> None:
@@ -357,8 +357,8 @@ class DirectSession:
 
     async def terminate(self) -> None:
         """End the debuggee and the session; politely first, then by force."""
-        if not await self.session.terminate(POLITE):
-            await self.leave(POLITE, terminate=True)
+        if not await self.session.terminate(SECONDS_TO_END_ITSELF):
+            await self.leave(SECONDS_TO_END_ITSELF, terminate=True)
         await self.gone()
 
     def check_leave(self, *, terminate: bool | None) -> None:

@@ -17,13 +17,13 @@ from dapeer.mirror.places import Sight
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport
 from dapeer.sessions.control import SessionControl
-from dapeer.sessions.direct import LAST_OUTPUT, POLITE
+from dapeer.sessions.direct import SECONDS_TO_END_ITSELF, SECONDS_WITHOUT_OUTPUT
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 
-LAST_WORDS = 0.5
+SECONDS_TO_CLOSE = 0.5
 """Seconds that nvim-dap has to close a session whose debuggee has ended; it may be waiting for a key."""
-SIGNS = 0.3
+SECONDS_FOR_SIGNS = 0.3
 """Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
 
 
@@ -110,7 +110,7 @@ class ForwardedSession:
         session = self.session
         if not session.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
-        if await session.wait_for(lambda: self._has(path, wanted), SIGNS):
+        if await session.wait_for(lambda: self._has(path, wanted), SECONDS_FOR_SIGNS):
             return
         try:
             await session.set_breakpoints(path, wanted)
@@ -131,8 +131,8 @@ class ForwardedSession:
         """Live the rest of the session's life, to its end."""
         session = self.session
         await session.wait_for(lambda: session.mirror.ended or session.over, None)
-        await session.inspect.output_settled(LAST_OUTPUT)
-        await session.wait_for(lambda: session.over, LAST_WORDS)
+        await session.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
+        await session.wait_for(lambda: session.over, SECONDS_TO_CLOSE)
         await self.part()
 
     async def part(self) -> None:
@@ -153,10 +153,12 @@ class ForwardedSession:
     async def terminate(self) -> None:
         """End the debuggee and the session, as nvim-dap does: politely first."""
         session = self.session
-        if not await session.terminate(POLITE):
+        if not await session.terminate(SECONDS_TO_END_ITSELF):
             with contextlib.suppress(ChannelError):
-                await session.request("disconnect", {"terminateDebuggee": True}, seconds=POLITE)
-        await session.wait_for(lambda: session.over, POLITE)
+                await session.request(
+                    "disconnect", {"terminateDebuggee": True}, seconds=SECONDS_TO_END_ITSELF
+                )
+        await session.wait_for(lambda: session.over, SECONDS_TO_END_ITSELF)
 
     async def force(self) -> None:
         """Leave it to the person, whose Neovim holds the adapter."""
@@ -167,7 +169,7 @@ class ForwardedSession:
         ending = self.hello.request == "launch" if terminate is None else terminate
         session.part(ending=ending)
         await session.request("disconnect", {"terminateDebuggee": ending})
-        await session.wait_for(lambda: session.over, POLITE)
+        await session.wait_for(lambda: session.over, SECONDS_TO_END_ITSELF)
         return ending
 
 

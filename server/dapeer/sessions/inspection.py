@@ -44,11 +44,11 @@ MEMBERS = 40
 """Members that are fetched of an object."""
 DEPTH = 2
 """Levels that are opened below the first."""
-OPENING = 2.0
+SECONDS_TO_OPEN = 2.0
 """Seconds that this may take."""
-QUIET = 0.015
+SECONDS_WITHOUT_OUTPUT = 0.015
 """Seconds without output after which a stop's output counts as complete."""
-LOOK = 6.0
+SECONDS_TO_LOOK = 6.0
 """Seconds that a look at a stop waits for what is slow to come, such as a value whose `repr` takes long."""
 CHASED = 50
 """Stops that are looked at unasked until the program is told to run on: with some adapters a look causes the next stop."""
@@ -202,7 +202,7 @@ class Inspection:
         await _together(*(self.unfold(each, whole=each in needed) for each in ranked))
         level = needed[:FIRST]
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(OPENING):
+            async with asyncio.timeout(SECONDS_TO_OPEN):
                 for _ in range(DEPTH):
                     level = [inner for each in level for inner in stop.inside(each)][:most]
                     await _together(*map(self.unfold, level))
@@ -228,7 +228,7 @@ class Inspection:
         """Wait until what was printed before a stop is here; the stop knows of what still flows."""
         stop.output_flows = True
         stop.output_flows = not await settled(
-            self._mirror.output, self._wait_for, QUIET, self._printed(stop)
+            self._mirror.output, self._wait_for, SECONDS_WITHOUT_OUTPUT, self._printed(stop)
         )
 
     def _printed(self, stop: Stop) -> int:

@@ -13,9 +13,9 @@ from dapeer.system import process_end
 from dapeer.system.process_table import descendants, tracer
 from dapeer.view.snapshot import KILLED
 
-WORDLESS: Final = 0.1
+SECONDS_TO_TELL_THE_END: Final = 0.1
 """Seconds that an adapter has to tell the end of a program that was killed while it was stopped."""
-LAST_OUTPUT: Final = 0.5
+SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
 TARDY: Final = 3.0
 """The same for one that has ended by itself, or nobody knows how."""
@@ -116,7 +116,11 @@ class ProcessWatch:
         if killer is None:
             patience = TARDY
         else:
-            patience = WORDLESS if session.mirror.stop is not None else LAST_OUTPUT
+            patience = (
+                SECONDS_TO_TELL_THE_END
+                if session.mirror.stop is not None
+                else SECONDS_WITHOUT_OUTPUT
+            )
         # When the adapter has gone first, that is the reason.
         if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
             self._lose()

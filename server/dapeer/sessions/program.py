@@ -15,7 +15,7 @@ from dapeer.mirror.breakpoint_status import Awaited
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.sessions.waiters import Keyboard, Waiters
 
-TELL_EVERY = 0.5
+SECONDS_BETWEEN_LINES = 0.5
 """Seconds between two lines of output that who waits is told."""
 
 Told = frozenset[tuple[int, int]]
@@ -195,13 +195,13 @@ class Program(Generic[Of]):
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
         output = self.first.mirror.output
-        told, due = output.end, clock() + TELL_EVERY
+        told, due = output.end, clock() + SECONDS_BETWEEN_LINES
 
         def woken() -> bool:
             printed = tell is not None and output.end > told and clock() >= due
             return happened() or printed
 
         while await self.waiters.wait_for(woken, end - clock()) and not happened():
-            told, due = output.end, clock() + TELL_EVERY
+            told, due = output.end, clock() + SECONDS_BETWEEN_LINES
             if tell is not None:
                 await tell(output.last_line())

@@ -19,7 +19,7 @@ from dapeer.text.fitting import shortened
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 1.0
+SECONDS_FOR_OTHERS = 1.0
 """Seconds in which the others take what one session has taken; they are not waited for any longer."""
 REASON = 160
 """Characters of why a session has not taken something."""
@@ -104,7 +104,7 @@ class Push:
         while waiting and self._taken_at is None:
             _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         if waiting and self._taken_at is not None:
-            await asyncio.wait(waiting, timeout=self._taken_at + PATIENCE - self._clock())
+            await asyncio.wait(waiting, timeout=self._taken_at + SECONDS_FOR_OTHERS - self._clock())
         said = ((session, self._why(session, answer)) for session, answer in self._answers)
         return [
             f"session {session.id} ({session.name}) has not taken {self._what}{why}"

@@ -31,7 +31,7 @@ from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem, no_process
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.mirror.stops import Expressions
-from dapeer.sessions.inspection import LOOK, Inspection
+from dapeer.sessions.inspection import SECONDS_TO_LOOK, Inspection
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
 from dapeer.sessions.waiters import Deadlines, Keyboard
@@ -350,7 +350,7 @@ class Session:
             )
         return look.running(self.id, self.mirror, since, self.project)
 
-    async def looked_at(self, seconds: float = LOOK) -> None:
+    async def looked_at(self, seconds: float = SECONDS_TO_LOOK) -> None:
         """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -362,9 +362,9 @@ class Session:
                     if stop is self.mirror.stop:
                         return
 
-    async def snapshot(self, seconds: float = LOOK) -> look.Snapshot:
+    async def snapshot(self, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
         """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
-        await self.looked_at(min(seconds, LOOK))
+        await self.looked_at(min(seconds, SECONDS_TO_LOOK))
         if (stop := self.mirror.stop) is not None:
             stop.output_shown = self.mirror.output.shown = self.mirror.output.end
         view = self.view()

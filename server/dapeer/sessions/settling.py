@@ -7,15 +7,15 @@ import asyncio
 from dapeer.mirror.output import OutputLog
 from dapeer.sessions.waiters import WaitFor
 
-SETTLED = 0.3
+SECONDS_TO_SETTLE = 0.3
 """Seconds after which nobody waits any longer for a few lines now and then: somebody else may print for ever."""
 FLOOD = 20_000
 """Characters printed at a time, or arriving in each second, that tell of a queue on its way."""
-FLOOD_QUIET = 0.25
+SECONDS_WITHOUT_FLOOD = 0.25
 """Seconds without output after which a flood is over; a busy machine makes pauses in it."""
 LATE = 1.5
 """Times a pause that tell of a machine on which nobody gets to run: what is here may not be read yet, so silence says nothing."""
-FLOOD_ENDS = 5.0
+SECONDS_OF_FLOOD = 5.0
 """Seconds after which nobody waits any longer for the end of a flood."""
 
 
@@ -32,10 +32,10 @@ async def settled(output: OutputLog, wait_for: WaitFor, quiet: float, printed: i
         passed = clock() - begun
         flood = flood or output.end - first > FLOOD
         flows = flood and output.end - first >= FLOOD * passed
-        if passed > (FLOOD_ENDS if flows else SETTLED):
+        if passed > (SECONDS_OF_FLOOD if flows else SECONDS_TO_SETTLE):
             return False
         seen, asleep = output.end, clock()
-        pause = max(quiet, FLOOD_QUIET) if flood else quiet
+        pause = max(quiet, SECONDS_WITHOUT_FLOOD) if flood else quiet
         came = await wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
         if not came and clock() - asleep > LATE * pause:
             seen = -1

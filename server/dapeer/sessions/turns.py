@@ -13,9 +13,9 @@ DRIVES = RESUMES | {"pause", "restart"}
 """Requests after which a stop is the doing of who has sent them."""
 LOOKS = INSPECTIONS | {"threads"}
 """Requests by which a client looks at a stop."""
-QUIET = 0.2
+SECONDS_WITHOUT_REQUEST = 0.2
 """Seconds without a request, after which the person's client asks no more: its Neovim waits for a key, or has other windows open."""
-ANSWER = 2.0
+SECONDS_TO_ANSWER = 2.0
 """Seconds for which an answer to the person's client is waited for."""
 
 
@@ -85,9 +85,9 @@ class Turns:
 
         while not over():
             if self.asks:
-                goes_on = await self._wait_for(lambda: over() or not self.asks, ANSWER)
+                goes_on = await self._wait_for(lambda: over() or not self.asks, SECONDS_TO_ANSWER)
             else:
-                left = self._active + QUIET - _now()
+                left = self._active + SECONDS_WITHOUT_REQUEST - _now()
                 goes_on = await self._wait_for(lambda: over() or self.asks, left)
             if not goes_on:
                 self._looked()

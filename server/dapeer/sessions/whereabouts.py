@@ -16,7 +16,7 @@ from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection import Inspection, SendRequest
 from dapeer.view.stacks import left_out, missing
 
-LOOK = 1.5
+SECONDS_TO_LOOK_AROUND = 1.5
 """Seconds that a look may take; what has not been told by then is left out."""
 MOST = 200
 """Threads whose stacks are asked for."""
@@ -46,7 +46,7 @@ class Whereabouts:
         """Whether it can be told where threads are that run."""
         return bool(self.sight.expression)
 
-    async def look(self, seconds: float = LOOK) -> Seen:
+    async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
         """Return where the threads and tasks are; after `seconds` as far as it is known by then."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
@@ -81,7 +81,7 @@ class Whereabouts:
         chain = (top["name"], *((each["name"], each["line"]) for each in callers))
         if chain not in self._left_out:
             names = await self._inspect.threads()
-            answer = await _within(LOOK, self._told())
+            answer = await _within(SECONDS_TO_LOOK_AROUND, self._told())
             if answer is None:
                 return
             seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)

@@ -33,7 +33,7 @@ TargetCall = Annotated[
 ]
 
 
-ANSWER = 2.0
+SECONDS_TO_PAUSE = 2.0
 """Seconds that an adapter has to answer a `pause`."""
 LABEL = 60
 """Characters of a call that is offered as a target."""
@@ -209,7 +209,7 @@ async def dap_pause(
         return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))
     epoch = session.mirror.epoch
     left = Left(timeout_ms)
-    answered = await session.pause(thread_id, min(ANSWER, left.to_ask))
+    answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.to_ask))
     return await paused(call, session, epoch, left, wait=answered, asked=Asked(evaluate, show))
 
 

@@ -19,7 +19,7 @@ from dapeer.text.fitting import shortened
 from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 
-LONG: Final = 600_000
+MILLISECONDS_TO_WAIT: Final = 600_000
 """Milliseconds that a prompt may take before we stop waiting for it."""
 MOST: Final = 100
 LONGEST_PATCH: Final = 20_000
@@ -63,7 +63,7 @@ async def opencode_prompt(
     agent: str | None = None,
     model: Annotated[str | None, Field(description="provider/model")] = None,
     wait: bool = True,
-    timeout_ms: Milliseconds = LONG,
+    timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
     """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply)."""
     known, opencode = catalogue_of(call), _opencode(call)
@@ -89,7 +89,7 @@ async def opencode_command(
     command: str,
     arguments: str = "",
     wait: bool = True,
-    timeout_ms: Milliseconds = LONG,
+    timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
     """Run a command or skill of OpenCode's in a session, as `/command arguments` does; returns as opencode_prompt."""
     opencode = _opencode(call)
@@ -121,7 +121,7 @@ async def opencode_reply(
         list[Answer] | None, Field(description="for each question: its labels, or free text")
     ] = None,
     message: Annotated[str | None, Field(description="why it is rejected: it goes on")] = None,
-    timeout_ms: Milliseconds = LONG,
+    timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
     """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
     opencode = _opencode(call)

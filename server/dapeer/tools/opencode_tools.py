@@ -18,7 +18,7 @@ from dapeer.text.fitting import shortened
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.tool import Call, Reply, tool
 
-LONG: Final = 600_000
+MILLISECONDS_TO_WAIT: Final = 600_000
 """Milliseconds that a tool may take."""
 LONGEST_SUMMARY: Final = 120
 
@@ -76,7 +76,7 @@ async def opencode_tool_call(
     arguments: dict[str, Any] | None = None,
     agent: Agent = None,
     directory: Directory = None,
-    timeout_ms: Annotated[int, Field(ge=1)] = LONG,
+    timeout_ms: Annotated[int, Field(ge=1)] = MILLISECONDS_TO_WAIT,
 ) -> Reply:
     """Call a tool of OpenCode's, as opencode_tools lists it; OpenCode's permission rules hold."""
     catalogue, where = _known(call, directory)

@@ -22,9 +22,9 @@ from dapeer.view import render
 from dapeer.view import snapshot as views
 from dapeer.view.activations import compared
 
-A_MOMENT = 0.05
+SECONDS_FOR_A_LINE = 0.05
 """Seconds to wait for the rest of a line."""
-FLOWING = 0.3
+SECONDS_OF_FLOOD = 0.3
 """Seconds to wait for more of a flood, beyond those that a caller has given."""
 FEW = 3
 """Variables that are told of a call which is not compared with the one before."""
@@ -52,13 +52,13 @@ async def dap_program_output(
             f"`since`: the output ends at cursor {log.end}.", "Give a cursor of this session."
         )
     begin = log.end if since is None else since
-    arriving = await _still_arriving(session, wait_ms / 1000 + FLOWING)
+    arriving = await _still_arriving(session, wait_ms / 1000 + SECONDS_OF_FLOOD)
     if wait_ms:
         await program.until(
             lambda: not program.alive or log.has(begin, category), wait_ms / 1000, call.progress
         )
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
-        await session.wait_for(lambda: not program.alive or log.ends_line, A_MOMENT)
+        await session.wait_for(lambda: not program.alive or log.ends_line, SECONDS_FOR_A_LINE)
     reply = _part(session, log, category, lines, since, metadata=include_metadata)
     return noted(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
 

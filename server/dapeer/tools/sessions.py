@@ -30,7 +30,7 @@ from dapeer.view.stacks import relative
 
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""
-PLACE = 0.3
+SECONDS_FOR_PLACE = 0.3
 """Seconds for a stop that has just become known to tell its place."""
 
 
@@ -69,7 +69,7 @@ async def dap_status(call: Call) -> Reply:
         await call.peers.look_around()
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
-    await asyncio.gather(*(session.placed(PLACE) for session in shown))
+    await asyncio.gather(*(session.placed(SECONDS_FOR_PLACE) for session in shown))
     stale = await call.peers.stale()
     rows = [_row(call, session, stale) for session in shown]
     count = sum(map(len, debugger.breakpoints.by_path.values()))

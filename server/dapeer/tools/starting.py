@@ -26,7 +26,7 @@ from dapeer.tools.base.tool import Call, Reply, Unlisted, tool
 from dapeer.tools.base.waiting import next_stop
 from dapeer.tools.inheritance import before
 
-NOTHING_TO_WAIT_FOR = 1000
+MILLISECONDS_WITHOUT_STOP = 1000
 """Milliseconds to wait for a stop after an attach that nothing is going to stop."""
 LISTED = 50
 """Configurations that are listed."""
@@ -150,7 +150,7 @@ async def dap_run(
     debugger.expect(session, ((path, each["line"]) for path, each in wanted))
     call.focus.started(session)
     can_stop = start.launched or stop_on_entry or core or debugger.breakpoints.by_path
-    limit = timeout_ms if can_stop else min(timeout_ms, NOTHING_TO_WAIT_FOR)
+    limit = timeout_ms if can_stop else min(timeout_ms, MILLISECONDS_WITHOUT_STOP)
     shown = Asked(evaluate, show, wait_until_paused)
     reply = await next_stop(call, session, 0, limit, asked=shown)
     return noted(reply, [*located(call, session), *await inherited.told(session, push)])

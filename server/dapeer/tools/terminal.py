@@ -9,7 +9,7 @@ from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.base.waiting import next_stop
 
-QUIET = 0.05
+SECONDS_WITHOUT_OUTPUT = 0.05
 """Seconds without output after which what a program says to its input counts as complete."""
 
 
@@ -41,7 +41,7 @@ async def dap_send_input(
     await program.until(
         lambda: log.end > begin or program.news(session, epoch) is not None, timeout_ms / 1000
     )
-    await session.inspect.output_settled(QUIET)
+    await session.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
     # Who types has seen what was printed before.
     log.shown = max(log.shown, begin)
     asked = Asked(evaluate, show, wait=False)

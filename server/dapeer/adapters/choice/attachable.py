@@ -23,7 +23,7 @@ SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 MAY_TRACE = 1 << 19
 """The capability CAP_SYS_PTRACE."""
 
-KNOCK = 3.0
+SECONDS_TO_CONNECT = 3.0
 """Seconds in which a port must accept a connection."""
 
 
@@ -109,7 +109,7 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
     check_listeners(host, port)
     if attach and attach.knock:
         try:
-            socket.create_connection((host, port), timeout=KNOCK).close()
+            socket.create_connection((host, port), timeout=SECONDS_TO_CONNECT).close()
         except OSError as error:
             raise _nobody(host, port) from error
 

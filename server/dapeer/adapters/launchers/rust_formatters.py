@@ -8,7 +8,7 @@ import subprocess
 
 RUST = b"rust_eh_personality"
 """A symbol of every Rust program."""
-PATIENCE = 5
+SECONDS_FOR_RUSTC = 5
 """Seconds in which rustc must say where it lives."""
 
 
@@ -21,7 +21,7 @@ def folder_for(program: str) -> str | None:
             ["rustc", "--print", "sysroot"],
             capture_output=True,
             check=True,
-            timeout=PATIENCE,
+            timeout=SECONDS_FOR_RUSTC,
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -33,16 +33,16 @@ from dapeer.adapters.process.streams import (
     free_port,
     has_loopback,
 )
-from dapeer.adapters.process.tail import LAG
+from dapeer.adapters.process.tail import SECONDS_OF_LAG
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.dap.transport import ContentLengthTransport, Transport
 from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger, SystemRefuses
 from dapeer.system.folders import held
 from dapeer.system.process_table import descendants
 
-GRACE = 0.5
+SECONDS_TO_END = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
-RETRY = 0.03
+SECONDS_BETWEEN_ATTEMPTS = 0.03
 """Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
 but a connection, and the first one is often the only one that it takes."""
 
@@ -92,7 +92,7 @@ class Adapter:
     async def settle(self) -> None:
         """Wait a moment for the end of the adapter, whose wire has just ended."""
         if self._spawned is not None:
-            with anyio.move_on_after(LAG):
+            with anyio.move_on_after(SECONDS_OF_LAG):
                 await self._spawned.process.wait()
 
     @property
@@ -238,7 +238,7 @@ def _transport(
 
 
 async def _end(spawned: Spawned) -> None:
-    with anyio.move_on_after(GRACE, shield=True):
+    with anyio.move_on_after(SECONDS_TO_END, shield=True):
         await spawned.end()
     spawned.close()
 
@@ -324,6 +324,6 @@ async def _listening(
         try:
             return await connector()
         except OSError:
-            with anyio.move_on_after(RETRY):
+            with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
                 await spawned.process.wait()
     raise await spawned.died()

@@ -15,7 +15,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.system import process_end
 from dapeer.system.process_table import ancestors, carries, members, session_of
 
-AFTERMATH = 2.0
+SECONDS_TO_BE_GONE = 2.0
 """Seconds that killed processes have to be gone; the kernel needs a moment for a large one."""
 MARK: Final = "DAPEER_STARTED"
 """Variable that all inherit that we start, or what we have started, whatever else they leave."""
@@ -101,7 +101,7 @@ class Processes:
             process.kill()
         left = [] if self._released else [each for process in owned for each in process.left()]
         try:
-            with anyio.move_on_after(AFTERMATH, shield=True):
+            with anyio.move_on_after(SECONDS_TO_BE_GONE, shield=True):
                 for process in owned + left:
                     await process.gone()
         finally:

@@ -19,7 +19,7 @@ _PROGRAM = Path(__file__).parents[1] / "launchers" / "reaper.py"
 TWINS = 2
 """Children that do the same, so that one is left when another is killed together with us."""
 
-PATIENCE = 3.0
+SECONDS_TO_KILL = 3.0
 """Seconds that a child has to kill what is still being watched."""
 
 
@@ -115,7 +115,7 @@ def _write(child: subprocess.Popen[bytes], line: bytes) -> None:
 def _wait(child: subprocess.Popen[bytes]) -> None:
     """Wait until a child has ended; one that somebody has frozen does so by force."""
     try:
-        child.wait(PATIENCE)
+        child.wait(SECONDS_TO_KILL)
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()

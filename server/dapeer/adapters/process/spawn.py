@@ -14,7 +14,7 @@ from anyio.abc import Process
 
 from dapeer.adapters.definition.placeholders import UNSET, fill, fill_list
 from dapeer.adapters.definition.vocabulary import TransportTable
-from dapeer.adapters.process.tail import LAG, OutputFilter, Tail
+from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, within
 from dapeer.errors import AdapterFailed
 from dapeer.system.environment import surroundings
@@ -49,7 +49,7 @@ class Spawned:
         """Return the error for its early end, when all about it is known."""
         await self.settle()
         # Its pipes end a moment before we are told of its exit code, or it lives on without them.
-        with anyio.move_on_after(LAG):
+        with anyio.move_on_after(SECONDS_OF_LAG):
             await self.process.wait()
         code = self.process.returncode
         if code is None:
@@ -58,7 +58,7 @@ class Spawned:
 
     async def settle(self) -> None:
         """Wait for the last words of a process that has ended; they may lag behind its end."""
-        with anyio.move_on_after(LAG):
+        with anyio.move_on_after(SECONDS_OF_LAG):
             for tail in self._pipes.tails:
                 await tail.settle()
 

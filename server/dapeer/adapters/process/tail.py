@@ -13,7 +13,7 @@ import anyio
 
 KEPT = 8192
 """Bytes kept of what a process writes to its stderr."""
-LAG = 0.2
+SECONDS_OF_LAG = 0.2
 """Seconds that the words may lag. Who inherited the pipe may hold it open for ever."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -62,7 +62,7 @@ class Tail(asyncio.Protocol):
 
     async def settle(self) -> None:
         """Wait for the last words of a process that has ended; they may lag behind its end."""
-        with anyio.move_on_after(LAG):
+        with anyio.move_on_after(SECONDS_OF_LAG):
             await self._ended.wait()
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from dapeer.system.ownership import check_peer
 
 log = logging.getLogger(__name__)
 
-A_DAY: Final = 86_400
+SECONDS_OF_A_DAY: Final = 86_400
 """Seconds that a Neovim which waits for a key may take to let us in."""
 SECONDS_TO_SPEAK: Final = 2
 LONGEST_WORDS: Final = 1 << 16
@@ -85,7 +85,7 @@ class Neovims:
             while True:
                 # The first attempt may be under way still, and is about to give up.
                 with contextlib.suppress(NeovimBusy):
-                    await self._peers.welcome(address, A_DAY)
+                    await self._peers.welcome(address, SECONDS_OF_A_DAY)
                     return
 
     # -- those that come later

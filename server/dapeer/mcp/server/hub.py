@@ -16,7 +16,7 @@ from dapeer.sessions.debugger import Change
 
 log = logging.getLogger(__name__)
 
-SPACING: Final = 0.1
+SECONDS_BETWEEN_CHANGES: Final = 0.1
 """Seconds between two announcements of the same change, at least."""
 
 Listener = Callable[[ServerEvent], None]
@@ -48,7 +48,7 @@ class Hub:
         """Note a change, to be announced with those that follow soon."""
         self._changes[change] = None
         if self._timer is None:
-            # The first after a silence goes out at once; what follows within SPACING is gathered.
+            # The first after a silence goes out at once; what follows too early is gathered.
             self._timer = asyncio.get_running_loop().call_later(0, self._flush)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
@@ -90,7 +90,7 @@ class Hub:
         changes, self._changes = self._changes, {}
         for event in dict.fromkeys(event for change in changes for event in events(change)):
             self._announce(event)
-        self._timer = asyncio.get_running_loop().call_later(SPACING, self._flush)
+        self._timer = asyncio.get_running_loop().call_later(SECONDS_BETWEEN_CHANGES, self._flush)
 
     def _announce(self, event: ServerEvent) -> None:
         for listener in list(self._listeners.values()):

@@ -7,7 +7,7 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
-SPACING: Final = 0.1
+SECONDS_BETWEEN_NOTIFICATIONS: Final = 0.1
 """Seconds between two notifications of one call, at least."""
 
 A_LITTLE: Final = 1e-6
@@ -55,7 +55,7 @@ class Progress:
         self._text = text or self._text
         if done is not None:
             self._done, self._total, self._unsent = done, total, True
-        wait = self._last + SPACING - self._loop.time()
+        wait = self._last + SECONDS_BETWEEN_NOTIFICATIONS - self._loop.time()
         if wait > 0:
             self._arm(wait)
         else:

@@ -30,7 +30,7 @@ from dapeer.sessions.debugger import Change, Debugger
 from dapeer.tools.base.tool import AnyTool
 
 ALL: Final = Selection()
-HEARTBEAT: Final = 10.0
+SECONDS_OF_SILENCE: Final = 10.0
 """Seconds of silence after which a running call reports progress."""
 
 
@@ -126,7 +126,7 @@ def make_server(
     *,
     peers: Peers | None = None,
     selection: Selection = ALL,
-    heartbeat: float = HEARTBEAT,
+    heartbeat: float = SECONDS_OF_SILENCE,
 ) -> DapeerServer:
     """Return a server of `debugger` with the tools that are wanted.
 

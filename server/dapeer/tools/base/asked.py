@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 from dapeer.sessions.session import Session
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import frame_of, several
-from dapeer.tools.base.deadline import TELLING, Left
+from dapeer.tools.base.deadline import SECONDS_TO_TELL, Left
 from dapeer.tools.base.tool import Unlisted
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.variables import VALUE
@@ -21,7 +21,7 @@ Show = Literal["full", "brief"] | None
 WaitUntilPaused = Annotated[bool, Unlisted()]
 """False: as a time-out of 0."""
 
-EVALUATING: Final = 5000
+MILLISECONDS_TO_EVALUATE: Final = 5000
 """Milliseconds that the expressions of a caller may take together."""
 ROOM: Final = 2 * VALUE
 """Characters of a value."""
@@ -50,8 +50,8 @@ async def add_values(view: Snapshot, session: Session, asked: Asked, left: Left)
         view["notes"] = [*view.get("notes", ()), note]
         return
     frame = await frame_of(session, None)
-    seconds = max(left.to_tell - TELLING / 2, 0)
-    left = Left(min(EVALUATING, seconds * 1000))
+    seconds = max(left.to_tell - SECONDS_TO_TELL / 2, 0)
+    left = Left(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
     found = await evaluation.each(session, asked.evaluate, frame, "watch", left)
     view["values"] = {each.expression: each.text(ROOM) for each in found if not each.error}
     view["failed"] = {each.expression: each.gist for each in found if each.error}

@@ -8,14 +8,14 @@ from typing import TypeVar
 
 from dapeer.errors import Overdue
 
-TALK = 15.0
+SECONDS_WITHOUT_TIMEOUT = 15.0
 """Seconds for a tool without a time-out of its own: one request may take 10 of them."""
-GRACE = 0.8
+SECONDS_AFTER_TIMEOUT = 0.8
 """Seconds after the time-out that a caller has given, for telling what has come by then."""
 TIMEOUTS = ("timeout_ms", "wait_ms")
 """Arguments by which a caller says how long he waits."""
 
-TELLING = 0.5
+SECONDS_TO_TELL = 0.5
 """Seconds after a caller's time-out that looking at what has come may still take."""
 
 T = TypeVar("T")
@@ -36,12 +36,12 @@ class Left:
     @property
     def to_ask(self) -> float:
         """Seconds until the adapter is no longer waited for, so that there is time to look."""
-        return max(self.to_tell - TELLING / 2, 0)
+        return max(self.to_tell - SECONDS_TO_TELL / 2, 0)
 
     @property
     def to_tell(self) -> float:
         """Seconds until what is not known by then is left out."""
-        return max(self._end + TELLING - self._clock(), 0)
+        return max(self._end + SECONDS_TO_TELL - self._clock(), 0)
 
 
 def seconds_for(arguments: Mapping[str, object]) -> float:
@@ -51,7 +51,10 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
     (2.8, 15.0, 0.8)
     """
     given = (arguments.get(name) for name in TIMEOUTS)
-    return next((each / 1000 + GRACE for each in given if isinstance(each, int)), TALK)
+    return next(
+        (each / 1000 + SECONDS_AFTER_TIMEOUT for each in given if isinstance(each, int)),
+        SECONDS_WITHOUT_TIMEOUT,
+    )
 
 
 async def bounded(name: str, seconds: float, work: Callable[[], Awaitable[T]]) -> T:

@@ -13,7 +13,7 @@ from dapeer.sessions.session import Session
 from dapeer.tools.base.tool import Call
 from dapeer.view import variable_path
 
-EVALUATED_WITHIN = 10.0
+SECONDS_TO_EVALUATE = 10.0
 """Seconds that looking up a path may take."""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
@@ -46,7 +46,7 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
         "dap_variables by variables_reference lists what there is.",
     )
     try:
-        body = await session.evaluate(path, frame, "watch", EVALUATED_WITHIN)
+        body = await session.evaluate(path, frame, "watch", SECONDS_TO_EVALUATE)
     except RequestFailed as error:
         raise missing from error
     return Variable(
@@ -120,7 +120,7 @@ async def place_of(
         )
     told = ""
     with contextlib.suppress(RequestFailed):
-        body = await session.evaluate(text, frame, "watch", EVALUATED_WITHIN)
+        body = await session.evaluate(text, frame, "watch", SECONDS_TO_EVALUATE)
         told = str(body.get("result") or "")
         if found := body.get("memoryReference") or _address_in(told):
             return str(found)

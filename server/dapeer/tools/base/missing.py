@@ -21,7 +21,7 @@ NEAR = 3
 """Names that are told."""
 ALIKE = 0.7
 """How much alike two names are, from 0 to 1."""
-WITHIN = 1.0
+SECONDS_TO_FIND = 1.0
 """Seconds that looking for names may take."""
 
 _MISSING = re.compile(
@@ -38,7 +38,11 @@ _MEMBER = re.compile(r"([\w.\[\]'\"]+)(?:\.|->|\?\.|::)$")
 
 
 async def hints(
-    session: Session, frame: int | None, expression: str, said: str, seconds: float = WITHIN
+    session: Session,
+    frame: int | None,
+    expression: str,
+    said: str,
+    seconds: float = SECONDS_TO_FIND,
 ) -> list[str]:
     """Say what a name may have meant that is not there, as the adapter has `said`; empty: nothing is known of it."""
     name = missing(expression, said)
@@ -47,7 +51,7 @@ async def hints(
     container = _container(expression, name)
     told: list[str] = []
     with contextlib.suppress(DapeerError, TimeoutError):
-        async with asyncio.timeout(min(seconds, WITHIN)):
+        async with asyncio.timeout(min(seconds, SECONDS_TO_FIND)):
             names = dict.fromkeys(
                 [
                     *await _variables(session, frame, container),

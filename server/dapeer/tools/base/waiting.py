@@ -12,9 +12,9 @@ from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
 from dapeer.sessions import fates
-from dapeer.sessions.inspection import LOOK
+from dapeer.sessions.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.session import Session
-from dapeer.sessions.whereabouts import LOOK as AROUND
+from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base.asked import NOTHING, Asked, add_values
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import Call, Reply
@@ -23,17 +23,17 @@ from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.stacks import frame_line
 
-PATIENCE = 500
+MILLISECONDS_TO_STEP = 500
 """Milliseconds that a step has until its caller is told where another process had stopped before."""
-BLOCKED = 1000
+MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
-ACCEPTED = 2.0
+SECONDS_TO_ACCEPT = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
-LOOKING = 2000
+MILLISECONDS_UNTIL_LOOK = 2000
 """Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
-OVERTAKEN = 0.5
+SECONDS_TO_BE_OVERTAKEN = 0.5
 """Seconds of a look in which somebody else may go on, and the next stop is told instead."""
-LOOK_BEFORE = 500
+MILLISECONDS_TO_LOOK = 500
 """Milliseconds before the end of waiting at which they are looked at."""
 
 
@@ -56,14 +56,14 @@ async def next_stop(
     """
     left, program = Left(timeout_ms), session.program
     limit = timeout_ms if asked.wait else 0
-    patience = min(limit, PATIENCE) if old else 0
+    patience = min(limit, MILLISECONDS_TO_STEP) if old else 0
     await program.next_stop(session, epoch, patience / 1000, old, call.progress)
-    looks = session.where.sees_running and limit >= LOOKING
-    rest = limit - patience - (LOOK_BEFORE if looks else 0)
+    looks = session.where.sees_running and limit >= MILLISECONDS_UNTIL_LOOK
+    rest = limit - patience - (MILLISECONDS_TO_LOOK if looks else 0)
     seen = None
     if not await _stopped(call, session, epoch, rest) and looks:
         # A waiting program is looked at shortly before its caller is told that it still runs.
-        seen = await session.where.look(LOOK_BEFORE / 1000)
+        seen = await session.where.look(MILLISECONDS_TO_LOOK / 1000)
     told = program.news(session, epoch) or program.shown(session)
     call.focus.follow(told)
     return await look(call, told, seen, left, asked)
@@ -79,7 +79,7 @@ async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) 
         told = await program.next_stop(session, epoch, left.ms / 1000, tell=call.progress)
         if told is None or not left.ms:
             return told is not None
-        await told.looked_at(min(left.ms / 1000, OVERTAKEN))
+        await told.looked_at(min(left.ms / 1000, SECONDS_TO_BE_OVERTAKEN))
         if program.news(session, epoch) is not None:
             return True
 
@@ -125,12 +125,12 @@ async def paused(
     What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
     where it can be told.
     """
-    patience = min(left.ms, BLOCKED) if session.where.sees_running else left.ms
+    patience = min(left.ms, MILLISECONDS_UNTIL_BLOCKED) if session.where.sees_running else left.ms
     program = session.program
     seconds = patience / 1000 if wait else 0
     stopped = await program.next_stop(session, epoch, seconds, tell=call.progress)
     blocked = stopped is None and not session.over
-    seen = await session.where.look(min(AROUND, left.to_tell)) if blocked else None
+    seen = await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_tell)) if blocked else None
     told = program.news(session, epoch) or program.shown(session)
     call.focus.follow(told)
     return await look(call, told, seen, left, asked)
@@ -144,7 +144,7 @@ async def look(
     asked: Asked = NOTHING,
 ) -> Reply:
     """Return what the session looks like now, as far as that is known in the time that is left; where its threads were seen, if it runs."""
-    left = left or Left(LOOK * 1000)
+    left = left or Left(SECONDS_TO_LOOK * 1000)
     view = await session.snapshot(left.to_tell)
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         _add_places(view, session, seen)
@@ -191,6 +191,6 @@ async def resume(
     left = Left(timeout_ms)
     # The program may run on into code that keeps the adapter from answering: who waits is told so.
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(min(ACCEPTED, left.to_ask)):
+        async with asyncio.timeout(min(SECONDS_TO_ACCEPT, left.to_ask)):
             await send
     return await next_stop(call, session, epoch, left.ms, old, asked=asked)

@@ -20,7 +20,7 @@ EVENT = "breakpointFailed"
 """What tells of something that a breakpoint could not evaluate."""
 MARK = "\0dapeer"
 """Stands for a log message until it is known that it is wanted."""
-LAST_WORDS = 10.0
+SECONDS_TO_SEND_ALL = 10.0
 """Seconds that an ending program waits until all that it has to tell is sent."""
 
 
@@ -280,7 +280,7 @@ def tell_at_end(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
     def dispose(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
         if not self.pydb_disposed and not self.terminate_requested:
             failures.tell(self)
-            writer, until = self.writer, time.monotonic() + LAST_WORDS
+            writer, until = self.writer, time.monotonic() + SECONDS_TO_SEND_ALL
             while writer and writer.is_alive() and not writer.empty() and time.monotonic() < until:
                 time.sleep(0.005)
         stock(self, *arguments, **named)
