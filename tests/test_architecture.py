@@ -187,6 +187,17 @@ def test_a_text_is_cut_in_one_way(path: Path) -> None:
     assert not re.search(r"\[[^\]{}]*:[^\]{}]*\]\}…", path.read_text(encoding="utf-8"))
 
 
+def test_the_table_of_processes_has_one_reader() -> None:
+    readers = [name_of(p) for p in MODULES if re.search(r"\"/proc\b", p.read_text("utf-8"))]
+    # The tables of ports; the folders that hold no sources; secret files; what runs in other programs.
+    assert [name for name in readers if not name.startswith("adapters/launchers/")] == [
+        "sessions/files.py",
+        "system/ownership.py",
+        "system/process_table.py",
+        "system/secret_files.py",
+    ]
+
+
 def test_few_modules_lie_outside_of_a_room() -> None:
     assert len(list(PACKAGE.glob("[!_]*.py"))) <= 5
 

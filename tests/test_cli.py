@@ -246,13 +246,13 @@ def test_doctor_tells_how_to_get_what_is_missing() -> None:
 @pytest.mark.parametrize(
     ("scope", "words"),
     [
-        ("0", "works"),
-        ("1", "needs: sudo sysctl kernel.yama.ptrace_scope=0"),
-        ("2", "needs: sudo sysctl kernel.yama.ptrace_scope=0"),
-        ("3", "off until the next boot"),
+        (0, "works"),
+        (1, "needs: sudo sysctl kernel.yama.ptrace_scope=0"),
+        (2, "needs: sudo sysctl kernel.yama.ptrace_scope=0"),
+        (3, "off until the next boot"),
     ],
 )
-def test_doctor_explains_what_linux_lets_a_debugger_attach_to(scope: str, words: str) -> None:
+def test_doctor_explains_what_linux_lets_a_debugger_attach_to(scope: int, words: str) -> None:
     assert words in str(ptrace_finding(scope))
 
 

@@ -36,8 +36,7 @@ from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
 from dapeer.errors import AdapterUnknown, DapeerError, RequestFailed
 from dapeer.system import ownership
-
-PTRACE_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
+from dapeer.system.process_table import ptrace_scope
 
 OLDEST_NEOVIM: Final = (0, 10)
 
@@ -195,7 +194,7 @@ def _installation() -> Iterator[Finding]:
             "this system does not tell whose they are, so its other users can reach adapters that listen at one",
         )
     if sys.platform == "linux":
-        yield ptrace_finding(_ptrace_scope())
+        yield ptrace_finding(ptrace_scope())
 
 
 def neovim_finding(path: str | None) -> Finding:
@@ -214,22 +213,15 @@ def neovim_finding(path: str | None) -> Finding:
     return Finding("ok", f"Neovim {version}", path)
 
 
-def _ptrace_scope() -> str:
-    try:
-        return PTRACE_SCOPE.read_text("ascii").strip()
-    except OSError:
-        return "0"
-
-
-def ptrace_finding(scope: str) -> Finding:
+def ptrace_finding(scope: int) -> Finding:
     """Say what Linux lets a debugger attach to; launching always works. Pure.
 
     The meaning of the numbers: Documentation/admin-guide/LSM/Yama.rst of the kernel.
     """
     what = f"ptrace scope {scope}"
-    if scope == "0":
+    if scope == 0:
         return Finding("ok", what, "attaching to your own processes works")
-    if scope == "3":
+    if scope == 3:
         return Finding("note", what, "attaching by pid is off until the next boot; launching works")
     return Finding(
         "note",

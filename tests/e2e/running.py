@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.system.process_table import ptrace_scope
+
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -60,8 +62,7 @@ def go_built(source: Path, folder: Path) -> str:
 
 
 def ptrace_allowed() -> bool:
-    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
-    return os.geteuid() == 0 or not scope.exists() or scope.read_text().strip() == "0"
+    return os.geteuid() == 0 or ptrace_scope() == 0
 
 
 needs_ptrace = pytest.mark.skipif(

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from dapeer.errors import Stranger
 from dapeer.system import tcp_table
+from dapeer.system.process_table import open_files, processes
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
 ADMINISTRATOR = 0
@@ -92,8 +93,7 @@ def peer_processes(connection: socket.socket) -> list[int]:
     if holder is None or not holder.inode:
         return []
     link = f"socket:[{holder.inode}]"
-    folders = (path for path in Path("/proc").iterdir() if path.name.isdecimal())
-    return [int(folder.name) for folder in folders if link in _open_files(folder)]
+    return [pid for pid in processes() if link in open_files(pid)]
 
 
 def listeners(host: str, port: int) -> frozenset[int]:
@@ -119,13 +119,6 @@ def tells() -> bool:
 def _holder(connection: socket.socket) -> tcp_table.Holder | None:
     here, there = connection.getsockname()[:2], connection.getpeername()[:2]
     return tcp_table.holder(_tables(), there, here)
-
-
-def _open_files(process: Path) -> list[str]:
-    try:
-        return [os.readlink(file) for file in process.joinpath("fd").iterdir()]  # noqa: PTH115 - a text
-    except OSError:
-        return []
 
 
 def _tables() -> list[str]:

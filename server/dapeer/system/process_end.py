@@ -7,7 +7,8 @@ import contextlib
 import os
 import signal
 import struct
-from pathlib import Path
+
+from dapeer.system import process_table
 
 _GET_INFO, _EXIT = 0xC040_FF0B, 1 << 3
 """The request PIDFD_GET_INFO with the first 64 bytes of its answer, and what is asked for: PIDFD_INFO_EXIT."""
@@ -63,15 +64,15 @@ async def _readable(*files: int) -> None:
             loop.remove_reader(file)
 
 
-def _other_thread(pid: int, file: int) -> tuple[str, int] | None:
+def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
     """Return a living thread of a process, but not its first, and a descriptor for it; None: there is none, or it cannot be waited for."""
     with contextlib.suppress(OSError):
-        names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - there may be many
+        threads = process_table.threads(pid)
         # As long as there is somebody to send a signal to, the number is still that of the process.
         signal.pidfd_send_signal(file, 0)
-        for name in names:
-            if int(name) != pid and _stat(f"{pid}/task/{name}")[:1] not in ([], [b"Z"], [b"X"]):
-                return name, os.pidfd_open(int(name), os.O_EXCL)
+        for thread in threads:
+            if thread != pid and process_table.lives(f"{pid}/task/{thread}"):
+                return thread, os.pidfd_open(thread, os.O_EXCL)
     return None
 
 
@@ -83,7 +84,7 @@ def deadly_signal(pid: int, file: int) -> str | None:
 def _killer(task: str, file: int) -> str | None:
     status = _status_of_buried(file)
     if status is None:
-        stat = _stat(task)
+        stat = process_table.stat(task)
         status = int(stat[49]) if stat[:1] == [b"Z"] and len(stat) > 49 else 0
     with contextlib.suppress(ValueError):
         return signal.Signals(status & 0x7F).name
@@ -101,12 +102,3 @@ def _status_of_buried(file: int) -> int | None:
         if struct.unpack_from("Q", answer)[0] & _EXIT:
             return struct.unpack_from("i", answer, 60)[0]
     return None
-
-
-def _stat(task: str) -> list[bytes]:
-    """Return the fields of a task's status, its state first; none when it is gone."""
-    try:
-        # The name, in parentheses, may hold anything.
-        return Path(f"/proc/{task}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return []

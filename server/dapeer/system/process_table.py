@@ -1,20 +1,111 @@
-"""What the system tells of processes: who has started which."""
+"""What the system tells of processes: the only reader of `/proc`, but for `ownership`'s tables and what runs in other programs.
+
+Where there is no such folder, nothing is told.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 _TABLE = Path("/proc")
+_PTRACE_SCOPE = _TABLE / "sys/kernel/yama/ptrace_scope"
+_ENDED: tuple[list[bytes], ...] = ([], [b"Z"], [b"X"])
+"""States of what has ended, or is gone."""
+
+
+def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
+    """Return who may attach to whom: 0 to every process of a user, 1 a parent, 2 the administrator, 3 nobody.
+
+    Source: Documentation/admin-guide/LSM/Yama.rst of Linux. 0 where there is none.
+    """
+    try:
+        return int(file.read_text("ascii"))
+    except (OSError, ValueError):
+        return 0
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is a process with this id, whoever owns it; a zombie does not count."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return not status(pid).get("State", "").startswith("Z")
+
+
+def status(pid: int) -> Mapping[str, str]:
+    """Return the fields of a process's `status`, by name; none when it is gone."""
+    try:
+        lines = (_TABLE / str(pid) / "status").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def stat(task: int | str) -> list[bytes]:
+    """Return the fields of a process's `stat` (of a thread's: `PID/task/TID`), its state first; none when it is gone."""
+    try:
+        # The name, in parentheses, may hold anything.
+        return (_TABLE / str(task) / "stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return []
+
+
+def lives(task: int | str) -> bool:
+    """Whether a process or a thread has not ended."""
+    return stat(task)[:1] not in _ENDED
+
+
+def threads(pid: int) -> list[int]:
+    """Return the threads of a process."""
+    return _numbers(_TABLE / str(pid) / "task")
+
+
+def executable(pid: int) -> str:
+    """Return the path of a process's executable; empty when it is not told."""
+    return _target(_TABLE / str(pid) / "exe").removesuffix(" (deleted)")
+
+
+def program_file(pid: int) -> str:
+    """Return where a process's executable can be read, even if it has been deleted or lies in a container."""
+    return str(_TABLE / str(pid) / "exe")
+
+
+def working_directory(pid: int) -> str:
+    """Return the folder that a process is in; empty when it is not told."""
+    return _target(_TABLE / str(pid) / "cwd")
+
+
+def open_files(pid: int) -> list[str]:
+    """Return what a process has open, as far as we may look into it."""
+    folder = _TABLE / str(pid) / "fd"
+    return [_target(folder / str(number)) for number in _numbers(folder)]
+
+
+def command_line(pid: int) -> str:
+    """Return the words that a process was started with; empty when they are not told."""
+    try:
+        words = (_TABLE / str(pid) / "cmdline").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return words.replace("\0", " ").strip()
+
+
+def processes() -> list[int]:
+    """Return all processes."""
+    return _numbers(_TABLE)
 
 
 def session_of(pid: int) -> int | None:
     """Return the session that a living process belongs to; None where the system does not tell."""
-    status = _status(pid)
-    if status:
-        return int(status[3])
+    fields = _living(pid)
+    if fields:
+        return int(fields[3])
     if not (_TABLE / "self").exists():
         with contextlib.suppress(OSError):
             return os.getsid(pid)
@@ -23,24 +114,12 @@ def session_of(pid: int) -> int | None:
 
 def members(session: int) -> list[int]:
     """Return the living processes of a session; none where the system does not tell."""
-    try:
-        names = os.listdir(_TABLE)  # noqa: PTH208 - there are many
-    except OSError:
-        return []
-    return [int(name) for name in names if name.isdigit() and session_of(int(name)) == session]
+    return [pid for pid in processes() if session_of(pid) == session]
 
 
 def descendants(pid: int) -> dict[int, int]:
     """Return the living processes that one has started, itself or through others, and who has started each; none where the system does not tell."""
-    try:
-        names = os.listdir(_TABLE)  # noqa: PTH208 - there are many
-    except OSError:
-        return {}
-    parents = {
-        int(name): int(status[1])
-        for name in names
-        if name.isdigit() and (status := _status(int(name)))
-    }
+    parents = {each: int(fields[1]) for each in processes() if (fields := _living(each))}
     found = {pid}
     while more := {each for each, parent in parents.items() if parent in found} - found:
         found |= more
@@ -53,9 +132,9 @@ def ancestors(pid: int) -> Iterator[int]:
     None where the system does not tell.
     """
     seen: set[int] = set()
-    while pid not in seen and (status := _status(pid)):
+    while pid not in seen and (fields := _living(pid)):
         seen.add(pid)
-        pid = int(status[1])
+        pid = int(fields[1])
         yield pid
 
 
@@ -69,18 +148,24 @@ def carries(pid: int, variable: str) -> bool:
 
 def tracer(pid: int) -> int:
     """Return the thread that debugs a process as the system knows it; 0: none does, or the system does not tell."""
-    with contextlib.suppress(OSError, ValueError):
-        status = (_TABLE / str(pid) / "status").read_text()
-        return int(status.partition("TracerPid:")[2].split()[0])
-    return 0
+    return int(status(pid).get("TracerPid") or 0)
 
 
-def _status(pid: int) -> list[bytes]:
+def _living(pid: int) -> list[bytes]:
     """Return state, parent, group and session of a living process; nothing when it is gone."""
+    fields = stat(pid)[:4]
+    return [] if fields[:1] in _ENDED else fields
+
+
+def _numbers(folder: Path) -> list[int]:
     try:
-        with (_TABLE / str(pid) / "stat").open("rb") as file:
-            # The name, in parentheses, may hold anything.
-            status = file.read().rpartition(b")")[2].split()[:4]
+        return [int(name) for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208 - there are many
     except OSError:
         return []
-    return [] if status[:1] in ([b"Z"], [b"X"], []) else status
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)  # noqa: PTH115 - it may be no path
+    except OSError:
+        return ""

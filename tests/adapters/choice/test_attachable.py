@@ -13,11 +13,10 @@ import pytest
 from dapeer.adapters.choice.attachable import (
     check_process,
     choose_for_process,
-    is_running,
-    ptrace_scope,
 )
 from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.errors import ArgumentError
+from dapeer.system.process_table import is_running, ptrace_scope
 
 DEFINITIONS = load_all(shipped())
 NOBODY = 65534

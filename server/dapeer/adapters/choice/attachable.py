@@ -7,19 +7,18 @@ import re
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from dapeer.adapters.choice.choice import compiled
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.vocabulary import Attach
 from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.system import process_table
 from dapeer.system.ownership import check_listeners
 
 Ready = Callable[[Definition], bool]
 
-SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
-"""Who may attach to whom: 0 every process of a user, 1 a parent, 2 the administrator, 3 nobody."""
 MAY_TRACE = 1 << 19
 """The capability CAP_SYS_PTRACE."""
 
@@ -48,11 +47,13 @@ def choose_for_process(
         able = [each for each in ranked if "tcp" in each.attach]
         usual = [each for each in able if port in each.attach["tcp"].usual_ports]
         return _first(usual or able, ready, "port")
-    name = _executable(pid)
+    name = _name(pid)
     interpreters = [each for each in ranked if name in each.shebangs]
     if interpreters:
         return _first(interpreters, ready, "pid")
-    able = compiled([each for each in ranked if "pid" in each.attach], f"/proc/{pid}/exe")
+    able = compiled(
+        [each for each in ranked if "pid" in each.attach], process_table.program_file(pid)
+    )
     return _first(able, ready, "pid")
 
 
@@ -69,12 +70,12 @@ def check_process(definition: Definition, pid: int) -> None:
     Raises:
         ArgumentError: It is not there, or cannot be attached to.
     """
-    if not is_running(pid):
+    if not process_table.is_running(pid):
         raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
     attach = definition.attach.get("pid")
     if attach is None:
         raise ArgumentError(
-            f"Process {pid} runs {_executable(pid) or 'something'}, and {definition.id} cannot "
+            f"Process {pid} runs {_name(pid) or 'something'}, and {definition.id} cannot "
             "attach to a process by its id.",
             _other_way(definition.attach.get("tcp"), pid),
         )
@@ -122,14 +123,14 @@ def _nobody(host: str, port: int) -> ArgumentError:
 
 
 def _check_trace(pid: int) -> None:
-    status = _status(pid)
+    status = process_table.status(pid)
     tracer = status.get("TracerPid", "0")
     if tracer != "0":
-        name = _status(int(tracer)).get("Name", "another program")
+        name = process_table.status(int(tracer)).get("Name", "another program")
         raise ArgumentError(
             f"Process {pid} is debugged already, by {name} ({tracer}).", "End that first."
         )
-    if int(_status(os.getpid()).get("CapEff", "0"), 16) & MAY_TRACE:
+    if int(process_table.status(os.getpid()).get("CapEff", "0"), 16) & MAY_TRACE:
         return
     owner = status.get("Uid", "").split()[:1]
     if owner and owner != [str(os.geteuid())]:
@@ -137,7 +138,7 @@ def _check_trace(pid: int) -> None:
             f"Process {pid} belongs to another user ({owner[0]}).",
             "Only that user, or the administrator, may debug it.",
         )
-    scope = ptrace_scope()
+    scope = process_table.ptrace_scope()
     if scope:
         raise ArgumentError(
             f"This system does not let processes debug others: kernel.yama.ptrace_scope is {scope}.",
@@ -146,48 +147,12 @@ def _check_trace(pid: int) -> None:
         )
 
 
-def ptrace_scope(file: Path | None = None) -> int:
-    """Return the system's `ptrace_scope`, 0 where there is none."""
-    try:
-        return int((file or SCOPE).read_text())
-    except (OSError, ValueError):
-        return 0
-
-
-def is_running(pid: int) -> bool:
-    """Whether there is a process with this id, whoever owns it; one that nobody has buried is none."""
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return not _status(pid).get("State", "").startswith("Z")
-
-
-def _status(pid: int) -> Mapping[str, str]:
-    """Return what Linux tells of a process, nothing elsewhere."""
-    try:
-        lines: Iterable[str] = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return {}
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-def _executable(pid: int) -> str:
+def _name(pid: int) -> str:
     """Return the name of a process's executable without its version, empty where the system does not tell."""
-    try:
-        name = Path(f"/proc/{pid}/exe").readlink().name
-    except OSError:
-        return ""
-    return re.sub(r"[\d.]+$", "", name.removesuffix(" (deleted)"))
+    return re.sub(r"[\d.]+$", "", Path(process_table.executable(pid)).name)
 
 
 def command_line(pid: int, pattern: str) -> str:
     """Return what the first group of a pattern finds in a process's command line; empty where it finds nothing."""
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return ""
-    found = re.search(pattern, words.replace("\0", " ").strip(), re.DOTALL) if pattern else None
+    found = re.search(pattern, process_table.command_line(pid), re.DOTALL) if pattern else None
     return found[1] if found else ""

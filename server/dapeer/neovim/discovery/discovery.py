@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from dapeer.errors import NoNeovim, Stranger
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.project import steps_between
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT, listening, normal
+from dapeer.system.process_table import working_directory
 
 AUTO: Final = "auto"
 """The target that stands for every Neovim of the same project."""
@@ -150,11 +150,8 @@ def _busy(address: str, mode: str | None) -> Found:
 
 def _cwd_of(pid: int | None) -> Path | None:
     """Return a process's working directory, where the system tells."""
-    if pid is None:
-        return None
-    with contextlib.suppress(OSError):
-        return Path(os.readlink(f"/proc/{pid}/cwd"))  # noqa: PTH115 - a string tells what it says
-    return None
+    folder = working_directory(pid) if pid is not None else ""
+    return Path(folder) if folder else None
 
 
 def _once_each(found: Iterable[Found]) -> Iterable[Found]:
