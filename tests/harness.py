@@ -23,10 +23,9 @@ from dapeer.opencode.client import OpenCode
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
+from tests.json_types import Json
 from tests.processes import LIMIT, command_line, descendants
 from tests.programs import PROGRAMS, ROOT
-
-Json = dict[str, Any]
 
 DATA = (advertise(EXTENSION),)
 """What a client of the SDK's is given, as `extensions`, so that it asks for data; an ordinary one reads text."""

@@ -5,11 +5,10 @@ import itertools
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import cast
 
 from tests.bench.adapter import environment
-
-Json = dict[str, Any]
+from tests.json_types import Json
 
 FIELD = len(b"Content-Length: ")
 LEVELS = 20

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -15,10 +15,9 @@ from mcp.types import CallToolResult
 
 from tests.bench.adapter import environment
 from tests.harness import DATA, text
+from tests.json_types import Json
 from tests.processes import descendants
 from tests.programs import ROOT
-
-Json = dict[str, Any]
 
 MARK = "DAPEER_BENCH"
 

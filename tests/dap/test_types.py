@@ -2,16 +2,14 @@
 
 import inspect
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+from typing import NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import debugpy  # noqa: T100 - for its data, not to stop here
 import pytest
 
 from dapeer.dap import bodies, types
-
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
 
 SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}

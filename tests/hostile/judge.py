@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
-Json = Mapping[str, Any]
+from dapeer.json_types import Json
 
 FAULTS = (
     "deaths", "hangs", "internal errors", "orphans", "leftovers", "leaks", "consents passed",

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
-Json = dict[str, Any]
+from tests.json_types import Json
+
 Strategy = st.SearchStrategy[Any]
 T = TypeVar("T")
 

@@ -16,13 +16,12 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from dapeer.mcp.server.data import EXTENSION
 from tests.hostile.judge import Judge, patience
+from tests.json_types import Json
 from tests.processes import command_line, descendants, process_gone, processes_of
-
-Json = dict[str, Any]
 
 MARK = "DAPEER_HOSTILE"
 """Variable that all that an attacked server starts inherits from it."""

@@ -5,11 +5,9 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
+from tests.json_types import Json
 from tests.opencode.provider import Call, Fail, Provider, Say
-
-Json = dict[str, Any]
 
 
 @contextmanager

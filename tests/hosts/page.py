@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dapeer.mcp.server.instructions import INSTRUCTIONS
+from tests.json_types import Json
 from tests.programs import ROOT
-
-Json = dict[str, Any]
 
 PAGE = ROOT / "docs" / "hosts.md"
 

@@ -1,15 +1,13 @@
 """What stands in a configuration, in dap_run's terms and in its own."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dapeer.errors import ArgumentError
 from dapeer.launch.configurations import Configuration, Found, argument_for, in_neovim, together
 from dapeer.launch.launch_json import Ask
-
-Json = dict[str, Any]
+from tests.json_types import Json
 
 PROJECT = Path("/srv/shop")
 

@@ -8,13 +8,11 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from dapeer.mcp.server.data import EXTENSION
+from tests.json_types import Json
 from tests.processes import LIMIT
 from tests.programs import ROOT
-
-Json = dict[str, Any]
 
 
 class Wire:

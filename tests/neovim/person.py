@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from tests.json_types import Json
 from tests.neovim.editor import Editor
 from tests.neovim.wire import Value
 from tests.programs import Program
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 from tests.harness import call
+from tests.json_types import Json
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.joint import attached
 from tests.processes import LIMIT
-
-Json = dict[str, Any]
 
 # What a test hears of: diffs that open and close, and what the person is told.
 RC = """

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.json_types import Json
 from tests.processes import LIMIT
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

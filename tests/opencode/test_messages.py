@@ -8,8 +8,7 @@ import pytest
 from dapeer.errors import ArgumentError
 from dapeer.opencode.asks import chosen, reply
 from dapeer.opencode.messages import last_prompt, new_id, turn_of
-
-Json = dict[str, Any]
+from tests.json_types import Json
 
 
 def said(name: str, **part: object) -> Json:

@@ -3,17 +3,15 @@
 import asyncio
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dapeer.opencode import report, runs
 from tests.harness import ask, read, refusal
+from tests.json_types import Json
 from tests.opencode.provider import Call, Say
 from tests.opencode.server import OpenCode
 from tests.opencode.sessions import hearing, prompted, working
-
-Json = dict[str, Any]
 
 
 async def test_who_prompts_a_busy_session_gets_the_answer_to_that_and_stops_nobody(

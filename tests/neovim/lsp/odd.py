@@ -15,9 +15,8 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
 
-Json = dict[str, Any]
+from tests.json_types import Json
 
 CAPABILITIES: Json = {
     "textDocumentSync": 1,

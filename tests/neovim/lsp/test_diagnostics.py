@@ -1,12 +1,10 @@
 """What is wrong with the code, asked for at whatever moment."""
 
 from pathlib import Path
-from typing import Any
 
 from tests.harness import ask, read, refusal
+from tests.json_types import Json
 from tests.neovim.lsp.workspace import BOTH, RUFF, TY, shop
-
-Json = dict[str, Any]
 
 
 def told(found: Json) -> set[tuple[str, int, int, str]]:

@@ -1,13 +1,11 @@
 """What the tools tell of code that language servers know."""
 
 from pathlib import Path
-from typing import Any
 
 from tests.harness import ask, read, refusal
+from tests.json_types import Json
 from tests.neovim.lsp.workspace import TY, shop
 from tests.neovim.person import Person
-
-Json = dict[str, Any]
 
 
 def places(found: Json) -> list[tuple[str, int, int]]:
