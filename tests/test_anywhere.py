@@ -73,7 +73,11 @@ NO_STATE = {"XDG_STATE_HOME": "/dev/null"}
 SENTENCES: tuple[tuple[str, dict[str, str], str], ...] = (
     (SERVE, NO_STATE, "Cannot keep a token in /dev/null/dapeer: Not a directory. Give one in $"),
     (f"{SERVE} --no-auth >/dev/full", {}, "Cannot write to standard output: No space left on"),
-    (f"{STDIO} >/dev/full", {}, "The system refuses: No space left on device. Make room there."),
+    (
+        f"{STDIO} >/dev/full",
+        {},
+        "The operating system reports: No space left on device. Make room there.",
+    ),
     (f"mkdir gone; cd gone; rmdir ../gone; {SERVE}", {}, "The folder in which dapeer was started"),
     (f"mkdir gone; cd gone; rmdir ../gone; {DAPEER} stdio", {}, "The folder in which dapeer was"),
 )
@@ -135,12 +139,12 @@ def test_without_a_temporary_folder_a_start_says_so_at_once() -> None:
         for each in ("/tmp", "/var/tmp")
     )
     told = started(isolated(f"{mounts} cd /proc; unset TMPDIR;", "-m", "--propagation", "private"))
-    assert told.startswith("There is no temporary folder that can be written: ")
+    assert told.startswith("No temporary folder is writable: ")
 
 
 def test_without_file_descriptors_a_start_says_so() -> None:
     told = started(f"ulimit -n 16; {STDIO}")
-    assert told.startswith("The system refuses: Too many open files")
+    assert told.startswith("The operating system reports: Too many open files")
     assert "ulimit -n" in told
 
 

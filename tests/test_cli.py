@@ -70,11 +70,11 @@ def files_in(folder: Path) -> list[Path]:
     [
         ([], "COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
-        (["serve", "--port", "70000"], "70000 is no port: 0 to 65535"),
+        (["serve", "--port", "70000"], "70000 is not a port from 0 to 65535"),
         (["serve", "--port", "http"], "http is no port"),
         (["serve", "--no-auth", "--token-file", "f"], "not allowed with argument --no-auth"),
         (["stdio", "--log-level", "loud"], "invalid choice: 'loud'"),
-        (["stdio", "--nvim", ""], "'' is none of PATH, HOST:PORT, auto and none"),
+        (["stdio", "--nvim", ""], "'': expected PATH, HOST:PORT, `auto` or `none`"),
         (["serve", "--nvim", "here:there"], "'here:there' is none of PATH, HOST:PORT, auto"),
     ],
 )
@@ -270,7 +270,7 @@ def test_adapters_tells_each_with_its_languages_and_its_file(
     [
         ("NVIM v0.12.0-dev+7", "ok Neovim 0.12.0-dev+7 {path}"),
         ("NVIM v0.9.5", "note Neovim 0.9.5 {path} is too old: 0.10 is needed"),
-        ("Segmentation fault", "note Neovim {path} does not tell its version"),
+        ("Segmentation fault", "note Neovim {path} does not report its version"),
     ],
 )
 def test_doctor_tells_whether_a_neovim_will_do(tmp_path: Path, answer: str, told: str) -> None:

@@ -160,7 +160,7 @@ def _register(arguments: argparse.Namespace) -> int:
     found = announcement.serving_http(directory)
     if found is None:
         raise ArgumentError(
-            f"No server of dapeer's serves HTTP for {directory}.",
+            f"No dapeer server serves HTTP for {directory}.",
             "Start one there with `dapeer serve`, or name its project with --directory.",
         )
 
@@ -205,8 +205,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_opencode(add_parser)
     _add_doctor(add_parser)
     for name, command, summary in (
-        ("adapters", _adapters, "the debug adapters that are known, and whether they are ready"),
-        ("rtp", _rtp, "the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
+        ("adapters", _adapters, "list the known debug adapters, and whether each is ready"),
+        ("rtp", _rtp, "print the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
     ):
         _add(add_parser, name, summary).set_defaults(command=command)
     return parser
@@ -217,7 +217,7 @@ def _add_stdio(add_parser: AddParser) -> None:
     parser.add_argument(
         "--no-bridge",
         action="store_true",
-        help="be a server of its own, also where one runs for this project",
+        help="start a separate server, even if one runs for this project",
     )
     # How a bridge starts one of its own when the server that it had joined has ended.
     parser.add_argument("--successor", action="store_true", help=argparse.SUPPRESS)
@@ -237,9 +237,11 @@ def _add_serve(add_parser: AddParser) -> None:
         "--token-file",
         type=Path,
         metavar="FILE",
-        help="the token that clients must show; a file that does not exist is made",
+        help="file with the token that clients must show; it is created if missing",
     )
-    secret.add_argument("--no-auth", action="store_true", help="let everybody in, without a token")
+    secret.add_argument(
+        "--no-auth", action="store_true", help="accept every client, without a token"
+    )
     parser.add_argument(
         "--with-stdin", action="store_true", help="end also when standard input ends"
     )
@@ -262,7 +264,7 @@ def _add_doctor(add_parser: AddParser) -> None:
         "adapter",
         nargs="?",
         metavar="ADAPTER",
-        help="a debug adapter to be started for real, introduced and ended",
+        help="a debug adapter to test: it is started, initialized and ended",
     )
     parser.set_defaults(command=_doctor)
 
@@ -273,7 +275,7 @@ def _add_opencode(add_parser: AddParser) -> None:
     registering = _add(
         commands.add_parser,
         "register",
-        "give the tools of this project's `dapeer serve` to an OpenCode server that runs",
+        "give the tools of this project's `dapeer serve` to a running OpenCode server",
     )
     registering.add_argument(
         "--url",
@@ -335,7 +337,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         action="store_true",
-        help="results hold their facts as data (structuredContent), too; a host may then show its model only that",
+        help="also return results as data (structuredContent); some hosts then show the model only that",
     )
     parser.add_argument(
         "--opencode",
@@ -350,26 +352,30 @@ def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str |
         "--log-level", choices=LEVELS, default=level, help="how much to log (warning)"
     )
     parser.add_argument(
-        "--log-file", type=Path, metavar="FILE", default=file, help="log there, not to stderr"
+        "--log-file",
+        type=Path,
+        metavar="FILE",
+        default=file,
+        help="log to this file, not to stderr",
     )
 
 
 def _folder(text: str) -> Path:
     if not Path(text).expanduser().is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is no folder")
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
     return Path(text).expanduser()
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text} is no port: 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
     return int(text)
 
 
 def _target(text: str) -> str:
     host, _, port = text.rpartition(":")
     if not text or (host and "/" not in text and not port.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is none of PATH, HOST:PORT, auto and none")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected PATH, HOST:PORT, `auto` or `none`")
     if text in (AUTO, NONE):
         return text
     from dapeer.neovim.discovery import sockets

@@ -60,7 +60,7 @@ def report() -> int:
     """Print the state of this installation and its debug adapters; return the exit code."""
     found = [each for definition in _definitions() for each in _adapter_and_doors(definition)]
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
-    _print(["", "Debug adapters", *map(str, found), f"  Your own belong into {user_folder()}"])
+    _print(["", "Debug adapters", *map(str, found), f"  Put your own into {user_folder()}"])
     return 0 if any(finding.state == "ready" for finding in found) else NOTHING_READY
 
 
@@ -113,14 +113,14 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
                 yield Finding("ok", "starts", f"process {adapter.pid}")
                 told = await _introduced(definition, adapter)
                 yield Finding(
-                    "ok", "introduces itself", f"{sum(map(bool, told.values()))} capabilities"
+                    "ok", "answers `initialize`", f"{sum(map(bool, told.values()))} capabilities"
                 )
     except DapeerError as error:
         yield Finding("failed", definition.id, str(error))
         return
     finally:
         await reaper.aclose()
-    yield Finding("ok", "ends", f"{time.perf_counter() - began:.1f} s altogether")
+    yield Finding("ok", "ends", f"{time.perf_counter() - began:.1f} s in total")
 
 
 def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
@@ -191,7 +191,7 @@ def _installation() -> Iterator[Finding]:
         yield Finding(
             "note",
             "TCP ports",
-            "this system does not tell whose they are, so its other users can reach adapters that listen at one",
+            "this system does not show who owns a port,  so other users can reach adapters that listen on one",
         )
     if sys.platform == "linux":
         yield ptrace_finding(ptrace_scope())
@@ -206,7 +206,7 @@ def neovim_finding(path: str | None) -> Finding:
     )
     match = re.match(r"NVIM v(\d+)\.(\d+)\S*", done.stdout)
     if match is None:
-        return Finding("note", "Neovim", f"{path} does not tell its version")
+        return Finding("note", "Neovim", f"{path} does not report its version")
     version = match[0].removeprefix("NVIM v")
     if (int(match[1]), int(match[2])) < OLDEST_NEOVIM:
         return Finding("note", f"Neovim {version}", f"{path} is too old: 0.10 is needed")

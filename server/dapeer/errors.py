@@ -101,13 +101,13 @@ class SystemRefuses(DapeerError):
 
 _REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
     {
-        errno.EMFILE: "End sessions that nobody needs, or raise the limit (`ulimit -n`).",
-        errno.ENFILE: "End programs that nobody needs.",
+        errno.EMFILE: "End unused sessions, or raise the limit (`ulimit -n`).",
+        errno.ENFILE: "End unused programs.",
         errno.ENOSPC: "Make room there.",
         errno.EDQUOT: "Make room there.",
-        errno.EROFS: "Name a place that can be written.",
-        errno.ENOMEM: "End programs that nobody needs.",
-        errno.EAGAIN: "End programs that nobody needs, or raise the limit (`ulimit -u`).",
+        errno.EROFS: "Name a writable place.",
+        errno.ENOMEM: "End unused programs.",
+        errno.EAGAIN: "End unused programs, or raise the limit (`ulimit -u`).",
     }
 )
 
@@ -131,7 +131,7 @@ def refused(error: OSError) -> SystemRefuses:
     """Return an error of the system's as one of ours."""
     where = f": {error.filename}" if error.filename is not None else ""
     remedy = _REMEDIES.get(error.errno or 0, "")
-    return SystemRefuses(f"The system refuses: {error.strerror or error}{where}.", remedy)
+    return SystemRefuses(f"The operating system reports: {error.strerror or error}{where}.", remedy)
 
 
 def single(error: BaseException) -> BaseException:
@@ -181,15 +181,15 @@ class RequestTimeout(ChannelError):
         owed: Sequence[str] = (),
     ) -> None:
         """`owed`: earlier requests that the adapter has not answered either."""
-        hint = "The session goes on, but the program may be stuck: try dap_pause, or end it with dap_terminate."
+        hint = "The session continues, but the program may hang: try dap_pause, or end it with dap_terminate."
         if killed:
-            hint = "dap_program_output tells what it printed; dap_run starts anew."
+            hint = "dap_program_output shows what it printed; dap_run starts it again."
         elif forced:
-            hint = "It does not advertise it, and may answer nothing any more: end it with dap_terminate."
+            hint = "The adapter does not advertise this request, and may hang now: end it with dap_terminate."
         elif owed:
             hint = (
-                f"It still owes an answer to `{owed[0]}`: a value may take long to compute, or code of the program lets no "
-                "debugger in. Try again, or end it with dap_terminate."
+                f"It has not answered `{owed[0]}` either: a value may take long to compute, or the program may block the "
+                "debugger. Try again, or end it with dap_terminate."
             )
         super().__init__(
             f"The adapter did not answer `{command}` within {seconds:g} s"

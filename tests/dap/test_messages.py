@@ -69,7 +69,7 @@ def test_a_failed_response_with_a_null_message_tells_the_text_of_its_body() -> N
     ("fields", "text"),
     [
         ({"message": "cancelled"}, "cancelled"),
-        ({"message": None}, "launch failed without a reason"),
+        ({"message": None}, "launch failed without giving a reason"),
         ({"message": "short", "body": {"error": {"format": "the long one"}}}, "the long one"),
         ({"message": "short", "body": {"error": {"format": ""}}}, "short"),
         ({"message": "short", "body": {"error": "a string"}}, "short"),

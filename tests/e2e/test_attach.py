@@ -200,7 +200,7 @@ async def test_a_port_where_no_debugger_listens_is_given_up() -> None:
         ):
             for port in (silent.getsockname()[1], other.sockets[0].getsockname()[1]):
                 message = await refusal(c, "dap_run", request="attach", type="python", port=port)
-                assert message.startswith(f"What listens at port {port} is no debug adapter.")
+                assert message.startswith(f"What listens at port {port} is not a debug adapter.")
 
 
 @needs_gdb

@@ -92,7 +92,7 @@ async def test_names_that_fit_nothing_or_several_are_answered_with_those_there_a
         )
         assert await refusal(c, "dap_run", configuration="Twice") == (
             "Several configurations are called `Twice`: Twice (debugpy, launch.json), "
-            "Twice (cppdbg, launch.json). Say which by `type`."
+            "Twice (cppdbg, launch.json). Choose one by `type`."
         )
         by_type = await refusal(c, "dap_run", configuration="Twice", type="debugpy")
         assert "a.py does not exist" in by_type

@@ -196,7 +196,9 @@ async def test_a_type_that_no_exception_of_the_program_had_is_told_at_its_end() 
         p = program("kinds.py")
         end = await ask(c, "dap_run", program=str(p), exception_filters=["CartEror", "OSError"])
         assert end["state"] == "ended"
-        assert end["notes"] == ["exception filter `CartEror` failed: no class had this name"]
+        assert end["notes"] == [
+            "exception filter `CartEror` failed: no class with this name was found"
+        ]
 
 
 async def test_a_type_that_is_wanted_without_a_session_holds_for_the_next_one() -> None:

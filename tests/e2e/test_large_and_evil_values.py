@@ -119,7 +119,7 @@ async def test_an_endless_evaluation_ends_by_its_deadline_and_the_caller_is_told
         result = await call(c, "dap_evaluate", expression="endless()", timeout_ms=1000)
         assert result.is_error
         assert "1" in text(result)
-        assert "The session goes on" in text(result)
+        assert "The session continues" in text(result)
         assert (await ask(c, "dap_snapshot"))["state"] == "stopped"
         # debugpy interrupts the evaluation once, some seconds later, and then answers again; where
         # something in the program catches even that, the caller is told what is left to do.

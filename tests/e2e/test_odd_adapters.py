@@ -313,7 +313,7 @@ async def test_an_odd_message_ends_at_most_its_own_session(settings: Path, attac
         assert step["line"] == 2
         status = await read(c, "dap_status")
         assert "Internal error" not in status
-        assert "could not take in" not in status
+        assert "could not process" not in status
         assert "could not read" not in status
 
 
@@ -354,7 +354,7 @@ async def test_an_adapter_that_asks_without_end_and_reads_nothing_is_left(settin
         end = await ask(c, "dap_step_over")
         assert (end["state"], end["cause"]) == (
             "ended",
-            "It asked for more and more, and read no answer.",
+            "It sent requests without end, and read no answer.",
         )
 
 

@@ -119,7 +119,7 @@ async def test_who_we_are_attached_to_does_not_choose_to_whom_we_connect(
             await ask(c, "dap_run", request="attach", type="debugpy", port=own)
             await ask(c, "dap_step_over")
             assert (
-                f"The adapter offers a child process at 127.0.0.1:{port}, "
+                f"The adapter announced a child process at 127.0.0.1:{port}, "
                 f"and dapeer connects only to 127.0.0.1:{own}"
             ) in await read(c, "dap_status")
     assert not came

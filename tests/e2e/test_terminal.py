@@ -156,7 +156,7 @@ async def test_an_adapter_without_terminals_says_which_have_one(
     async with asyncio.timeout(LIMIT), client() as c:
         said = await refusal(c, "dap_run", program=FAKE_PROGRAM, terminal=True)
         assert said == (
-            "fake has no use for `terminal` in a launch request. "
+            "fake does not support `terminal` in launch requests. "
             "Leave it out, or choose a type that has one: debugpy."
         )
 

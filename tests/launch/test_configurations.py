@@ -41,9 +41,9 @@ def test_keys_that_mean_an_argument_become_it(values: Json, inputs: Json) -> Non
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"args": 7}, "`args` of the configuration is no list"),
+        ({"args": 7}, "`args` of the configuration must be a list"),
         ({"args": "a 'b"}, "`args` of the configuration: No closing quotation"),
-        ({"env": "A=1"}, "`env` of the configuration is no object"),
+        ({"env": "A=1"}, "`env` of the configuration must be an object"),
     ],
 )
 def test_what_is_no_argument_is_told_with_its_name(values: Json, words: str) -> None:

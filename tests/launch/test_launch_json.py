@@ -62,13 +62,13 @@ def test_a_file_without_configurations_has_none() -> None:
         (b'{\n  "a": 1\n  "b": 2}', "Expecting ',' delimiter", 3, 3),
         (b'{"a": /* without end', "Expecting value", 1, 7),
         (b'{"a": "without end\n}', "Invalid control character at", 1, 19),
-        (b'{\n"a": "\xff"}', "this is no UTF-8", 2, 7),
-        (b"[]", "this is no object", 1, 1),
+        (b'{\n"a": "\xff"}', "this is not UTF-8", 2, 7),
+        (b"[]", "this must be an object", 1, 1),
         (b"[" * 100_000, "this is nested too deeply", 1, 1),
         (b'{"a": ' + b"9" * 5000 + b"}", "a number has too many digits", 1, 1),
-        (b'{\n "configurations": {}}', "`configurations` is no list", 2, 2),
-        (b'{\n "configurations": [\n  7]}', "configurations[0] is no object", 3, 3),
-        (b'{"inputs": [{}, 7]}', "inputs[1] is no object", 1, 17),
+        (b'{\n "configurations": {}}', "`configurations` must be a list", 2, 2),
+        (b'{\n "configurations": [\n  7]}', "configurations[0] must be an object", 3, 3),
+        (b'{"inputs": [{}, 7]}', "inputs[1] must be an object", 1, 17),
     ],
 )
 def test_a_mistake_is_told_with_its_place(text: bytes, what: str, line: int, column: int) -> None:
@@ -89,7 +89,7 @@ def test_a_configuration_without_a_type_is_told_with_the_place_where_it_starts()
 }"""
     with pytest.raises(Malformed) as caught:
         parse(text)
-    assert caught.value.what == "configurations[1] has no text at `type`"
+    assert caught.value.what == "configurations[1] needs a string at `type`"
     assert (caught.value.line, caught.value.column) == (7, 7)
 
 

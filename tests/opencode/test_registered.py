@@ -55,7 +55,7 @@ async def test_what_keeps_the_tools_from_opencode_is_told(
         await asyncio.to_thread(main, ["opencode", "register", "--url", shared.url, *more])
         return "".join(capsys.readouterr())
 
-    assert f"No server of dapeer's serves HTTP for {tmp_path}." in await told()
+    assert f"No dapeer server serves HTTP for {tmp_path}." in await told()
     async with serving("--port", "0", cwd=tmp_path):
         assert await told(password="guessed") == (
             f"dapeer: OpenCode at {shared.url} wants a password. Put the one that it was started "

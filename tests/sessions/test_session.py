@@ -132,7 +132,7 @@ async def test_an_inspection_without_an_answer_kills_nobody() -> None:
     async with wired({"threads": never}, request=0.01) as w:
         error = await failure(w.session.request("threads"))
         assert isinstance(error, RequestTimeout)
-        assert "The session goes on" in str(error)
+        assert "The session continues" in str(error)
         assert w.killed == []
         assert not w.session.over
 

@@ -68,4 +68,4 @@ def _wrong(key: str) -> ArgumentError:
         OF_PYTHON: '[{"localRoot": "/here", "remoteRoot": "/app"}]',
         OF_CPP: '{"/app": "/here"}',
     }[key]
-    return ArgumentError(f"`{key}` does not tell which folders are meant.", f"Write {form}.")
+    return ArgumentError(f"`{key}` must map one folder to another.", f"Write {form}.")

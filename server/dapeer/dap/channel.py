@@ -132,7 +132,7 @@ class Channel:
                 self.breach = str(error)
                 return
             except Exception:
-                log.exception("what the adapter has sent cannot be read")
+                log.exception("cannot read a message of the adapter")
                 self.breach = "dapeer could not read what it sent; its log says why."
                 return
             match message:
@@ -144,7 +144,7 @@ class Channel:
                     _log("<-", message)
                     self._see(message)
             if self._orders > MOST_ORDERS:
-                self.breach = "It asked for more and more, and read no answer."
+                self.breach = "It sent requests without end, and read no answer."
                 return
 
     def _asked(self, request: Request, tasks: TaskGroup) -> None:
@@ -161,8 +161,8 @@ class Channel:
         try:
             self._observe(message)
         except Exception:
-            log.exception("the adapter has sent what nobody understands: %s", describe(message))
-            self.blame(f"dapeer could not take in its {describe(message)}")
+            log.exception("the adapter sent an invalid message: %s", describe(message))
+            self.blame(f"dapeer could not process its {describe(message)}")
 
     def blame(self, words: str) -> None:
         """Take note of what is wrong with what the adapter sends; only the first is told."""
@@ -199,14 +199,14 @@ class Channel:
         except RequestFailed as error:
             response = replace(response, success=False, message=error.message)
         except Exception as error:
-            log.exception("cannot do what the adapter asks: %s", describe(request))
+            log.exception("a request of the adapter failed: %s", describe(request))
             response = replace(response, success=False, message=f"dapeer cannot do it: {error}")
         self._see(response)
         try:
             await self._transport.send(response)
             self._orders -= 1
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            log.debug("gone before the answer to %s", describe(request))
+            log.debug("the adapter had ended before the answer to %s", describe(request))
 
     def _close(self) -> None:
         self.closed.set()

@@ -47,7 +47,7 @@ class Response:
         error = self.body.get("error")
         detail = _formatted(cast("Body", error)) if isinstance(error, Mapping) else ""
         words = uncoloured(detail or str(self.message or "")).strip()
-        return words or f"{self.command} failed without a reason"
+        return words or f"{self.command} failed without giving a reason"
 
 
 @dataclass(frozen=True, slots=True)

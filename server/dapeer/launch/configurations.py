@@ -139,7 +139,7 @@ class Found:
             what = (
                 "Several configurations are" if fitting else f"No configuration of type `{kind}` is"
             )
-            raise ArgumentError(f"{what} called `{name}`: {listed}.", "Say which by `type`.")
+            raise ArgumentError(f"{what} called `{name}`: {listed}.", "Choose one by `type`.")
         if name in self.compounds:
             members = ", ".join(self.compounds[name])
             raise ArgumentError(f"`{name}` is a compound of: {members}.", "Start them one by one.")
@@ -241,7 +241,7 @@ def _without_targets(own: Json, inputs: Json) -> Json:
     return {key: value for key, value in own.items() if key not in _TARGETS}
 
 
-CORRECT = "Correct it where it is written, or give the argument to dap_run."
+CORRECT = "Fix the configuration, or pass the argument to dap_run."
 
 
 def _split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -279,7 +279,7 @@ def _words(value: object) -> list[str]:
             except ValueError as error:
                 raise ArgumentError(f"`args` of the configuration: {error}.", CORRECT) from error
         case _:
-            raise ArgumentError("`args` of the configuration is no list.", CORRECT)
+            raise ArgumentError("`args` of the configuration must be a list.", CORRECT)
 
 
 def _environment(value: object) -> dict[str, str]:
@@ -294,7 +294,7 @@ def _environment(value: object) -> dict[str, str]:
         ]
         return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
     if not isinstance(value or {}, Mapping):
-        raise ArgumentError("`env` of the configuration is no object.", CORRECT)
+        raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
     table = cast("Json", value or {})
     return {name: str(each) for name, each in table.items() if each is not None}
 

@@ -202,7 +202,7 @@ def _decoded(data: bytes) -> str:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         column = len(before) - before.rfind(b"\n")
-        raise Malformed("this is no UTF-8", before.count(b"\n") + 1, column) from error
+        raise Malformed("this is not UTF-8", before.count(b"\n") + 1, column) from error
 
 
 def _plain(text: str) -> str:
@@ -224,7 +224,7 @@ def _loads(text: str) -> Json:
     except ValueError as error:
         raise Malformed("a number has too many digits", 1, 1) from error
     if not isinstance(top, Mapping):
-        raise Malformed("this is no object", 1, 1)
+        raise Malformed("this must be an object", 1, 1)
     return cast("Json", top)
 
 
@@ -236,10 +236,10 @@ def _objects(top: Json, key: str, text: str) -> list[Json]:
     """Return the list of objects at a key, empty when it is absent."""
     value = top.get(key, [])
     if not isinstance(value, list):
-        raise Malformed(f"`{key}` is no list", *_place(text, text.find(f'"{key}"')))
+        raise Malformed(f"`{key}` must be a list", *_place(text, text.find(f'"{key}"')))
     for index, each in enumerate(cast("list[object]", value)):
         if not isinstance(each, Mapping):
-            raise Malformed(f"{key}[{index}] is no object", *_start(text, key, index))
+            raise Malformed(f"{key}[{index}] must be an object", *_start(text, key, index))
     return cast("list[Json]", value)
 
 
@@ -247,7 +247,7 @@ def _check(configuration: Json, text: str, index: int) -> None:
     for key in ("name", "type", "request"):
         value = configuration.get(key)
         if not isinstance(value, str) or not value:
-            what = f"configurations[{index}] has no text at `{key}`"
+            what = f"configurations[{index}] needs a string at `{key}`"
             raise Malformed(what, *_start(text, "configurations", index))
 
 

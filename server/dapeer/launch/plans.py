@@ -34,7 +34,7 @@ def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> No
             if not session.over and session.mirror.process.get("systemProcessId") == pid:
                 raise ArgumentError(
                     f"Process {pid} is debugged already, in session {session.id}.",
-                    "Go on there, or dap_disconnect it first.",
+                    "Continue there, or dap_disconnect it first.",
                 )
     elif port is not None:
         check_port(str(inputs.get("host") or LOOPBACK), port, definition.attach.get("tcp"))

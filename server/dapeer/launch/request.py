@@ -85,7 +85,7 @@ def folder_of(cwd: str | None, project: Path) -> Path:
     """
     folder = (project / expanded(cwd)).absolute() if cwd else project
     if not folder.is_dir():
-        raise ArgumentError(f"`cwd`: {folder} is no directory.", "Give an existing one.")
+        raise ArgumentError(f"`cwd`: {folder} is not a directory.", "Give an existing one.")
     return folder
 
 
@@ -119,7 +119,7 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     path = str(where / expanded(str(inputs["core"])))
     program = inputs.get("program") or read_core(path).program
     if not program:
-        raise ArgumentError(f"`core`: {path} does not tell its program.", "Give `program`, too.")
+        raise ArgumentError(f"`core`: {path} does not name its program.", "Give `program`, too.")
     return {"core": path, "program": _program(str(program), where, project)}
 
 

@@ -240,9 +240,9 @@ class Launcher:
         peer, kind = there
         name = plan.definition.id
         if plan.mappings:
-            raise ArgumentError(f"In Neovim nobody maps paths for {name}.", HERE_ONLY)
+            raise ArgumentError(f"Neovim cannot map paths for {name}.", HERE_ONLY)
         if plan.in_our_terminal:
-            raise ArgumentError(f"In Neovim nobody opens a terminal for {name}.", HERE_ONLY)
+            raise ArgumentError(f"Neovim cannot open a terminal for {name}.", HERE_ONLY)
         arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
         named = {"type": kind, "request": plan.request, "name": plan.title()}
         return self._in(peer, {"config": {**arguments, **named}}, asked, launched=plan.launched)

@@ -66,7 +66,7 @@ def test_there_are_shipped_definitions() -> None:
         ("[install]\nmanager = 'pip'", "key `install` must be a list"),
         (
             "[attach.tcp]\ntransport = { kind = 'connect', command = ['x'] }",
-            "`attach.tcp.transport.command` must be there for all kinds but `connect`, and only for these",
+            "`attach.tcp.transport.command` is required for every kind but `connect`, and not allowed for that one",
         ),
         ("[attach.tcp]\ntransport = { kind = 'udp' }", "key `attach.tcp.transport.kind` is 'udp'"),
         ("[launch]\nx = [2026-11-21]", "a value in [launch] cannot be sent"),
@@ -154,14 +154,14 @@ def test_gdb_gets_the_whole_environment(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("adapter", "inputs", "message"),
     [
-        ("gdb", {"module": "x"}, "gdb has no use for `module` in a launch request."),
+        ("gdb", {"module": "x"}, "gdb does not support `module` in launch requests."),
         ("gdb", {}, "There is nothing to run: gdb needs `program`."),
         ("debugpy", {}, "debugpy needs `program`, `module` or `code`."),
         ("debugpy", {"program": "a", "module": "b"}, "`program` and `module` exclude each other."),
         (
             "debugpy",
             {"program": "a", "pid": 3},
-            "debugpy has no use for `pid` in a launch request.",
+            "debugpy does not support `pid` in launch requests.",
         ),
     ],
 )
@@ -182,7 +182,7 @@ def test_inputs_of_a_launch_are_checked(
         (
             "debugpy",
             {"pid": 3, "args": ["x"]},
-            "debugpy has no use for `args` in a attach request.",
+            "debugpy does not support `args` in attach requests.",
         ),
     ],
 )

@@ -146,7 +146,7 @@ async def test_an_adapter_that_closes_its_output_at_once_is_told(
     tmp_path: Path, reaper: Reaper
 ) -> None:
     definition = toy(tmp_path, ["sh", "-c", "exec >&-; exec sleep 1000"])
-    with pytest.raises(AdapterFailed, match="The toy closed its output without a word"):
+    with pytest.raises(AdapterFailed, match="The toy closed its output without a message"):
         async with asyncio.timeout(LIMIT), open_adapter(definition, "launch", {}, reaper) as one:
             await initialize(one.transport)
 

@@ -95,9 +95,7 @@ def _other_way(attach: Attach | None, pid: int) -> str:
     if attach is None or not attach.listen:
         return "Start the program with dap_run."
     command = attach.listen.replace("${pid}", str(pid))
-    return (
-        f"`{command}` has it listen for a debugger: then attach with port={attach.usual_ports[0]}."
-    )
+    return f"`{command}` makes it listen for a debugger; then attach with port={attach.usual_ports[0]}."
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
@@ -142,7 +140,7 @@ def _check_trace(pid: int) -> None:
     if scope:
         raise ArgumentError(
             f"This system does not let processes debug others: kernel.yama.ptrace_scope is {scope}.",
-            "`sudo sysctl kernel.yama.ptrace_scope=0` allows it until the next start; or start the "
+            "`sudo sysctl kernel.yama.ptrace_scope=0` allows it until the next boot; or start the "
             "program under the debugger.",
         )
 

@@ -43,7 +43,7 @@ def choose(
         found = _best(able, ready) if module is not None or code is not None else None
         if found is None:
             raise AdapterUnknown(
-                "There is no program to tell the adapter from.", _types(definitions)
+                "Without a program dapeer cannot choose the adapter.", _types(definitions)
             )
     if program is not None and not Path(program).is_file():
         check_folder(found, program)

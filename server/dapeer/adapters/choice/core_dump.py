@@ -48,7 +48,7 @@ def read_core(path: str) -> CoreDump:
     except (OSError, struct.error) as error:
         raise ArgumentError(f"`core`: {path} cannot be read: {error}.", _HINT) from error
     if notes and notes[0] is None:
-        raise ArgumentError(f"`core`: {path} is no core dump.", _HINT)
+        raise ArgumentError(f"`core`: {path} is not a core dump.", _HINT)
     known = [note for note in notes if note is not None]
     return CoreDump(path, _program(known), _cause(known))
 
@@ -57,7 +57,7 @@ _HINT = "Give the file that the system has written; `coredumpctl dump -o FILE PI
 
 
 def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
-    """Yield type and content of each note; None where the file is no core dump."""
+    """Yield type and content of each note; None where the file is not a core dump."""
     first = file.read(_HEADER.size)
     is_elf = first.startswith(b"\x7fELF") and len(first) == _HEADER.size
     if not is_elf or struct.unpack_from("<H", first, 16)[0] != _CORE:

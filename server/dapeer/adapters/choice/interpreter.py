@@ -134,7 +134,7 @@ def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
     if found is None:
         looked = " and ".join(map(str, tried)) + ("" if os.sep in argument else " and on PATH")
         raise ArgumentError(
-            f"`python` is {argument}, which is no interpreter that can be run; looked at {looked}.",
+            f"`python`: {argument} is not a runnable Python interpreter; looked at {looked}.",
             "Give the path of an interpreter or of a virtual environment.",
         )
     return found

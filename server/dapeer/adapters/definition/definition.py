@@ -141,7 +141,8 @@ class Definition:
         """Return the error for an argument that it has no use for; `others` have one."""
         instead = f", or choose a type that has one: {', '.join(others)}" if others else ""
         return ArgumentError(
-            f"{self.id} has no use for `{name}` in a {request} request.", f"Leave it out{instead}."
+            f"{self.id} does not support `{name}` in {request} requests.",
+            f"Leave it out{instead}.",
         )
 
     def request_of(self, request: RequestName, inputs: Inputs) -> str:

@@ -98,7 +98,7 @@ def _types(table: Table) -> Types:
         {name: modes.text(name) for name in modes},
     )
     if bool(read.condition) is bool(read.modes):
-        raise table.wrong(f"one of `{table.at('condition')}` and `modes` must be there")
+        raise table.wrong(f"one of `{table.at('condition')}` or `modes` is required, and not both")
     table.done()
     return read
 
@@ -107,5 +107,5 @@ def _traceback(top: Table) -> re.Pattern[str] | None:
     pattern = top.pattern("traceback")
     compiled = re.compile(pattern, re.MULTILINE) if pattern else None
     if compiled is not None and not {"file", "line"} <= compiled.groupindex.keys():
-        raise top.wrong("key `traceback` has no groups `file` and `line`")
+        raise top.wrong("key `traceback` needs the groups `file` and `line`")
     return compiled

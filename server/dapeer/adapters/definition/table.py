@@ -18,9 +18,9 @@ LAUNCHERS = Path(__file__).parents[1] / "launchers"
 _TEXTS = re.compile(r"\$\{texts:([^{}]+)\}")
 
 _KINDS: Mapping[Any, str] = {
-    str: "a text",
+    str: "a string",
     bool: "true or false",
-    int: "a whole number",
+    int: "an integer",
     float: "a number",
     list: "a list",
     dict: "a table",
@@ -66,7 +66,7 @@ class Table:
         def texts(found: re.Match[str]) -> str:
             files = sorted(LAUNCHERS.glob(found[1]))
             if not files:
-                raise self.wrong(f"`{self.at(key)}`: no file of our launchers fits {found[1]}")
+                raise self.wrong(f"`{self.at(key)}`: no launcher file matches {found[1]}")
             return json.dumps({each.name: each.read_text(encoding="utf-8") for each in files})
 
         return _TEXTS.sub(texts, self.get(key, str, ""))
@@ -78,7 +78,7 @@ class Table:
         if isinstance(value, str):
             return (value,)
         if not isinstance(value, list):
-            raise self._not(key, "a list of texts", value)
+            raise self._not(key, "a list of strings", value)
         return tuple(self._checked(item, str, key) for item in cast("list[object]", value))
 
     def is_text(self, key: str) -> bool:
@@ -91,7 +91,9 @@ class Table:
         try:
             re.compile(pattern)
         except re.error as error:
-            raise self.wrong(f"key `{self.at(key)}` is no regular expression: {error}") from error
+            raise self.wrong(
+                f"key `{self.at(key)}` is not a valid regular expression: {error}"
+            ) from error
         return pattern
 
     def seconds(self, key: str, default: float) -> float:

@@ -147,7 +147,7 @@ class TransportTable:
         )
         if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(
-                f"`{table.at('command')}` must be there for all kinds but `connect`, and only for these"
+                f"`{table.at('command')}` is required for every kind but `connect`, and not allowed for that one"
             )
         table.done()
         return transport
@@ -227,7 +227,7 @@ class Interpreter:
         """Read `[interpreter]`."""
         least = table.get("min", str, "0")
         if not all(part.isdecimal() for part in least.split(".")):
-            raise table.wrong(f"`{table.at('min')}` is {least!r}, which is no version")
+            raise table.wrong(f"`{table.at('min')}` is {least!r}, which is not a version")
         interpreter = cls(tuple(map(int, least.split("."))), table.get("older", str, ""))
         table.done()
         return interpreter

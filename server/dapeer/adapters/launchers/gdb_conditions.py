@@ -43,7 +43,7 @@ def why_not(number: int, condition: str) -> str:
         gdb.execute(f"condition {number} {condition}", to_string=True)
     except gdb.error as error:
         return str(error)
-    return "it is valid at no place of the breakpoint"
+    return "it is invalid at every location of the breakpoint"
 
 
 if gdb is not None:

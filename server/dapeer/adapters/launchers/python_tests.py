@@ -185,7 +185,7 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
         return "program", str(manage), [*asked, *arguments]
     if is_there("pytest"):
         return "module", "pytest", [node, *arguments]
-    sys.stderr.write(f"There is no pytest in {sys.executable}: this is unittest.\n")
+    sys.stderr.write(f"pytest is not installed for {sys.executable}: running unittest instead.\n")
     return "module", "unittest", [dotted(node, Path.cwd()), *arguments]
 
 

@@ -195,8 +195,8 @@ def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
         folder = str(stack.enter_context(held()))
     except OSError as error:
         raise SystemRefuses(
-            f"There is no temporary folder that can be written: {error.strerror}.",
-            "Start dapeer with $TMPDIR set to one.",
+            f"No temporary folder is writable: {error.strerror}.",
+            "Start dapeer with $TMPDIR set to a writable folder.",
         ) from error
     reaper.watch_folder(folder)
     stack.callback(reaper.forget_folder, folder)
@@ -283,7 +283,7 @@ async def _connect(address: Address, seconds: float) -> PromptStream:
 def no_adapter(port: object) -> AdapterFailed:
     """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
     return AdapterFailed(
-        f"What listens at port {port} is no debug adapter.",
+        f"What listens at port {port} is not a debug adapter.",
         "Start the program so that it waits there for a debugger, then attach.",
     )
 
@@ -312,7 +312,7 @@ async def _wire(
     except TimeoutError as error:
         raise spawned.failed(f"did not listen within {seconds:g} s") from error
     except Stranger as error:
-        again = "Nothing was sent. Start it again: it is given another port then."
+        again = "Nothing was sent. Start it again: it then gets another port."
         raise AdapterFailed(error.what, again) from error
 
 

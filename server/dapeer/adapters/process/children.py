@@ -44,8 +44,8 @@ async def open_child(
             stream = await connector()
     except (OSError, TimeoutError) as error:
         raise AdapterFailed(
-            f"{definition.title} offers a child process where nothing accepts connections.",
-            "It runs on without a debugger.",
+            f"{definition.title} announced a child process at a port where nothing listens.",
+            "The child runs on without a debugger.",
         ) from error
     async with AsyncExitStack() as stack:
         processes = Processes(reaper, above=parent.processes)
@@ -99,8 +99,8 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> Address:
             return parent.address
     here = ":".join(map(str, parent.address)) if parent.address else "a port of this machine"
     raise Overstepped(
-        f"The adapter offers a child process at {host}:{port}, and dapeer connects only to {here}.",
-        "It runs on without a debugger.",
+        f"The adapter announced a child process at {host}:{port}, and dapeer connects only to {here}.",
+        "The child runs on without a debugger.",
     )
 
 
@@ -112,8 +112,8 @@ def _named(configuration: Mapping[str, object]) -> Address:
             return LOOPBACK, port
         case _:
             raise Overstepped(
-                "The adapter offers a child process, and does not tell at which port.",
-                "It runs on without a debugger.",
+                "The adapter announced a child process without its port.",
+                "The child runs on without a debugger.",
             )
 
 

@@ -53,7 +53,7 @@ class Spawned:
             await self.process.wait()
         code = self.process.returncode
         if code is None:
-            return self.failed("closed its output without a word")
+            return self.failed("closed its output without a message")
         return self.failed(f"ended at once, with exit code {code}")
 
     async def settle(self) -> None:
@@ -153,7 +153,7 @@ async def spawn(
                 raise
             raise AdapterFailed(
                 f"{title} could not be started: {error.strerror}: {error.filename}.",
-                "`dapeer adapters` shows what is installed, and how to get what is not.",
+                "`dapeer adapters` shows what is installed, and how to install the rest.",
             ) from error
     return Spawned(process, title, pipes, stdio=stdio)
 

@@ -114,10 +114,10 @@ class Terminal:
         except TimeoutError as error:
             raise NotStopped(
                 f"The program has not read what was typed; {len(data)} bytes are left.",
-                "Have it run on, then type the rest.",
+                "Let it run on, then type the rest.",
             ) from error
         if self._over.is_set():
-            raise NotStopped("The program has left its terminal.", "dap_status tells its state.")
+            raise NotStopped("The program has closed its terminal.", "dap_status tells its state.")
 
     async def _write(self, data: bytes) -> int:
         loop = asyncio.get_running_loop()

@@ -169,6 +169,6 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
         words = err.decode("utf-8", "replace").strip() or out.decode("utf-8", "replace").strip()
         raise AdapterFailed(
             f"`{shown}` failed, so there is nothing to test. It said:\n{words[-QUOTED:]}",
-            "\nMend that, then run the test again.",
+            "\nFix that, then run the test again.",
         )
     return out.decode("utf-8", "replace")

@@ -173,10 +173,13 @@ def _not_one(
     if some:
         listed = ", ".join(names[:LISTED])
         return ArgumentError(
-            f"`{name}` of {file.name} is in several programs: {listed}.", "Name one test of one."
+            f"`{name}` of {file.name} is in several programs: {listed}.",
+            "Name one test in one of them.",
         )
     if not names:
-        return ArgumentError(f"There are no tests for {file.name}.", "Build them, or name others.")
+        return ArgumentError(
+            f"There are no tests for {file.name}.", "Build them, or name another file."
+        )
     return ArgumentError(
         f"No test of {file.name} is called `{name}`{_near(names, name)}.", "Give another name."
     )

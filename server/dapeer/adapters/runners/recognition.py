@@ -49,8 +49,8 @@ def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
     if free is None:
         known = ", ".join(dict.fromkeys(each.title for each in able or runners))
         raise AdapterUnknown(
-            f"No test runner is known for {file.name}: nothing in its project is a sign of {known}.",
-            "Start the runner as `program`, and the test as its `args`.",
+            f"No test runner is known for {file.name}: nothing in its project points to {known}.",
+            "Start the runner as `program`, with the test in its `args`.",
         )
     return Recognised(free, folder_of(file), file)
 
@@ -75,7 +75,7 @@ def program_of(recognised: Recognised) -> str | None:
     found = next(filter(None, itertools.chain(here, path)), None)
     if found is None:
         raise ArgumentError(
-            f"{runner.title} runs the tests of {recognised.root}, and is not installed there: "
+            f"{runner.title} runs the tests of {recognised.root}, but is not installed there: "
             f"there is no {' or '.join(runner.programs)}.",
             f"Install it: {runner.install}" if runner.install else "Install it.",
         )

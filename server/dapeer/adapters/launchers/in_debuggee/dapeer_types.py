@@ -84,7 +84,9 @@ def improve(*, prints: bool) -> None:
             news = unknown(self) - told_of
             told_of.update(news)
             for name in news:
-                told.failures.add(("", 0), "exception filter", name, "no class had this name")
+                told.failures.add(
+                    ("", 0), "exception filter", name, "no class with this name was found"
+                )
         stock(self, *arguments, **named)
 
     breakpoints.get_exception_class = type_of
