@@ -96,7 +96,7 @@ MISTAKES = (
     (["serve", "--token-file", "/"], "Cannot use the token file /: "),
     (
         ["serve", "--token-file", "/dev/null"],
-        "Cannot use the token file /dev/null: it is no regular file. Name",
+        "Cannot use the token file /dev/null: it is not a regular file. Name",
     ),
     (
         ["stdio", "--nvim", "/no/where"],

@@ -145,7 +145,7 @@ async def test_single_threads_are_ended_and_a_frame_begins_anew(settings: Path) 
         frame = (await ask(c, "dap_stacktrace"))["frames"][0]["frame_id"]
         await ask(c, "dap_step_over")
         assert "earlier stop" not in await refusal(c, "dap_restart_frame", frame_id=99)
-        assert "of an earlier stop" in await refusal(c, "dap_restart_frame", frame_id=frame)
+        assert "belongs to an earlier stop" in await refusal(c, "dap_restart_frame", frame_id=frame)
         assert (await ask(c, "dap_restart_frame"))["reason"] == "restart"
 
 

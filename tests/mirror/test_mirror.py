@@ -280,7 +280,7 @@ def test_what_an_adapter_tells_without_end_is_kept_in_part_and_that_is_told(told
     loaded = mirror.loaded
     tables = (mirror.threads, loaded.modules, loaded.sources, mirror.failures.known)
     assert max(len(table) for table in (*tables, mirror.capabilities)) < MANY
-    assert (mirror.left_out or "").startswith("It told of ")
+    assert (mirror.left_out or "").startswith("It sent ")
 
 
 def test_of_threads_that_stop_without_end_the_latest_are_known() -> None:

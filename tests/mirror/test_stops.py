@@ -68,7 +68,7 @@ def test_a_handle_of_an_earlier_stop_is_stale_also_where_the_adapter_s_id_is_the
     old = told.stopped().handle("frame_id", 1)
     now = told.stopped()
     assert now.resolve("frame_id", now.handle("frame_id", 1)) == 1
-    with pytest.raises(StaleReference, match=rf"frame_id {old} is of an earlier stop"):
+    with pytest.raises(StaleReference, match=rf"frame_id {old} belongs to an earlier stop"):
         now.resolve("frame_id", old)
 
 

@@ -277,7 +277,7 @@ async def test_a_target_is_a_path_a_port_a_process_or_all_of_the_project(
         ("/no/where", "There is no Neovim at /no/where: the path does not exist. Start `nvim` in"),
         (__file__, "it has ended, or something else does"),
         ("999999999", "No Neovim with the process id 999999999 was found"),
-        ("auto", f"No Neovim that answers works in {ROOT}"),
+        ("auto", f"No responding Neovim works in {ROOT}"),
     ],
 )
 async def test_a_target_that_is_not_there_is_told_in_a_sentence(target: str, words: str) -> None:

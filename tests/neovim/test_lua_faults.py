@@ -135,7 +135,7 @@ async def test_a_schema_whose_check_would_never_end_holds_nobody_else_up(tmp_pat
         checked = asyncio.create_task(refusal(c, "nvim_hostile", a=1))
         await read(c, "dap_status")
         assert not checked.done()
-        assert "asks for too much time or memory" in await checked
+        assert "takes too much time or memory" in await checked
         assert await answer(c, "cb('goes on')") == "goes on"
 
 

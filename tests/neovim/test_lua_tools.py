@@ -229,7 +229,7 @@ async def test_the_list_needs_no_neovim_and_a_call_says_why_it_does(tmp_path: Pa
         waiting = asyncio.create_task(refusal(c, "nvim_wait"))
         await editor.notified("waiting")
         await editor.kill()
-        assert "was gone before it had answered" in await waiting
+        assert "ended before it answered" in await waiting
         await ears.news()
         assert "nvim_add" not in await listed(c)
         assert "No attached Neovim" in await refusal(c, "nvim_lua_call", name="add")
@@ -357,7 +357,7 @@ async def test_a_name_that_is_taken_and_a_schema_that_is_none_are_refused(tmp_pa
         problems = "\n".join(await editor.lua("return require('dapeer.registry').problems()"))
         for words in (
             "the tool targets is not served: dapeer has a tool nvim_targets of its own.",
-            "the tool wrong is not served: its schema is none: properties.a.type: 'strin' is not valid",
+            "the tool wrong is not served: its schema is invalid: properties.a.type: 'strin' is not valid",
             "the tool list is not served: its schema must have the type `object`.",
             "the tool far is not served: its schema refers to https://example.com/schema",
         ):
@@ -527,7 +527,7 @@ async def test_results_that_are_meant_for_mcp_are_never_taken_for_data(tmp_path:
         assert said == "The tool has failed, and does not say why."
         for what, place in {"noimage": "content.0", "notext": "content.0.text"}.items():
             said = await refusal(c, "nvim_give", what=what)
-            assert said.startswith(f"The tool gave a result that is none of MCP's: {place}")
+            assert said.startswith(f"The tool returned an invalid MCP result: {place}")
         assert (await ask(c, "nvim_give", what="data")) == {"content": []}
 
 

@@ -92,8 +92,8 @@ async def test_when_a_core_ends_its_client_goes_on_with_the_sessions_of_the_neov
             with anyio.fail_after(LIMIT):
                 await changed.wait()
             told = await read(c, "dap_snapshot")
-            assert "goes on: dap_status lists" in told
-            assert "goes on" not in await read(c, "dap_snapshot")
+            assert "takes over: dap_status lists" in told
+            assert "takes over" not in await read(c, "dap_snapshot")
             assert await evaluate(c, "1 + 1") == "2"
             await ask(c, "dap_terminate")
 

@@ -102,18 +102,18 @@ def test_an_answer_must_fit_what_is_asked() -> None:
             None,
             [["Perhaps"], ["Milk"]],
             None,
-            "`Perhaps` is none of the options. They are: Yes, No.",
+            "`Perhaps` is not one of the options. They are: Yes, No.",
         ),
-        (TEA, None, [["Yes", "No"], ["Milk"]], None, "One answer is wanted to: Tea?"),
+        (TEA, None, [["Yes", "No"], ["Milk"]], None, "This question takes one answer: Tea?"),
         (TEA, "once", None, None, "2 answers are needed, one for each question."),
-        (TEA, "reject", None, "why", "`message` goes with a permission that is rejected."),
-        (READ, "once", None, "why", "`message` goes with a permission that is rejected."),
+        (TEA, "reject", None, "why", "`message` is only for a permission that is rejected."),
+        (READ, "once", None, "why", "`message` is only for a permission that is rejected."),
         (
             READ,
             None,
             [["Yes"]],
             None,
-            "A permission is asked for. Give `decision`, and no `answers`.",
+            "This asks for a permission. Give `decision`, and no `answers`.",
         ),
     ]
     for ask, decision, given, message, sentence in wrong:
@@ -125,5 +125,5 @@ def test_who_asks_several_things_is_answered_by_name() -> None:
     assert chosen([TEA, READ], "per_1") is READ
     with pytest.raises(ArgumentError, match="Give `request_id`: que_1, per_1"):
         chosen([TEA, READ], None)
-    with pytest.raises(ArgumentError, match="waits for no answer"):
+    with pytest.raises(ArgumentError, match="is not waiting for an answer"):
         chosen([], None)

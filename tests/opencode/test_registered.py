@@ -69,7 +69,7 @@ async def test_what_keeps_the_tools_from_opencode_is_told(
         assert f"There is no directory {tmp_path / 'no'}." in await told("--directory", "no")
     core = Core("http://127.0.0.1:1/mcp", "wrong")
     async with OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as client:
-        with pytest.raises(OpenCodeFailed, match="does not reach dapeer at"):
+        with pytest.raises(OpenCodeFailed, match="cannot reach dapeer at"):
             await register_with(client, core, tmp_path, name="dapeer")
 
 

@@ -109,7 +109,7 @@ async def test_a_prompt_that_needs_somebody_says_what_it_asks(
         assert told["state"] == "needs_input"
         await read(c, "opencode_abort", session_id=session)
         assert shared.ask("GET", "/permission", directory=tmp_path) == []
-        assert "waits for no answer" in await refusal(
+        assert "is not waiting for an answer" in await refusal(
             c, "opencode_reply", session_id=session, decision="once"
         )
 
@@ -184,7 +184,7 @@ async def test_why_a_model_has_failed_is_told(shared: OpenCode, tmp_path: Path) 
     prompt = shared.provider.plays("Fail.", stumbles)
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
-        if message and message.startswith("OpenCode tries again: "):
+        if message and message.startswith("OpenCode retries: "):
             tries_again.set()
 
     async with working(shared, tmp_path) as (c, session):

@@ -71,7 +71,7 @@ async def test_what_a_subagent_asks_is_answered_by_either_session(
         await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
         told = await ask(c, "opencode_reply", session_id=session, decision="reject")
         assert "rejected permission" in told["answer"]
-        assert "waits for no answer" in await refusal(
+        assert "is not waiting for an answer" in await refusal(
             c, "opencode_reply", session_id=session, decision="once"
         )
 

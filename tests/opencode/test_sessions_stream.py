@@ -102,7 +102,7 @@ def answering(kind: str, body: str) -> Generator[str]:
 async def test_another_program_at_that_address_is_told_from_opencode() -> None:
     with answering("text/html", "<title>Hello</title>") as url:
         async with OpenCodeClient(url, {}) as opencode, aclosing(follow(opencode)) as events:
-            with pytest.raises(OpenCodeFailed, match="no OpenCode server that we know"):
+            with pytest.raises(OpenCodeFailed, match="not a known OpenCode server"):
                 await anext(events)
 
 

@@ -17,13 +17,16 @@ def an(**properties: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("schema", "flaw"),
     [
-        ([], "its schema is no object"),
+        ([], "its schema must be an object"),
         ({"type": "array"}, "its schema must have the type `object`"),
-        (an(a={"type": "strin"}), "its schema is none: properties.a.type: 'strin' is not valid"),
-        ({**an(), "required": True}, "its schema is none: required: True is not of type 'array'"),
+        (an(a={"type": "strin"}), "its schema is invalid: properties.a.type: 'strin' is not valid"),
+        (
+            {**an(), "required": True},
+            "its schema is invalid: required: True is not of type 'array'",
+        ),
         (an(a={"$ref": "https://x.org/s"}), "refers to https://x.org/s, which clients cannot read"),
         (an(a={"$dynamicRef": "https://x.org/s"}), "refers to https://x.org/s, which clients"),
-        (an(a={"$ref": "#/$defs/none"}), "its schema refers to #/$defs/none, which is not there"),
+        (an(a={"$ref": "#/$defs/none"}), "its schema refers to #/$defs/none, which does not exist"),
     ],
 )
 def test_what_is_no_schema_is_told_in_a_clause(schema: object, flaw: str) -> None:
@@ -55,7 +58,7 @@ def test_a_schema_that_refers_to_itself_for_ever_asks_for_nothing() -> None:
             an(a={"uniqueItems": True}),
             "non-unique",
         ),
-        ({"a": "\udcff"}, an(a={"type": "integer"}), "hold what is no text"),
+        ({"a": "\udcff"}, an(a={"type": "integer"}), "hold invalid text"),
         ({"a": 10**40}, an(a={"maximum": 1}), "is greater than the maximum of 1"),
         (
             {"b": 1},
@@ -65,7 +68,7 @@ def test_a_schema_that_refers_to_itself_for_ever_asks_for_nothing() -> None:
         (
             {"b": 1},
             {"items": [{"a": 1}]},
-            "The arguments cannot be checked: its schema is none: items",
+            "The arguments cannot be checked: its schema is invalid: items",
         ),
     ],
 )
@@ -87,14 +90,14 @@ async def test_a_schema_that_asks_for_too_much_costs_one_answer() -> None:
     good = an(a={"type": "integer"})
     try:
         assert await judge.problem_of({"a": 1}, chain(50_000)) == (
-            "The arguments cannot be checked: that asks for too much time or memory."
+            "The arguments cannot be checked: that takes too much time or memory."
         )
         assert await judge.problem_of({"a": "x"}, good) == (
             'Argument `a`: should be of type integer, not "x".'
         )
         patterns = {f"a{n}": {"pattern": f"(\\w{{1,20}}){{1,9}}{n}"} for n in range(20_000)}
         assert await judge.flaw_of(an(**patterns)) == (
-            "its schema asks for too much time or memory"
+            "checking its schema takes too much time or memory"
         )
         assert await judge.flaw_of(good) is None
     finally:

@@ -19,7 +19,7 @@ class Bounded(dict[K, V]):
 
     >>> table = Bounded("threads", {1: "main"}, most=2); table[2] = "second"; table[3] = "third"
     >>> table, table.left_out
-    ({1: 'main', 2: 'second'}, 'It told of too many threads: the first 2 are kept.')
+    ({1: 'main', 2: 'second'}, 'It sent too many threads: the first 2 are kept.')
     """
 
     def __init__(self, what: str, entries: Mapping[K, V] | None = None, most: int = MOST) -> None:
@@ -39,11 +39,11 @@ class Bounded(dict[K, V]):
         """Set an entry, if it finds room."""
         if key not in self and len(self) >= self._most:
             self.left_out = self.left_out or (
-                f"It told of too many {self._what}: the first {self._most} are kept."
+                f"It sent too many {self._what}: the first {self._most} are kept."
             )
         elif len(repr(key)) + len(repr(value)) > LONGEST:
             self.left_out = self.left_out or (
-                f"It told of {self._what} at such length that some are left out."
+                f"It sent {self._what} of such length that some are omitted."
             )
         else:
             super().__setitem__(key, value)

@@ -163,7 +163,7 @@ class Mirror:
         if self._ended:
             raise NotStopped(
                 "The program has ended.",
-                "dap_program_output and dap_history tell what happened; dap_run starts anew.",
+                "dap_program_output and dap_history show what happened; dap_run starts it again.",
             )
 
     def stopped(self, thread_id: int | None = None) -> Stop:
@@ -181,7 +181,7 @@ class Mirror:
         if self.pausing:
             raise NotStopped(
                 "The program is not stopped yet: a pause is pending.",
-                "dap_threads tells where it is blocked; dap_wait_until_paused waits for the stop.",
+                "dap_threads shows where it is blocked; dap_wait_until_paused waits for the stop.",
             )
         raise NotStopped(
             "The program is running.",

@@ -46,7 +46,10 @@ class PostMortem:
             Unsupported: It does.
         """
         if not self.allows(command):
-            raise Unsupported(f"This is a core dump: nothing runs in it for `{command}`.", LOOK)
+            raise Unsupported(
+                f"This is a core dump, in which nothing runs; it does not support `{command}`.",
+                LOOK,
+            )
 
     def allows(self, command: str) -> bool:
         """Whether a request has sense here."""

@@ -285,7 +285,7 @@ class Stop:
         """
         if 0 < handle <= self.given_before:
             raise StaleReference(
-                f"{kind} {handle} is of an earlier stop, and the program has moved on since.",
+                f"{kind} {handle} belongs to an earlier stop; the program has run since.",
                 "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
             )
         found = self._targets.get(handle)

@@ -91,7 +91,7 @@ class Neovim:
         except TimeoutError as error:
             self._connected.add_done_callback(_hang_up)
             raise NeovimBusy(
-                f"What listens at {target} does not answer.", "Look whether that Neovim is stuck."
+                f"What listens at {target} does not answer.", "Check whether that Neovim hangs."
             ) from error
         except Stranger as error:
             raise NoNeovim(error.what, error.hint) from error

@@ -64,7 +64,8 @@ def chosen(asks: Sequence[Json], request: str | None) -> Json:
         return wanted[0]
     if not asks:
         raise ArgumentError(
-            "The session waits for no answer.", "Somebody may have given it; see opencode_status."
+            "The session is not waiting for an answer.",
+            "Another client may have answered; see opencode_status.",
         )
     what = f"does not wait for {request}" if request else "waits for several answers"
     waiting = ", ".join(ask["id"] for ask in asks)
@@ -84,10 +85,10 @@ def reply(
     """
     path = f"/{ask['kind']}/{ask['id']}"
     if message and (decision != "reject" or ask["kind"] == "question"):
-        raise ArgumentError("`message` goes with a permission that is rejected.", "Leave it out.")
+        raise ArgumentError("`message` is only for a permission that is rejected.", "Leave it out.")
     if ask["kind"] == "permission":
         if decision is None or answers:
-            raise ArgumentError("A permission is asked for.", "Give `decision`, and no `answers`.")
+            raise ArgumentError("This asks for a permission.", "Give `decision`, and no `answers`.")
         return f"{path}/reply", {"reply": decision, **({"message": message} if message else {})}
     if decision == "reject":
         return f"{path}/reject", {}
@@ -105,10 +106,14 @@ def reply(
 def _answer(question: Json, given: Sequence[str]) -> list[str]:
     several = list(given)
     if len(several) > 1 and not question.get("multiple"):
-        raise ArgumentError(f"One answer is wanted to: {question['question']}", "Give only one.")
+        raise ArgumentError(
+            f"This question takes one answer: {question['question']}", "Give only one."
+        )
     labels = _labels(question)
     if question.get("custom") is False and (wrong := [one for one in several if one not in labels]):
-        raise ArgumentError(f"`{wrong[0]}` is none of the options.", f"They are: {_named(labels)}.")
+        raise ArgumentError(
+            f"`{wrong[0]}` is not one of the options.", f"They are: {_named(labels)}."
+        )
     return several
 
 

@@ -55,8 +55,8 @@ def address(url: str | None) -> str:
         parsed = httpx2.URL()
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
         raise ArgumentError(
-            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else wanted} is no address of an OpenCode server.",
-            f"It is like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
+            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else wanted} is not an address of an OpenCode server.",
+            f"It looks like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
         )
     return wanted
 
@@ -150,7 +150,7 @@ class OpenCode:
         except httpx2.TimeoutException as error:
             raise NoOpenCode(
                 f"OpenCode at {self.url} did not answer {method} {path} in time.",
-                "It may be busy or stuck: try again, or restart it.",
+                "It may be busy or hung: try again, or restart it.",
             ) from error
         except httpx2.TransportError as error:
             raise self._gone(error) from error
@@ -214,7 +214,7 @@ class OpenCode:
     def _check(self, answer: httpx2.Response, what: str) -> None:
         if answer.status_code == 401:
             raise OpenCodeLocked(
-                f"OpenCode at {self.url} wants a password.",
+                f"OpenCode at {self.url} requires a password.",
                 f"Put the one that it was started with into ${OPENCODE_PASSWORD}.",
             )
         if not answer.is_success:
@@ -242,7 +242,7 @@ def _content(answer: httpx2.Response) -> Any:  # noqa: ANN401
 
 def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
     return OpenCodeFailed(
-        f"What answers at {answer.url.copy_with(path='/', query=None)} is no OpenCode server that we know.",
+        f"What answers at {answer.url.copy_with(path='/', query=None)} is not a known OpenCode server.",
         "This needs OpenCode 1.18 or newer.",
     )
 

@@ -77,6 +77,6 @@ class Narration:
 def _trying_again(status: Json) -> str:
     match status:
         case {"type": "retry", "message": str(message)}:
-            return f"OpenCode tries again: {message}"
+            return f"OpenCode retries: {message}"
         case _:
             return ""

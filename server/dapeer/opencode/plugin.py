@@ -74,5 +74,5 @@ def _read(path: Path) -> str | None:
 
 def _failed(what: str, path: Path, error: OSError) -> ArgumentError:
     return ArgumentError(
-        f"Cannot {what} {path}: {error.strerror}.", "Make that possible, and try again."
+        f"Cannot {what} {path}: {error.strerror}.", "Fix the cause, and try again."
     )

@@ -56,8 +56,8 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
     if state["status"] != "connected":
         why = state.get("error") or state["status"]
         raise OpenCodeFailed(
-            f"OpenCode at {opencode.url} does not reach dapeer at {core.url}: {why}.",
-            "If it runs in a container or on another machine, it cannot.",
+            f"OpenCode at {opencode.url} cannot reach dapeer at {core.url}: {why}.",
+            "OpenCode must run on this machine, outside a container.",
         )
     return f"OpenCode at {opencode.url} has the tools as {name}_*, in sessions of {directory}."
 
@@ -65,10 +65,8 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
 def _check(name: str, directory: Path) -> None:
     if not NAME.fullmatch(name):
         raise ArgumentError(
-            f"`{name}` cannot begin the names of tools.",
+            f"`{name}` cannot be a prefix of tool names.",
             "Give up to 24 letters, digits, `-` or `_`.",
         )
     if not directory.is_dir():
-        raise ArgumentError(
-            f"There is no directory {directory}.", "OpenCode would have no session there."
-        )
+        raise ArgumentError(f"There is no directory {directory}.", "Give an existing directory.")

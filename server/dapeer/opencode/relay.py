@@ -104,7 +104,7 @@ class Relay:
             raise await self._unknown(tool, schemas)
         given = unpacked(arguments, schemas[tool])
         if problem := await self._judge.problem_of(given, schemas[tool]):
-            raise ArgumentError(problem, "opencode_tools tells what it takes.")
+            raise ArgumentError(problem, "opencode_tools shows its arguments.")
         return given
 
     async def _unknown(self, tool: str, offered: Iterable[str]) -> ArgumentError:
@@ -118,7 +118,7 @@ class Relay:
         return ArgumentError(
             f"OpenCode offers no tool `{tool}` here"
             + (f"; it has {', '.join(near)}." if near else "."),
-            "opencode_tools lists all that there are and that its rules allow.",
+            "opencode_tools lists those that its rules allow.",
         )
 
     async def _list(self) -> list[Json]:
@@ -133,7 +133,7 @@ class Relay:
             return json.loads(text_of(answer))
         except ValueError as error:
             why = error_of(answer["info"].get("error")) or text_of(answer)
-            raise OpenCodeFailed(f"OpenCode does not list its tools: {why}.", INSTALL) from error
+            raise OpenCodeFailed(f"OpenCode did not list its tools: {why}.", INSTALL) from error
 
     async def _session(self, title: str) -> Json:
         body = {"title": title, "metadata": dict((MARK,))}

@@ -62,10 +62,10 @@ def text(told: Json) -> str:
 def _beginning(told: Json) -> Sequence[str]:
     match told["state"]:
         case "failed":
-            return (f"The prompt has failed: {told['error'].rstrip('.')}.",)
+            return (f"The prompt failed: {told['error'].rstrip('.')}.",)
         case "running":
             return (
-                f"It runs in {told['session_id']}: opencode_status tells how far it is, opencode_abort stops it.",
+                f"It runs in {told['session_id']}: opencode_status shows its progress, opencode_abort stops it.",
             )
         case "idle":
             return ("Idle.",)

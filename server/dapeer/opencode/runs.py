@@ -32,7 +32,7 @@ ENDED: Final = ("session.idle", "session.error")
 BEATS: Final = (6, 2)
 """Heartbeats in which nothing comes of a prompt, after which nothing will: before its message is there, and then."""
 SECONDS_TO_STOP: Final = 4
-UNANSWERED: Final = "OpenCode has stopped before it has answered"
+UNANSWERED: Final = "OpenCode stopped before it answered"
 
 State = Literal["idle", "done", "failed", "needs_input", "running"]
 Tell = Callable[[str], Awaitable[None]]
@@ -207,7 +207,7 @@ class Run:
                     return outcome
                 if words := narration.words(event):
                     await tell(words)
-        raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status tells the state.")
+        raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 
     async def _try_to_look(self, event: Json) -> Outcome | None:
         # Whether OpenCode lives, its events show; after a gap, or at the next heartbeat, we look again.

@@ -88,7 +88,10 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
                 await catalogue.watch()
             except Exception:
                 # Whatever a server of somebody else tells us, debugging goes on.
-                log.exception("OpenCode at %s is not listened to any more", catalogue.opencode.url)
+                log.exception(
+                    "dapeer stops listening to OpenCode at %s after an error",
+                    catalogue.opencode.url,
+                )
 
 
 def _credentials(authorization: str) -> dict[str, str]:
@@ -97,6 +100,6 @@ def _credentials(authorization: str) -> dict[str, str]:
     try:
         username, _, password = base64.b64decode(encoded).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
-        log.warning("a Neovim has told of a password for OpenCode that cannot be read")
+        log.warning("a Neovim sent an invalid password for OpenCode")
         return {}
     return {USERNAME: username, OPENCODE_PASSWORD: password}

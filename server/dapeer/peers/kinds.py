@@ -106,7 +106,7 @@ def _is_unknown(command: object) -> bool:
 
 _CONDITIONS: Final = (If("condition", _EVALUATE), If("hit_condition", _EVALUATE))
 _VALUES: Final = (If("evaluate", _EVALUATE),)
-_EXPRESSION: Final = "with more than a name"
+_EXPRESSION: Final = "if it is more than a name"
 _OPENCODE: Final = Counts(ALL, told="OpenCode asks by its own rules, too")
 
 TABLE: Final[Mapping[str, Counts]] = {
@@ -138,7 +138,7 @@ TABLE: Final[Mapping[str, Counts]] = {
     "dap_restart_frame": Counts(_RUN, _VALUES),
     "dap_run_to": Counts(_RUN, _VALUES),
     "dap_pause": Counts(_RUN, _VALUES),
-    "dap_goto": Counts(("run", "write"), _VALUES, "it decides what is not run"),
+    "dap_goto": Counts(("run", "write"), _VALUES, "it can skip code"),
     "dap_send_input": Counts(("run", "evaluate"), _VALUES, "a program may run what is typed"),
     "dap_evaluate": Counts(
         _EVALUATE,
@@ -172,11 +172,11 @@ TABLE: Final[Mapping[str, Counts]] = {
             If("command", ("write", "evaluate"), "`set…`, `write…`", _sets),
             If("command", _EVALUATE, ", ".join(f"`{each}`" for each in sorted(_ASKING)), _is_one_of(_ASKING)),
             If("arguments.context", ALL, "`repl`", lambda context: context == "repl"),
-            If("command", ALL, "of no specification", _is_unknown),
+            If("command", ALL, "that is not in the specification", _is_unknown),
         ),
     ),
     "nvim_connect": Counts(_RUN),
-    "nvim_disconnect": Counts(ALL, told="what was asked about before is refused after it"),
+    "nvim_disconnect": Counts(ALL, told="what the person was asked about before is refused afterwards"),
     "nvim_lua_call": Counts(NOTHING, told="asked as the tool that it calls"),
     "opencode_session_create": Counts(_RUN),
     "opencode_prompt": _OPENCODE,

@@ -160,7 +160,7 @@ class LuaTools:
                 return
             state = await self._neovim.state() or "was busy"
             raise NeovimBusy(
-                f"Neovim did not begin within {SECONDS_TO_ANSWER:g} s: it {state}. Nothing was done.",
+                f"Neovim did not start it within {SECONDS_TO_ANSWER:g} s: it {state}. Nothing was done.",
                 "Try again when the person has finished there.",
             ) from error
 
@@ -181,8 +181,8 @@ class LuaTools:
                             pass
         except TimeoutError as error:
             raise NeovimFailed(
-                f"The tool has not answered within {one.seconds:g} s, and was cancelled.",
-                "Its `timeout`, or bridge.tool_timeout, says how long it may take.",
+                f"The tool timed out after {one.seconds:g} s and was cancelled.",
+                "`timeout` in its definition, or bridge.tool_timeout, sets that limit.",
             ) from error
 
     # -- what Neovim tells
@@ -208,14 +208,14 @@ class LuaTools:
         if not ok:
             self._put(number, "failed", NeovimFailed(_clean(said)))
         elif (place := _not_text(said)) is not None:
-            what = f"The tool gave a result that is no text: {place} is not UTF-8."
-            self._put(number, "failed", NeovimFailed(what, "Bytes can be sent in base64."))
+            what = f"The tool returned invalid UTF-8 in {place}."
+            self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
         else:
             self._put(number, "result", json.loads(said))
 
     def gone(self) -> None:
         """Nobody answers any more."""
-        what = f"The Neovim at {self._neovim.target} was gone before it had answered."
+        what = f"The Neovim at {self._neovim.target} ended before it answered."
         for number in list(self._running):
             self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
 

@@ -247,7 +247,7 @@ class Peer:
         wrong = await self._call("terminals').type(...)", session, text)
         if wrong:
             raise NotStopped(
-                f"Nothing was typed: {wrong}.", "dap_status tells the program's state."
+                f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
             )
 
     async def _call(self, what: str, *arguments: object) -> Any:  # noqa: ANN401
@@ -258,7 +258,7 @@ class Peer:
             refused = cast("Mapping[str, Any]", launch if isinstance(launch, dict) else {})
             raise AdapterFailed(
                 str(refused.get("error") or "nvim-dap could not start this."),
-                "dap_configurations lists what can be started; where='direct' does without Neovim.",
+                "dap_configurations lists what can be started; where='direct' starts without Neovim.",
             )
         try:
             async with asyncio.timeout(SECONDS_TO_START):
@@ -268,7 +268,7 @@ class Peer:
             told = f": it {state}" if state else ""
             raise NeovimBusy(
                 f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
-                "dap_status tells whether it does later.",
+                "dap_status shows whether it does later.",
             ) from error
 
     # -- what Neovim tells
@@ -284,7 +284,7 @@ class Peer:
         try:
             self._told.get(kind, _ignore)(*arguments)
         except Exception:
-            log.exception("Neovim told something odd: %s", kind)
+            log.exception("Neovim sent an unexpected notification: %s", kind)
 
     def _tapped(self, hello: Hello, tap: Tap) -> None:
         self._tasks.start_soon(self._live, hello, tap)
@@ -328,7 +328,7 @@ class Peer:
         try:
             await self._tools.take(told)
         except Exception:
-            log.exception("Neovim told odd tools")
+            log.exception("Neovim sent an invalid list of tools")
         self._tools_changed()
 
     def _uses_opencode(self, told: Mapping[str, Any]) -> None:

@@ -40,7 +40,7 @@ COMING_BACK: Final = "nvim_connect"
 def unsaved(path: str) -> ArgumentError:
     """Return why no breakpoint is set in a file."""
     return ArgumentError(
-        f"{Path(path).name} has unsaved changes in Neovim, so its lines there are not those on disk; nothing was set.",
+        f"{Path(path).name} has unsaved changes in Neovim, so its lines there differ from those on disk; nothing was set.",
         "Save it (nvim_save_document), or ask the person to.",
     )
 
@@ -115,7 +115,7 @@ class Peers:
             raise NoNeovim("No Neovim is attached.", "nvim_targets lists those that can be.")
         if chosen not in self.attached:
             known = ", ".join(map(str, self.attached)) or "none"
-            raise NoNeovim(f"There is no Neovim {chosen} here.", f"Attached: {known}.")
+            raise NoNeovim(f"No attached Neovim matches {chosen}.", f"Attached: {known}.")
         return self.attached[chosen]
 
     def of(self, session: Session) -> Peer | None:
@@ -145,8 +145,8 @@ class Peers:
                 return await asyncio.shield(self._arriving[target])
         except TimeoutError as error:
             raise NeovimBusy(
-                f"The Neovim at {target} has not let us in within {seconds:g} s.",
-                "It does when it goes on; nvim_targets tells.",
+                f"The Neovim at {target} has not responded within {seconds:g} s.",
+                "It will attach once Neovim responds. Check with nvim_targets.",
             ) from error
 
     async def _arrive(self, target: str, seconds: float) -> Peer:

@@ -44,7 +44,7 @@ class Judge:
         try:
             return await self._ask(schema)
         except _NoAnswer:
-            return "its schema asks for too much time or memory"
+            return "checking its schema takes too much time or memory"
         except RecursionError:
             return "its schema is nested too deeply"
 
@@ -53,9 +53,9 @@ class Judge:
         try:
             return await self._ask(schema, arguments)
         except _NoAnswer:
-            return f"{UNCHECKED}: that asks for too much time or memory."
+            return f"{UNCHECKED}: that takes too much time or memory."
         except RecursionError:
-            return f"{UNCHECKED}: they, or what the tool says of them, never end."
+            return f"{UNCHECKED}: they or the tool's schema are nested without end."
 
     async def _ask(self, *question: object) -> str | None:
         line = json.dumps(question).encode() + b"\n"

@@ -38,7 +38,7 @@ class Validator(Protocol):
 def flaw_of(schema: object) -> str | None:
     """Return what is wrong with a schema of arguments, as a clause; None: nothing."""
     if not isinstance(schema, dict):
-        return "its schema is no object"
+        return "its schema must be an object"
     fields = cast("dict[str, Any]", schema)
     if fields.get("type") != "object":
         return "its schema must have the type `object`"
@@ -63,9 +63,9 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
         first = min(engine.iter_errors(arguments), key=lambda error: len(error.instance_path))
         return _sentence(first, arguments, schema)
     except RecursionError:
-        return f"{UNCHECKED}: they, or what the tool says of them, never end."
+        return f"{UNCHECKED}: they or the tool's schema are nested without end."
     except ValueError:  # of the engine's: it takes no text that is not Unicode
-        return f"{UNCHECKED}: they are nested too deeply, or hold what is no text."
+        return f"{UNCHECKED}: they are nested too deeply, or hold invalid text."
 
 
 def _refused(schema: str, *, declared: bool) -> str | None:
@@ -77,11 +77,13 @@ def _refused(schema: str, *, declared: bool) -> str | None:
     except jsonschema_rs.ValidationError as error:
         if error.kind.name == "$ref":
             missing = next(filter(_is_missing(schema), _references(json.loads(schema))), "a place")
-            return f"its schema refers to {shortened(missing, LONGEST)}, which is not there"
+            return f"its schema refers to {shortened(missing, LONGEST)}, which does not exist"
         where = ".".join(map(str, error.instance_path)) or "it"
-        return f"its schema is none: {shortened(where, LONGEST)}: {_clause(error, error.instance)}"
+        return (
+            f"its schema is invalid: {shortened(where, LONGEST)}: {_clause(error, error.instance)}"
+        )
     except ValueError:
-        return "its schema is nested too deeply, or holds what is no text"
+        return "its schema is nested too deeply, or holds invalid text"
     return None
 
 

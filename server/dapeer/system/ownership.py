@@ -22,7 +22,7 @@ from dapeer.system.process_table import open_files, processes
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
 ADMINISTRATOR = 0
-NEXT = "Nothing was sent. Only your own processes, and those of the administrator, are talked to."
+NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."
 
 
 def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:

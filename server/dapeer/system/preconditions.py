@@ -20,7 +20,9 @@ def told(error: Exception) -> DapeerError:
         case DapeerError() as cause:
             return cause
         case OSError() as cause:
-            logging.getLogger(__name__).info("the system refuses something", exc_info=error)
+            logging.getLogger(__name__).info(
+                "the operating system reports an error", exc_info=error
+            )
             return refused(cause)
         case MemoryError():
             return out_of_memory()
@@ -49,5 +51,5 @@ def check_folder() -> None:
         Path.cwd()
     except FileNotFoundError:
         raise ArgumentError(
-            "The folder in which dapeer was started is gone.", "Start it in one that is there."
+            "The folder in which dapeer was started is gone.", "Start it in an existing one."
         ) from None

@@ -162,7 +162,7 @@ async def test_a_client_outlives_its_server_and_is_told_what_was_lost_with_it(
         while (answer := await c.receive()).get("id") != 3:
             pass
         if end == signal.SIGKILL:
-            assert answer["error"]["message"].startswith("The core of dapeer ended before it had")
+            assert answer["error"]["message"].startswith("The dapeer server ended before it")
         await heard(c, "notifications/tools/list_changed")
         await heard(c, "notifications/prompts/list_changed")
         told = (await c.ask(call(5, "dap_status")))["result"]

@@ -117,7 +117,7 @@ class Terminal:
                 "Let it run on, then type the rest.",
             ) from error
         if self._over.is_set():
-            raise NotStopped("The program has closed its terminal.", "dap_status tells its state.")
+            raise NotStopped("The program has closed its terminal.", "dap_status shows its state.")
 
     async def _write(self, data: bytes) -> int:
         loop = asyncio.get_running_loop()

@@ -152,7 +152,7 @@ def carry(reached: Reached, wish: ClientWish) -> int:
             _serve(server, client, standing)
             server = None if client.gone else _next(server, wish, client, standing)
         if not client.gone:
-            say("the server of this client has ended, and a new one does not start.")
+            say("the server of this client has ended, and a new one cannot be started.")
             return SERVER_LEFT
     return 0
 
@@ -192,7 +192,7 @@ def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) ->
         return None
     else:
         connection, process = successor.own(wish)
-        server, what = Server(connection, process=process), "One of this connection's own"
+        server, what = Server(connection, process=process), "A new one"
     try:
         server.open(standing)
     except OSError:

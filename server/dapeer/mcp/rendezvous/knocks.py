@@ -36,7 +36,9 @@ def door(kind: str) -> Generator[socket.socket | None]:
         try:
             _open(listener, path)
         except OSError as error:
-            log.warning("nobody can knock at %s: %s", path, error.strerror or error)
+            log.warning(
+                "Neovims cannot announce themselves at %s: %s", path, error.strerror or error
+            )
             yield None
             return
         try:

@@ -58,12 +58,12 @@ class Neovims:
         try:
             await self._peers.connect(self._target)
         except NeovimBusy as error:
-            log.warning("%s It is attached as soon as it answers.", error)
+            log.warning("%s It will be attached once it answers.", error)
             tasks.start_soon(self._attach_patiently, self._target)
         except NoNeovim as error:
             if not patient:
                 raise
-            log.warning("%s It is attached when it comes.", error)
+            log.warning("%s It will be attached once it starts.", error)
 
     async def _seek(self) -> None:
         """Attach those of the project that nobody has detached."""
@@ -137,7 +137,7 @@ class Neovims:
                 int(said["pid"]),
             )
         except (OSError, ValueError, TypeError, LookupError, Stranger) as error:
-            log.warning("nobody is let in who has knocked: %s", error)
+            log.warning("cannot accept a Neovim that announced itself: %s", error)
             return None
         wanted = belongs(cwd, self._project) if self._target == AUTO else address == self._target
         return address if wanted and self._peers.is_wanted(address, pid) else None

@@ -21,11 +21,11 @@ LISTS: Final = ("tools", "resources", "prompts")
 
 CONNECTION_CLOSED: Final = -32000
 ENDED: Final = (
-    "The core of dapeer ended before it had answered: look with dap_status whether it was done."
+    "The dapeer server ended before it answered: check with dap_status whether this call was done."
 )
 NEWS: Final = (
-    "The core of dapeer that served this connection has ended, with the programs that it had started itself. {what} goes "
-    "on: dap_status lists the sessions that live, whose ids may be others than before."
+    "The dapeer server of this connection has ended, together with the programs that it had started. {what} takes "
+    "over: dap_status lists the remaining sessions; their ids may have changed."
 )
 
 _ID: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+|"[^"\\]*"),"(?:result|error)":')

@@ -160,7 +160,7 @@ class Toolbox:
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        return _failed("The client has hung up.")
+        return _failed("The client has disconnected.")
 
     async def _run(
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
@@ -265,7 +265,7 @@ def _result(reply: Reply) -> t.CallToolResult:
         # Between the names of fields stand those of our library's classes.
         named = (str(part) for part in wrong["loc"])
         where = ".".join(part for part in named if not part[:1].isupper())
-        return _failed(f"The tool gave a result that is none of MCP's: {where}: {wrong['msg']}.")
+        return _failed(f"The tool returned an invalid MCP result: {where}: {wrong['msg']}.")
 
 
 def _failed(sentence: str) -> t.CallToolResult:

@@ -30,7 +30,7 @@ class Arrival:
         if body is None:
             return
         if len(body) > LONGEST_BODY:
-            await answer(send, Refusal(413, f"A body may have {LONGEST_BODY} bytes."))
+            await answer(send, Refusal(413, f"A body may have at most {LONGEST_BODY} bytes."))
         elif isinstance(read := jsonl.parse(body), jsonl.Complaint):
             await _complain(send, read)
         else:

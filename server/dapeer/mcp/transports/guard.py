@@ -56,9 +56,9 @@ class Rules:
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return Refusal(421, "This server does not answer to that Host.")
+            return Refusal(421, "This server does not accept that Host header.")
         if any(not self._is_our_origin(origin, hosts[0]) for origin in origins):
-            return Refusal(403, "Requests of that Origin are not let in.")
+            return Refusal(403, "This server does not accept that Origin header.")
         if self.token is not None and path not in OPEN_PATHS:
             return self._refused_without_token(_values(given, b"authorization"))
         return None
@@ -82,7 +82,7 @@ class Rules:
         wanted = (self.token or "").encode()
         if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), wanted):
             return None
-        return Refusal(401, "This server wants a token: `Authorization: Bearer …`.")
+        return Refusal(401, "This server requires a token: `Authorization: Bearer …`.")
 
 
 def is_loopback(bound: str) -> bool:

@@ -125,10 +125,10 @@ def _complaint(line: bytes) -> Complaint:
         return _error(
             known,
             t.INVALID_REQUEST,
-            r"A text in this message holds half of a surrogate pair (`\ud800` to `\udfff`), which is no "
+            r"A string in this message holds half of a surrogate pair (`\ud800` to `\udfff`), which is not a "
             "character. Send both halves, or none.",
         )
-    return _error(known, t.INVALID_REQUEST, "This is JSON, but no JSON-RPC 2.0 message.")
+    return _error(known, t.INVALID_REQUEST, "This is JSON, but not a JSON-RPC 2.0 message.")
 
 
 def _id_of(value: object) -> int | str | None:

@@ -92,14 +92,14 @@ def _read(path: Path) -> str:
     with os.fdopen(fd, encoding="utf-8") as file:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise _unusable(path, "it is no regular file")
+            raise _unusable(path, "it is not a regular file")
         if status.st_uid != os.getuid():
             raise _unusable(path, "another user owns it")
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             # It is not closed to them for the user: they may have read it, or written it.
             raise ArgumentError(
                 f"Other users can read or change the token file {path}.",
-                "Remove it, and a new one is made; or `chmod 600` it if no other user has used it.",
+                "Remove it, and dapeer creates a new one; or `chmod 600` it if no other user has used it.",
             )
         text = file.read(LONGEST + 1)
         if len(text) > LONGEST:

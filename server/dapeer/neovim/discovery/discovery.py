@@ -22,7 +22,7 @@ AUTO: Final = "auto"
 
 START_ONE: Final = (
     "Start `nvim` in the project's folder, or name one that listens elsewhere: "
-    "`:echo v:servername` in it tells its address."
+    "`:echo v:servername` in it shows its address."
 )
 
 _PID_IN_NAME: Final = re.compile(r"\.(\d+)\.\d+$")
@@ -96,7 +96,7 @@ async def resolve(target: str, project: Path) -> list[Found]:
     if target == AUTO:
         if found := await of_project(project):
             return found
-        raise NoNeovim(f"No Neovim that answers works in {project}.", START_ONE)
+        raise NoNeovim(f"No responding Neovim works in {project}.", START_ONE)
     if target.isdecimal():
         found = [each for each in await find(project) if each.pid == int(target)]
         if found:

@@ -109,7 +109,7 @@ async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
                 case [2, *_]:
                     pass
                 case _:
-                    raise ValueError("it refused, or is no Neovim")
+                    raise ValueError("it refused, or is not a Neovim")
 
 
 def _request(number: int, method: str) -> bytes:
@@ -154,7 +154,7 @@ def _decoded(data: bytearray, at: int) -> tuple[Any, int]:
             width = 1 << (kind - 0xD9)
             return _text(data, at + width, int.from_bytes(_bytes(data, at, width)))
         case _:
-            raise ValueError("no answer of a Neovim")
+            raise ValueError("this is not an answer of a Neovim")
 
 
 def _collected(data: bytearray, at: int, kind: int) -> tuple[Any, int]:

@@ -159,8 +159,8 @@ class Listeners:
             mode = await neovim.mode()
             if mode is not None and mode.blocking:
                 raise NeovimBusy(
-                    f"This session is only known by nvim-dap's listeners, and Neovim {mode}.",
-                    "Try again when the person has gone on there.",
+                    f"This session is reached only through Neovim, and Neovim {mode}.",
+                    "Try again when the person has finished there.",
                 )
             done = await neovim.call(REQUEST, neovim.channel, self._session, number, text, latest)
         except NeovimGone as error:
