@@ -310,7 +310,7 @@ async def test_two_neovims_keep_their_tools_apart(tmp_path: Path) -> None:
         assert which == {"type": "integer", "enum": [1, 2], "description": f"1: {one}; 2: {two}"}
         assert await refusal(c, "nvim_where") == (
             f"Several Neovims have nvim_where: say by `connection_id` which (1: {one}; 2: {two})."
-            " nvim_targets tells more of them."
+            " nvim_targets lists them."
         )
         assert (await refusal(c, "nvim_where", connection_id=3)).startswith(
             "Argument `connection_id`: should be one of 1, 2"

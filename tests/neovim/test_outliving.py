@@ -179,7 +179,7 @@ async def test_a_neovim_that_is_opened_later_is_noticed_and_told_of_once(
             await stopped_in(editor)
             told = await status(wire)
             assert "loop.py" in told
-            assert f"New: Neovim 1 (pid {editor.pid}, in {project}) has come" in told
+            assert f"New: Neovim 1 (pid {editor.pid}, in {project}) is now attached" in told
             assert "New:" not in await status(wire)
 
 

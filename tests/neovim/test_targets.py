@@ -96,7 +96,7 @@ async def test_a_neovim_is_attached_detached_and_told_of(tmp_path: Path, project
         assert "is not attached. Attached: 1 at" in await refusal(
             client, "nvim_disconnect", target="7"
         )
-        assert "No Neovim is meant. Attached: 1 at" in await refusal(client, "nvim_disconnect")
+        assert "No `target` is given. Attached: 1 at" in await refusal(client, "nvim_disconnect")
         assert (await ask(client, "nvim_disconnect", target=1))["detached"]["pid"] == editor.pid
         assert (await ask(client, "nvim_disconnect"))["detached"]["pid"] == other.pid
         assert {row["state"] for row in (await targets(client)).values()} == {"free"}

@@ -232,7 +232,7 @@ async def test_a_call_that_nobody_waits_for_is_stopped_and_leaves_nothing(
         aclosing(follow(known)) as events,
     ):
         told = await refusal(c, "opencode_tool_call", **sleep, timeout_ms=1000)
-        assert "The tool did not end in time, so it was stopped." in told
+        assert "The tool timed out and was stopped." in told
         assert sessions(shared, tmp_path) == []
 
         assert (await anext(events))["type"] == CONNECTED

@@ -54,7 +54,7 @@ async def test_a_prompt_is_answered_with_the_calls_that_were_made(
         (listed,) = (await ask(c, "opencode_sessions"))["sessions"]
         assert (listed["title"], listed["state"]) == ("work", "idle")
         assert await read(c, "opencode_todo", session_id=session) == "The list is empty."
-        assert "No change is known" in await read(c, "opencode_diff", session_id=session)
+        assert "OpenCode reports no changes" in await read(c, "opencode_diff", session_id=session)
 
         known = await ask(c, "opencode_agents")
         assert "build" in known["agents"]

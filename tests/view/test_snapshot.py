@@ -326,7 +326,7 @@ def test_a_pause_that_is_pending_is_told_with_places() -> None:
     view["tasks"] = ["Task-1 at a.py:9 in g"]
     assert CHECK.validate_python(view, strict=True) == view
     lines = render.snapshot(view, PROJECT).splitlines()
-    assert lines[0].startswith("Not stopped yet [session 1]: its threads are blocked.")
+    assert lines[0].startswith("Not stopped yet [session 1]: all its threads are blocked.")
     assert lines[1:] == [
         "Threads:",
         *map("  {}".format, view["threads"]),

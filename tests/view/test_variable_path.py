@@ -27,7 +27,7 @@ def test_a_path_is_names_and_what_stands_in_brackets(path: str, segments: list[s
 
 @pytest.mark.parametrize("path", ["", " ", "a.", "a..b", "a[", "a]", "a[]", "a[1", "a[b[0]]", "."])
 def test_what_is_no_path_is_refused_and_an_example_is_given(path: str) -> None:
-    with pytest.raises(ArgumentError, match=r"no path to a variable.*order\.items\[3\]\.price"):
+    with pytest.raises(ArgumentError, match=r"not a path to a variable.*order\.items\[3\]\.price"):
         parse(path)
 
 

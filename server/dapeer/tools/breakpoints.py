@@ -58,7 +58,7 @@ async def dap_set_breakpoint(
     rows = [row for row in _rows(call, path) if row.wanted == wanted]
     if not rows:
         return Reply(
-            f"Set, and changed by somebody else since: {relative(path, debugger.project)}:{line}."
+            f"Set, and changed by another client since: {relative(path, debugger.project)}:{line}."
         )
     text = "\n".join(row.text(debugger) for row in rows)
     return noted(Reply(text, rows[0].data()), untaken)
@@ -66,7 +66,7 @@ async def dap_set_breakpoint(
 
 @tool("Remove a breakpoint", destructive=True, idempotent=True)
 async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> Reply:
-    """Remove the breakpoint on a line; says so when there is none."""
+    """Remove the breakpoint on a line, if there is one."""
     debugger = call.debugger
     path = source_file(filename, debugger.project)
     place = f"{relative(path, debugger.project)}:{line}"
@@ -81,7 +81,7 @@ async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> R
 
 @tool("Clear breakpoints", destructive=True, idempotent=True)
 async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -> Reply:
-    """Remove all breakpoints of a file, or all of them, but for exceptions."""
+    """Remove all breakpoints of a file, or of all files; exception filters stay."""
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None
     count = sum(
@@ -103,7 +103,7 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
 
 @tool("List breakpoints", read_only=True)
 async def dap_breakpoints(call: Call) -> Reply:
-    """List all breakpoints with their conditions, and what each adapter made of them."""
+    """List all breakpoints with their conditions, and their state in each adapter."""
     debugger = call.debugger
     rows = [row for path in debugger.breakpoints.by_path for row in _rows(call, path)]
     functions = debugger.breakpoints.functions
@@ -159,7 +159,7 @@ def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[
     if unable and len(unable) == len(sessions):
         raise next(iter(unable.values()))
     return [
-        f"session {each.id} ({each.name}) stops at what it can of them: {unable[each.id]}"
+        f"session {each.id} ({each.name}) stops only at some of them: {unable[each.id]}"
         for each in sessions
         if each.id in unable
     ]

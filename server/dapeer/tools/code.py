@@ -53,7 +53,7 @@ async def dap_source(
         has = (
             f"{total} lines" if total is not None else f"no such line in its first {FAR >> 20} MiB"
         )
-        raise ArgumentError(f"`line`: {name} has only {has}.", "Give a smaller line.")
+        raise ArgumentError(f"`line`: {name} has only {has}.", "Give a line in that range.")
     text = views.numbered(line, shown, place)
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
@@ -138,7 +138,7 @@ async def _told(session: Session, reference: int) -> Sequence[str]:
         return lines
     raise ArgumentError(
         f"The adapter has no source with source_reference {reference}.",
-        "dap_stacktrace tells those of frames.",
+        "dap_stacktrace lists those of frames.",
     )
 
 

@@ -27,7 +27,7 @@ from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.view import render
 
 Access = Literal["read", "write", "readWrite"]
-Remove = Annotated[bool, Field(description="take it away instead")]
+Remove = Annotated[bool, Field(description="remove it instead")]
 
 
 @tool("Stop at data", idempotent=True, needs=["setDataBreakpoints"])
@@ -63,7 +63,7 @@ async def dap_set_data_breakpoint(
         why = row and row.made.get("message")
         raise ArgumentError(
             f"The breakpoint on {path} was not set{f': {why}' if why else ''}.",
-            "There may be too many: a processor has about four.",
+            "There may be too many: a processor supports about four.",
         )
     return Reply(row.text(), row.data())
 

@@ -67,7 +67,7 @@ async def dap_step_over(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run the current line; what it calls is run, too."""
+    """Run the current line, calls included."""
     session, arguments = stepping(call, session_id, thread_id, granularity)
     sent = session.resume("next", arguments)
     asked = Asked(evaluate, show, wait_until_paused)
@@ -157,7 +157,7 @@ async def dap_run_to(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run on to a line, or an earlier stop."""
+    """Run on to a line, or to a stop before it."""
     session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     path = source_file(filename, call.debugger.project)
@@ -203,7 +203,7 @@ async def dap_pause(
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop a running program, or tell where its threads are blocked."""
+    """Stop a running program, or show where its threads are blocked."""
     session = call.focus.session(session_id)
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, timeout_ms, asked=Asked(evaluate, show))

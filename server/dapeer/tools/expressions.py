@@ -101,7 +101,7 @@ async def dap_completions(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """List how the adapter would complete an expression, as after `order.`, in a frame (default the one shown)."""
+    """List completions of an expression, such as `order.`, in a frame (default the one shown)."""
     session = call.focus.session(session_id)
     session.require("completions")
     if _MEMBER.search(text[: (column or len(text) + 1) - 1]):

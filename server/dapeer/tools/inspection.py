@@ -156,8 +156,8 @@ async def _inside(
     if reference in stop.lazy:
         call.need(
             "evaluate",
-            "What a getter gives is told by running it, which is code of the program.",
-            "The other variables of its container are told without.",
+            "A getter has a value only once it runs, which executes code of the program.",
+            "The other variables of its container can be shown.",
         )
     return await _children(session, stop, reference, kind, start, count)
 

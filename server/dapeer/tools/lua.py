@@ -132,8 +132,8 @@ class NeovimTool:
         if self._chosen and CONNECTION not in given:
             homes = "; ".join(f"{peer.id}: {peer.cwd}" for peer in self.homes)
             raise ArgumentError(
-                f"Several Neovims have {self.name}: say by `{CONNECTION}` which ({homes}).",
-                "nvim_targets tells more of them.",
+                f"Several Neovims have {self.name}: choose one by `{CONNECTION}` ({homes}).",
+                "nvim_targets lists them.",
             )
         takes = self._schema.get("properties", {})
         # Where nobody has to say which Neovim is meant, it may be said all the same.
@@ -203,9 +203,9 @@ def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool
 @tool("List Neovim's tools", read_only=True)
 async def nvim_lua_tools(
     call: Call,
-    name: Annotated[str | None, Field(description="in full")] = None,
+    name: Annotated[str | None, Field(description="only this one, in full")] = None,
 ) -> Reply:
-    """List tools of attached Neovims for nvim_lua_call, if your tool list lacks them."""
+    """List tools of attached Neovims for nvim_lua_call, if they are not in your tool list."""
     tools = call.of_neovim
     if name is not None:
         one = _named(tools, name)

@@ -122,20 +122,20 @@ def _bytes(text: str) -> bytes:
     except ValueError:
         content = b""
     if not content:
-        raise ArgumentError(f"`data`: {text[:40]!r} are no bytes.", "Write them in hex: 2a 00 ff.")
+        raise ArgumentError(f"`data`: {text[:40]!r} is not hex.", "Write bytes as 2a 00 ff.")
     return content
 
 
 @tool("Disassemble", read_only=True, needs=["disassemble"])
 async def dap_disassemble(
     call: Call,
-    address: Annotated[str | None, Field(description="default where the frame is")] = None,
+    address: Annotated[str | None, Field(description="default: the frame's address")] = None,
     before: Annotated[int, Field(ge=0, le=100)] = 0,
     count: Annotated[int, Field(ge=1, le=200)] = 20,
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return machine instructions with their source lines, `before` of them from before the address."""
+    """Return machine instructions with their source lines, `before` of them before the address."""
     session = call.focus.session(session_id)
     session.require("disassemble")
     frame = await frame_of(session, frame_id)
@@ -143,13 +143,15 @@ async def dap_disassemble(
     here = known and known.get("instructionPointerReference")
     place = here if address is None else await place_of(session, address, frame, call=call)
     if place is None:
-        raise ArgumentError("The adapter does not tell where the frame is.", "Give an `address`.")
+        raise ArgumentError(
+            "The adapter does not report the frame's address.", "Give an `address`."
+        )
     told = await _disassembled(session, place, before, count)
     notes: list[str] = []
     if before and [tidy(each["address"]) for each in told[before : before + 1]] != [tidy(place)]:
         # gdb 18 counts a negative offset from the end of what it has disassembled.
         told = await _disassembled(session, place, 0, count)
-        notes = ["(the adapter does not tell what is before)"]
+        notes = ["(the adapter does not disassemble the code before)"]
     # CodeLLDB leaves out the file of the first.
     path = frame_path(known) if known and address is None else ""
     rows = _instructions(told, here, path)

@@ -68,7 +68,7 @@ async def nvim_disconnect(
     call: Call,
     target: Annotated[str | None, Field(description="neovim_id, address or pid")] = None,
 ) -> Reply:
-    """Detach from a Neovim; all in it runs on."""
+    """Detach from a Neovim; its sessions run on."""
     peer = _attached(call.peers, target)
     await call.peers.leave(peer.id)
     return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})
@@ -87,7 +87,7 @@ def _attached(peers: Peers, target: str | None) -> Peer:
         if target is not None and (target == str(peer.id) or _means(target, peer)):
             return peer
     known = "; ".join(map(_peer_line, peers.attached.values()))
-    what = "No Neovim is meant" if target is None else f"Neovim {target} is not attached"
+    what = "No `target` is given" if target is None else f"Neovim {target} is not attached"
     raise NoNeovim(f"{what}.", f"Attached: {known or 'none'}.")
 
 

@@ -91,7 +91,7 @@ async def opencode_command(
     wait: bool = True,
     timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
-    """Run a command or skill of OpenCode's in a session, as `/command arguments` does; returns as opencode_prompt."""
+    """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt."""
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     where = Path(session["directory"])
@@ -115,12 +115,14 @@ async def opencode_command(
 async def opencode_reply(
     call: Call,
     session_id: str,
-    request_id: Annotated[str | None, Field(description="needed when it asks several")] = None,
+    request_id: Annotated[str | None, Field(description="needed if it asks several")] = None,
     decision: Decision | None = None,
     answers: Annotated[
-        list[Answer] | None, Field(description="for each question: its labels, or free text")
+        list[Answer] | None, Field(description="for each question: option labels, or free text")
     ] = None,
-    message: Annotated[str | None, Field(description="why it is rejected: it goes on")] = None,
+    message: Annotated[
+        str | None, Field(description="a reason to reject: the run continues")
+    ] = None,
     timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
     """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
@@ -157,12 +159,12 @@ async def opencode_messages(
     rows = [spoken(one, length) for one in wanted[len(wanted) - shown :]]
     if len(found) >= start + count or shown < len(wanted):
         text = f"(earlier ones: start {start + shown})\n{text}"
-    return Reply(text or "Nothing has been said.", {"messages": rows})
+    return Reply(text or "No messages yet.", {"messages": rows})
 
 
 @tool("OpenCode session state", read_only=True)
 async def opencode_status(call: Call, session_id: str) -> Reply:
-    """Tell whether an OpenCode session runs, is done or needs input, and what its last prompt has brought."""
+    """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
     run = Run(_opencode(call), await catalogue_of(call).session(session_id))
     facts = report.facts(session_id, await run.state())
     return Reply(report.text(facts), facts)
@@ -192,7 +194,7 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 
 @tool("OpenCode changes", read_only=True)
 async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
-    """Read what the last prompt of an OpenCode session has changed in files, or all its prompts, oldest first."""
+    """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first."""
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     prompts = [one for one in await _messages(opencode, session, 1000) if is_prompt(one)]
@@ -206,11 +208,11 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
     if rows:
         return Reply(shortened("\n".join(map(_change, rows)), LONGEST_TEXT), {"files": rows})
     why = (
-        "OpenCode sees changes only in a git repository"
+        "it sees changes only in a git repository"
         if session.get("projectID") == "global"
-        else "with `snapshot: false` OpenCode sees none"
+        else "with `snapshot: false` it sees none"
     )
-    return Reply(f"No change is known; {why}.", {"files": rows})
+    return Reply(f"OpenCode reports no changes; {why}.", {"files": rows})
 
 
 @tool("List OpenCode agents", read_only=True)

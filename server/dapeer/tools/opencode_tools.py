@@ -23,7 +23,7 @@ MILLISECONDS_TO_WAIT: Final = 600_000
 LONGEST_SUMMARY: Final = 120
 
 Directory = Annotated[str | None, Field(description="default: this project")]
-Agent = Annotated[str | None, Field(description="whose rules hold; default: OpenCode's own")]
+Agent = Annotated[str | None, Field(description="whose rules apply; default: OpenCode's own")]
 
 
 @tool("List OpenCode skills", read_only=True)
@@ -45,9 +45,7 @@ async def opencode_skills(
 @tool("List OpenCode tools", read_only=True)
 async def opencode_tools(
     call: Call,
-    name: Annotated[
-        str | None, Field(description="only those with this in their names; tells all of them")
-    ] = None,
+    name: Annotated[str | None, Field(description="only names that contain this, in full")] = None,
     agent: Agent = None,
     directory: Directory = None,
 ) -> Reply:
@@ -64,7 +62,9 @@ async def opencode_tools(
         lines = [*told] or lines
     lines += [f"MCP server {server}: {state}" for server, state in data["mcp_servers"].items()]
     if missing:
-        lines.append(f"{missing} Until then they cannot be called, and MCP servers' are not known.")
+        lines.append(
+            f"{missing} Until then they cannot be called, and the tools of MCP servers are not known."
+        )
         data["missing"] = missing
     return Reply("\n".join(lines), data)
 
@@ -78,7 +78,7 @@ async def opencode_tool_call(
     directory: Directory = None,
     timeout_ms: Annotated[int, Field(ge=1)] = MILLISECONDS_TO_WAIT,
 ) -> Reply:
-    """Call a tool of OpenCode's, as opencode_tools lists it; OpenCode's permission rules hold."""
+    """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply."""
     catalogue, where = _known(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
     if missing := await using.missing():
@@ -96,7 +96,7 @@ def answered(session: Json, outcome: Outcome) -> Reply:
     """
     if outcome.state == "running":
         raise OpenCodeFailed(
-            "The tool did not end in time, so it was stopped.", "Give it a longer `timeout_ms`."
+            "The tool timed out and was stopped.", "Give it a longer `timeout_ms`."
         )
     if outcome.state == "needs_input":
         told = report.facts(session["id"], outcome)

@@ -52,16 +52,16 @@ async def dap_request(
     command: str,
     arguments: dict[str, Any] | None = None,
     force: Annotated[
-        bool, Field(description="send what the adapter does not advertise: it may crash or hang")
+        bool, Field(description="send an unadvertised request: the adapter may crash or hang")
     ] = False,
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Send a request of the Debug Adapter Protocol that no other tool sends, and return its answer. Ids are those of the other tools."""
+    """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return."""
     session = call.focus.session(session_id)
     if command in OWN:
         raise ArgumentError(
-            f"`command`: {OWN[command]} does what `{command}` does, and keeps count of it.",
+            f"`command`: {OWN[command]} does what `{command}` does, and keeps dapeer's state right.",
             f"Use {OWN[command]}.",
         )
     if (needed := REQUIRED.get(command, command)) not in {command, *(arguments or {})}:
@@ -72,7 +72,7 @@ async def dap_request(
     if not force and not session.supports(command):
         raise Unsupported(
             f"The adapter {session.adapter} does not advertise `{command}`; nothing was sent.",
-            "`force: true` sends it all the same, but some adapters crash at it, or answer nothing any more.",
+            "`force: true` sends it anyway, but some adapters then crash or hang.",
         )
     stop = session.mirror.stop
     given = with_ids(arguments or {}, stop.resolve) if stop else arguments

@@ -22,7 +22,7 @@ async def dap_step_back(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run backwards by one line, or to the breakpoint before, and return the snapshot."""
+    """Run backwards by one line, or to the previous breakpoint, and return the snapshot."""
     command = "reverseContinue" if to_breakpoint else "stepBack"
     session, arguments = stepping(
         call, session_id, thread_id, None if to_breakpoint else granularity
@@ -41,7 +41,7 @@ async def dap_restart_frame(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Begin a function call anew, with the arguments that it has now, and return the snapshot there."""
+    """Restart a function call with its current arguments, and return the snapshot there."""
     session = call.focus.session(session_id)
     session.require("restartFrame")
     frame = await frame_of(session, frame_id)

@@ -62,7 +62,7 @@ class Adapters(TypedDict):
 
 @tool("Status", read_only=True, output=Status)
 async def dap_status(call: Call) -> Reply:
-    """List the debug sessions: state, place, exit code, and which one is meant by default."""
+    """List the debug sessions: state, place, exit code, and which one is the default."""
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.programs):
         # One without our plugin does not tell that it has come.
@@ -97,7 +97,7 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> Summary:
 
 
 def _came_line(peer: Peer) -> str:
-    return f"Neovim {peer.id} (pid {peer.pid}, in {peer.cwd}) has come; its sessions are shared."
+    return f"Neovim {peer.id} (pid {peer.pid}, in {peer.cwd}) is now attached; its sessions are shared."
 
 
 def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:
@@ -117,7 +117,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     code = f", exit code {row['exit_code']}" if "exit_code" in row and not by_us else ""
     state = row["cause"] if by_us else row["state"]
     cause = f": {row['cause']}" if "cause" in row and not by_us else ""
-    stale = f" (this may be old: {row['stale']})" if "stale" in row else ""
+    stale = f" (may be out of date: {row['stale']})" if "stale" in row else ""
     stale += f" ({row['problem']})" if "problem" in row else ""
     mark = " [default]" if row["session_id"] == focused else ""
     which = f" {row['neovim_id']}" if "neovim_id" in row else ""

@@ -98,7 +98,7 @@ def _row(
 
 
 def _line(row: Json) -> str:
-    where = ", ".join(row["where"]) or "cannot be started here: no adapter is ready"
+    where = ", ".join(row["where"]) or "cannot be started: no adapter is ready"
     asks = f"; asks for {'; '.join(row['asks'])}" if "asks" in row else ""
     return f"{row['name']} ({row['type']}, {row['request']}) of {row['origin']}: {where}{asks}"
 
@@ -110,7 +110,7 @@ async def dap_run(
     module: str | None = None,
     code: str | None = None,
     configuration: str | None = None,
-    type: Annotated[str | None, Field(description="adapter; guessed from the program")] = None,  # noqa: A002
+    type: Annotated[str | None, Field(description="adapter; default: by the program")] = None,  # noqa: A002
     request: RequestName | None = None,
     pid: Annotated[int | None, Field(ge=1)] = None,
     host: str | None = None,
@@ -125,7 +125,7 @@ async def dap_run(
     exception_filters: list[str] | None = None,
     stop_on_entry: bool | None = None,
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter-specific keys")] = None,
-    where: Annotated[Where, Field(description="in nvim-dap, or not")] = "auto",
+    where: Annotated[Where, Field(description="in nvim-dap, or without")] = "auto",
     terminal: Annotated[bool, Field(description="for dap_send_input")] = False,
     follow_children: bool = True,
     just_my_code: bool = True,

@@ -30,14 +30,14 @@ async def dap_send_input(
     keyboard = program.keyboard
     if keyboard is None:
         raise Unsupported(
-            "The program runs in no terminal.", "Start it with dap_run and `terminal: true`."
+            "The program does not run in a terminal.", "Start it with dap_run and `terminal: true`."
         )
     log, epoch, left = session.mirror.output, session.mirror.epoch, Left(timeout_ms)
     begin, stop = log.end, session.mirror.stop
     await keyboard.type(f"{text}\n" if enter else text)
     # A program that ran may have stopped anew while it was typed.
     if stop is not None and session.mirror.stop is stop:
-        return Reply("Typed. The program is stopped; it reads when it runs on.")
+        return Reply("Typed. The program is stopped; it reads this when it runs on.")
     await program.until(
         lambda: log.end > begin or program.news(session, epoch) is not None, timeout_ms / 1000
     )

@@ -79,8 +79,8 @@ def _ended(view: Snapshot, project: Path, which: str) -> str:
 def _running(view: Snapshot, project: Path, which: str) -> str:  # noqa: ARG001
     if view.get("pausing"):
         return (
-            f"Not stopped yet{which}: its threads are blocked. The pause is pending: it stops the program as soon as one "
-            "runs on, and dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace tell where they are."
+            f"Not stopped yet{which}: all its threads are blocked. The pause is pending: the program stops as soon as one "
+            "runs on; dap_wait_until_paused waits for that. Until then dap_threads and dap_stacktrace show where they are."
         )
     return (
         f"Still {view['state']}{which}. "

@@ -88,7 +88,7 @@ def check_line(path: str, line: int) -> None:
     lines = read_lines(path)
     if lines is not None and line > len(lines):
         raise ArgumentError(
-            f"`line`: {path} has only {len(lines)} lines.", "Look at it with dap_source."
+            f"`line`: {path} has only {len(lines)} lines.", "Read it with dap_source."
         )
 
 

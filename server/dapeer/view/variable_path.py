@@ -32,7 +32,7 @@ def parse(path: str) -> list[str]:
         position = match.end()
     if position != len(path) or not segments or not all(segments):
         raise ArgumentError(
-            f"`path`: {path!r} is no path to a variable.",
+            f"`path`: {path!r} is not a path to a variable.",
             "Write it as in order.items[3].price; dap_evaluate takes any expression.",
         )
     return segments

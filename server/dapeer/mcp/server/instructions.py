@@ -14,7 +14,7 @@ breakpoints and steps are shared.
 waits until it stops. The result holds place, source, stack, locals, output; do not ask \
 again.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
-waits for the next stop (timeout_ms=0: not) and tells what is new there. evaluate=[…] adds values; \
+waits for the next stop (timeout_ms=0: not) and shows what is new there. evaluate=[…] adds values; \
 show=brief: place and changes only, full: all.
 3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \
 dap_exception_info. Ids die with their stop: take new ones.
