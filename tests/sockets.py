@@ -9,7 +9,7 @@ from dapeer.system import ownership
 from tests.processes import descendants
 
 needs_tables = pytest.mark.skipif(
-    not ownership.tells(), reason="this system does not tell whose TCP ports are: run it on Linux"
+    not ownership.tells(), reason="this system does not show who owns a TCP port: run it on Linux"
 )
 
 

@@ -71,11 +71,11 @@ def files_in(folder: Path) -> list[Path]:
         ([], "COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
         (["serve", "--port", "70000"], "70000 is not a port from 0 to 65535"),
-        (["serve", "--port", "http"], "http is no port"),
+        (["serve", "--port", "http"], "http is not a port"),
         (["serve", "--no-auth", "--token-file", "f"], "not allowed with argument --no-auth"),
         (["stdio", "--log-level", "loud"], "invalid choice: 'loud'"),
         (["stdio", "--nvim", ""], "'': expected PATH, HOST:PORT, `auto` or `none`"),
-        (["serve", "--nvim", "here:there"], "'here:there' is none of PATH, HOST:PORT, auto"),
+        (["serve", "--nvim", "here:there"], "'here:there': expected PATH, HOST:PORT, `auto`"),
     ],
 )
 def test_a_wrong_option_is_explained_without_loading_anything(
@@ -176,7 +176,7 @@ def test_doctor_starts_an_adapter_for_real(capsys: pytest.CaptureFixture[str]) -
     assert main(["doctor", "python"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"ready +debugpy\n +ok +starts +process \d+\n", out)
-    assert re.search(r"introduces itself +\d+ capabilities\n +ok +ends", out)
+    assert re.search(r"answers `initialize` +\d+ capabilities\n +ok +ends", out)
     assert main(["doctor", "cobol"]) == 2
     assert "There is no adapter `cobol`. Adapters: bash-dap," in capsys.readouterr().err
 

@@ -152,7 +152,7 @@ async def test_a_message_that_the_observer_cannot_take_in_costs_that_message_onl
         asking = tasks.create_task(w.channel.request("threads"))
         await w.answer(await w.asked())
         await asking
-        assert w.channel.fault == "dapeer could not take in its event odd"
+        assert w.channel.fault == "dapeer could not process its event odd"
 
 
 async def test_a_failed_response_raises_with_the_words_of_the_adapter() -> None:

@@ -136,5 +136,5 @@ async def test_an_adapter_of_ours_has_us_connect_to_this_machine_only(
     fake(settings, {"next": [{"request": ["startDebugging", child]}, "default"]})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
-        assert "refused: The adapter offers a child process" in await answer(c, "startDebugging")
+        assert "refused: The adapter announced a child process" in await answer(c, "startDebugging")
         assert (await ask(c, "dap_step_over"))["line"] == 3

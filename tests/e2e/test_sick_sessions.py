@@ -107,7 +107,7 @@ async def test_exceptions_are_chosen_for_those_adapters_that_know_them(settings:
         for name in ("stranger", "calm"):
             await ask(c, "dap_run", program=FAKE_PROGRAM, type=name)
         result = await ask(c, "dap_set_exception_breakpoints", filters=["raised"])
-        assert "session 1 (ten.fake) stops at what it can of them" in notes(result)
+        assert "session 1 (ten.fake) stops only at some of them" in notes(result)
         assert "It offers: thrown" in notes(result)
         assert [each.requests()[-1]["arguments"] for each in (calm, stranger)] == [
             {"filters": ["raised"]},

@@ -152,7 +152,7 @@ async def test_a_handler_that_misbehaves_is_told_of_and_breaks_nothing(tmp_path:
         warnings = await editor.lua("return vim.api.nvim_exec2('messages', {output = true}).output")
         assert "the tool twice has called back twice; only the first counts" in warnings
         late = await refusal(c, "nvim_slow")
-        assert late.startswith("The tool has not answered within 0.05 s, and was cancelled.")
+        assert late.startswith("The tool timed out after 0.05 s and was cancelled.")
         await editor.notified("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["timed out"]
 
@@ -309,7 +309,7 @@ async def test_two_neovims_keep_their_tools_apart(tmp_path: Path) -> None:
         which = tools["nvim_where"].input_schema["properties"]["connection_id"]
         assert which == {"type": "integer", "enum": [1, 2], "description": f"1: {one}; 2: {two}"}
         assert await refusal(c, "nvim_where") == (
-            f"Several Neovims have nvim_where: say by `connection_id` which (1: {one}; 2: {two})."
+            f"Several Neovims have nvim_where: choose one by `connection_id` (1: {one}; 2: {two})."
             " nvim_targets lists them."
         )
         assert (await refusal(c, "nvim_where", connection_id=3)).startswith(

@@ -58,14 +58,14 @@ async def test_what_keeps_the_tools_from_opencode_is_told(
     assert f"No dapeer server serves HTTP for {tmp_path}." in await told()
     async with serving("--port", "0", cwd=tmp_path):
         assert await told(password="guessed") == (
-            f"dapeer: OpenCode at {shared.url} wants a password. Put the one that it was started "
+            f"dapeer: OpenCode at {shared.url} requires a password. Put the one that it was started "
             "with into $OPENCODE_SERVER_PASSWORD.\n"
         )
         nowhere = f"http://127.0.0.1:{free_port()}"
         absent = await told("--url", nowhere)
         assert absent.startswith(f"dapeer: OpenCode at {nowhere} cannot be reached (")
-        assert "is no address" in await told("--url", "me:secret@here")
-        assert "`a tool` cannot begin" in await told("--name", "a tool")
+        assert "is not an address" in await told("--url", "me:secret@here")
+        assert "`a tool` cannot be a prefix" in await told("--name", "a tool")
         assert f"There is no directory {tmp_path / 'no'}." in await told("--directory", "no")
     core = Core("http://127.0.0.1:1/mcp", "wrong")
     async with OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as client:

@@ -208,7 +208,7 @@ class LuaTools:
         if not ok:
             self._put(number, "failed", NeovimFailed(_clean(said)))
         elif (place := _not_text(said)) is not None:
-            what = f"The tool returned invalid UTF-8 in {place}."
+            what = f"The tool returned a result that is not text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
         else:
             self._put(number, "result", json.loads(said))

@@ -58,8 +58,11 @@ def test_there_are_shipped_definitions() -> None:
         ("[launch]\nx = { y = ['a', '${foo}'] }", "unknown placeholder ${foo} in launch.x.y"),
         ("[attach.tcp]\nx = 'at ${prt}'", "unknown placeholder ${prt} in attach.tcp.x"),
         ("[[frames]]\nof = 'x'", "`frames[0].path` or `function` is missing"),
-        ("[[frames]]\nof = 'x'\npath = '('", "key `frames[0].path` is no regular expression"),
-        ("[launch_env]\nX = 1", "key `launch_env.X` must be a text, not 1"),
+        (
+            "[[frames]]\nof = 'x'\npath = '('",
+            "key `frames[0].path` is not a valid regular expression",
+        ),
+        ("[launch_env]\nX = 1", "key `launch_env.X` must be a string, not 1"),
         ("[quirks]\nexit_code = 'odd'", "key `quirks.exit_code` is 'odd'; it can be plain"),
         ("[quirks]\nrepl_is_command = 1", "key `quirks.repl_is_command` must be true or false"),
         ("[[install]]\nmanager = 'pip'", "key `install[0].command` is missing"),

@@ -167,7 +167,7 @@ async def test_a_client_outlives_its_server_and_is_told_what_was_lost_with_it(
         await heard(c, "notifications/prompts/list_changed")
         told = (await c.ask(call(5, "dap_status")))["result"]
         assert told["content"][0]["text"].startswith("No debug sessions.")
-        assert "One of this connection's own goes on" in told["content"][1]["text"]
+        assert "A new one takes over" in told["content"][1]["text"]
         # It has asked for data, which the new one has not heard itself.
         assert told["structuredContent"]["sessions"] == []
         await c.send(call(6, "dap_run", **SLEEPS))
