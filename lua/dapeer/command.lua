@@ -50,7 +50,7 @@ end
 local function diffs()
   local lines = require('dapeer.diff').lines()
   if #lines == 0 then
-    return tell('no diff is to be reviewed')
+    return tell('there is no diff to review')
   end
   show('dapeer://diffs', lines)
 end

@@ -85,18 +85,18 @@ local function check_internals()
   local used = {}
   for _, place in ipairs(require('dapeer.nvim_dap.internals').list()) do
     if place.problem then
-      health.warn(('nvim-dap: %s is left alone, since %s: %s'):format(place.name, place.problem, place.lost))
+      health.warn(('nvim-dap: %s is not patched, since %s; effect: %s'):format(place.name, place.problem, place.lost))
     else
       used[#used + 1] = place.name
     end
   end
-  health.info('It relies on these internals of nvim-dap: ' .. table.concat(used, '; '))
+  health.info('dapeer relies on these internals of nvim-dap: ' .. table.concat(used, '; '))
 end
 
 local function check_dap()
   if not pcall(require, 'dap') then
     return health.warn(
-      'nvim-dap is not there: the assistant can debug, but you do not see it in Neovim.',
+      'nvim-dap is not installed: the assistant can debug, but you do not see it in Neovim.',
       'Install nvim-dap.'
     )
   end
@@ -147,7 +147,7 @@ local function check_tools()
   local own = vim.tbl_filter(function(tool)
     return not tool.group
   end, served)
-  local how = "unregister('name') takes one away, a built-in one too"
+  local how = "unregister('name') removes a tool, built-in ones too"
   health.info(('your own (%s): %s'):format(how, #own > 0 and named(own) or 'none'))
   for _, problem in ipairs(registry.problems()) do
     health.warn(problem)
@@ -159,7 +159,7 @@ end
 local function check_opencode_in(entry)
   local place = ('%s in %s'):format(entry.url, entry.directory)
   if entry.core then
-    local replaced = entry.own and ', instead of those that its configuration names' or ''
+    local replaced = entry.own and ', which replace those of its own configuration' or ''
     health.ok(('%s has the tools, as `%s`%s'):format(place, entry.name, replaced))
   elseif entry.problem then
     health.warn(('%s has no tools: %s'):format(place, entry.problem))
@@ -170,7 +170,7 @@ local function check_opencode_in(entry)
   end
   for _, name in ipairs(entry.core and entry.twice or {}) do
     local advice = 'Name it `dapeer` there: then one replaces the other.'
-    health.warn(('%s has the tools twice: as `%s`, too, by its own configuration'):format(place, name), advice)
+    health.warn(('%s has the tools twice: also as `%s`, from its own configuration'):format(place, name), advice)
   end
 end
 

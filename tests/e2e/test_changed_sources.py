@@ -39,7 +39,7 @@ async def test_the_source_of_a_stop_is_what_the_program_has_loaded(tmp_path: Pat
         told = await read(c, "dap_step_over")
         assert "→ 3     return size" in told
         assert (
-            "areas.py has changed since the program loaded it: the source is of then, line 3 is line "
+            "areas.py has changed since the program loaded it: the source shown is the loaded one, line 3 is line "
             "5 now; dap_restart runs what is there now" in told
         )
         assert "line 3 is line 5 now" in await read(c, "dap_current_location")
@@ -55,7 +55,7 @@ async def test_a_line_that_is_gone_is_said_to_be_gone(tmp_path: Path) -> None:
         source.write_text(SOURCE.replace("    return size\n", "    return width\n"))
         told = await read(c, "dap_step_over")
         assert "→ 3     return size" in told
-        assert "line 3 is not there any more" in told
+        assert "line 3 no longer exists" in told
 
 
 async def test_a_file_that_was_saved_without_a_change_is_not_spoken_of(tmp_path: Path) -> None:

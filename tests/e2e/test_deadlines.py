@@ -161,9 +161,7 @@ async def test_what_is_not_done_in_time_says_so_and_kills_nothing(
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")
         said = await refusal(c, "dap_source", source_reference=1)
-        assert said.startswith(
-            "dap_source was not done within 0.2 s: the adapter keeps it waiting."
-        )
+        assert said.startswith("dap_source timed out after 0.2 s: the adapter has not answered.")
         assert "dap_terminate" in said
         assert (await ask(c, "dap_step_over"))["line"] == 2
 

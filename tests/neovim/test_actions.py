@@ -309,7 +309,7 @@ async def test_where_nobody_sits_the_answer_is_no(tmp_path: Path, rule: object) 
         await attach(editor)
         await ask(editor, 1)
         reason = await answered(editor, 1, yes=False)
-        assert reason == "Nobody is at this Neovim to ask: it has no user interface."
+        assert reason == "No person can answer in this Neovim: it has no user interface."
 
 
 async def test_a_mistake_in_a_select_of_the_person_denies(tmp_path: Path) -> None:

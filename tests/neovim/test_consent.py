@@ -42,7 +42,9 @@ async def guarded(
 async def not_allowed(c: Client, tool: str, **arguments: object) -> None:
     told = await refusal(c, tool, **arguments)
     name = tool.replace("nvim_dap_", "dap_")
-    assert told.startswith(f"The person did not allow {name} (Nobody is at this Neovim"), told
+    assert told.startswith(
+        f"The person did not allow {name} (No person can answer in this Neovim"
+    ), told
 
 
 async def stopped(c: Client) -> None:

@@ -125,7 +125,7 @@ async def test_the_persons_unsaved_text_is_the_original(tmp_path: Path) -> None:
                 )
                 assert await seen(editor, "b.txt") == (
                     "not saved",
-                    "unsaved changes are in the original",
+                    "the original has unsaved changes",
                 )
                 await editor.keys("ZQ")
                 assert await proposal.answer() == ["DIFF_REJECTED", "mine"]
@@ -246,8 +246,8 @@ async def test_what_cannot_be_reviewed_is_refused_with_a_sentence(tmp_path: Path
         assert "new_file_contents is binary" in await refused("a.txt", "a\0b")
         assert "it is a directory" in await refused(".")
         for path in ("http://127.0.0.1:9/x", "a\0b"):
-            assert "is no file. Give the path of one." in await refused(path)
-            assert "is no file" in await refused("a.txt", old_file_path=path)
+            assert "is not a file. Give the path of a file." in await refused(path)
+            assert "is not a file" in await refused("a.txt", old_file_path=path)
         for path in (".env", "config/.env.local", "id_rsa"):
             assert "may hold secrets" in await refused(path)
         assert "may hold secrets" in await refused("a.txt", old_file_path=".env")
@@ -267,7 +267,7 @@ async def test_commands_are_completed_and_say_when_there_is_no_diff(tmp_path: Pa
     async with reviewing(tmp_path) as (_, editor):
         for line in ("accept", "reject because", "diffs"):
             shown = await editor.lua("return vim.fn.execute('Dapeer ' .. ...)", line)
-            assert shown.strip() == "dapeer: no diff is to be reviewed"
+            assert shown.strip() == "dapeer: there is no diff to review"
         await editor.lua("vim.cmd('Dapeer accept all')")
         assert (
             "there is no :Dapeer accept all; there is: accept,"

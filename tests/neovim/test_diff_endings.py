@@ -155,7 +155,7 @@ async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
         # The same tab name: only the last one counts.
         again = await proposed(c, editor, "1.txt", "one\n", tab_name="first")
         assert (await one.answer())[0] == "DIFF_REJECTED"
-        assert (await one.answer())[2] == ("Another diff with this tab name has taken its place.")
+        assert (await one.answer())[2] == ("Another diff with this tab name has replaced it.")
         await editor.notified("closed")
         await editor.keys(":Dapeer reject no<CR>")
         await editor.keys(":Dapeer accept<CR>")

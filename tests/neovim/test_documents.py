@@ -104,7 +104,7 @@ async def test_saving_is_refused_where_neovim_would_ask(tmp_path: Path) -> None:
         await editor.lua(
             "vim.api.nvim_create_autocmd('BufWriteCmd', { callback = function() end })"
         )
-        assert "has kept kept.txt from being written" in await refusal(c, "nvim_save_document")
+        assert "prevented the write of kept.txt" in await refusal(c, "nvim_save_document")
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 

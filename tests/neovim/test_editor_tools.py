@@ -322,7 +322,7 @@ async def test_what_must_not_be_changed_is_refused_in_a_sentence(tmp_path: Path)
         assert await text_of(editor) == POEM
         scratch = await editor.lua("return vim.api.nvim_create_buf(false, true)")
         number = str(scratch)
-        assert "no file but a nofile buffer" in await refusal(
+        assert "not a file but a nofile buffer" in await refusal(
             c, "nvim_buffer_write", filename=number, text="x"
         )
 
@@ -683,9 +683,9 @@ async def test_lua_is_run_only_when_the_person_allows_and_never_for_long(tmp_pat
             "x y": "The code is not Lua: code:1:",
             "print('so far') error('bad')": "The code failed: code:1: bad.\nIt had printed:\nso far",
             "error({ code = 3 })": "code = 3",
-            "while true do end": "it took more than 2 seconds of the main thread",
-            "vim.wait(10)": "vim.wait would hold Neovim up; a tool must not wait",
-            "vim.fn.input('?')": "vim.fn.input would hold Neovim up",
+            "while true do end": "it blocked the main thread for more than 2 seconds",
+            "vim.wait(10)": "vim.wait would block Neovim; a tool must not wait",
+            "vim.fn.input('?')": "vim.fn.input would block Neovim",
         }.items():
             assert said in await refusal(c, "nvim_exec_lua", code=code)
         buffers = await ask(c, "nvim_test_sync_buffers")

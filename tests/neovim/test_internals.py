@@ -32,8 +32,13 @@ async def test_an_internal_that_is_missing_is_named_with_what_is_lost(tmp_path: 
                 + REPORT
             )
         )
-        assert "no function _request_scopes: you do not see values that the assistant has" in report
-        assert "no function clear: the assistant hears of your breakpoints only when the" in report
+        assert (
+            "no function _request_scopes; effect: you do not see values that the assistant has"
+            in report
+        )
+        assert (
+            "no function clear; effect: the assistant sees your breakpoints only when the" in report
+        )
 
 
 @needs_nvim_dap

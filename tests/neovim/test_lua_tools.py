@@ -135,7 +135,7 @@ async def test_what_cannot_be_sent_is_named_by_its_place(tmp_path: Path) -> None
     async with workshop(tmp_path) as editor, attached(editor) as (c, _):
         for what, place in {
             "mixed": "result.rows mixes list items with named fields",
-            "recursive": "result.self[1] holds itself",
+            "recursive": "result.self[1] contains itself",
             "function": "result.rows[1].run is a function",
             "nan": "result[1] is nan",
             "bytes": "result.name[1] is not UTF-8",
@@ -406,7 +406,9 @@ async def test_a_tool_that_is_not_read_only_needs_the_consent_for_running(tmp_pa
     ):
         assert (await ask(c, "nvim_add", a=1))["sum"] == 2
         refused = await refusal(c, "nvim_lua_call", name="twice")
-        assert refused.startswith("The person did not allow nvim_twice (Nobody is at this Neovim")
+        assert refused.startswith(
+            "The person did not allow nvim_twice (No person can answer in this Neovim"
+        )
         assert await editor.notified("action") == ["nvim_twice", False]
         # What only shows what it would do needs none.
         assert await read(c, "nvim_tidy") == "would tidy"
@@ -524,7 +526,7 @@ async def test_results_that_are_meant_for_mcp_are_never_taken_for_data(tmp_path:
     """
     async with neovim(tmp_path, dap=False, setup={}, rc=rc) as editor, attached(editor) as (c, _):
         said = await refusal(c, "nvim_give", what="silent")
-        assert said == "The tool has failed, and does not say why."
+        assert said == "The tool failed without saying why."
         for what, place in {"noimage": "content.0", "notext": "content.0.text"}.items():
             said = await refusal(c, "nvim_give", what=what)
             assert said.startswith(f"The tool returned an invalid MCP result: {place}")

@@ -144,7 +144,7 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
         shared.ask("POST", "/instance/dispose", directory=here)
         assert (await connected(editor))["directory"] == str(here)
         assert registered(shared, here) == {"dapeer": "connected", "debugger": "failed"}
-        assert "has the tools twice: as `debugger`, too" in await health(editor)
+        assert "has the tools twice: also as `debugger`" in await health(editor)
         await editor.lua(READY, shared.url)
         await editor.lua(READY, shared.url + "/")
         await editor.lua("vim.cmd.cd(...)", str(there))
@@ -231,11 +231,13 @@ async def test_what_is_wrong_is_told_once_in_a_sentence(shared: OpenCode, tmp_pa
         for _ in range(2):
             await editor.lua(READY, shared.url)
         [warning, _] = await editor.notified("warned")
-        assert warning.startswith("dapeer: OpenCode wants a password: ")
-        assert "wants a password: give `server.password` to opencode.nvim" in await health(editor)
+        assert warning.startswith("dapeer: OpenCode requires a password: ")
+        assert "requires a password: give `server.password` to opencode.nvim" in await health(
+            editor
+        )
         await editor.lua(READY, elsewhere)
         [warning, _] = await editor.notified("warned")
-        assert warning.startswith("dapeer: OpenCode is not on this machine")
+        assert warning.startswith("dapeer: OpenCode is on another machine")
         await editor.lua("vim.env.OPENCODE_SERVER_PASSWORD = ...", shared.password)
         await editor.lua(READY, shared.url)
         assert (await connected(editor))["url"] == shared.url

@@ -56,7 +56,10 @@ async def test_every_form_of_an_answer_is_understood(tmp_path: Path) -> None:
         assert await asks(editor, f"http://0.0.0.0:{port}/nothing") == [{"status": 401}, None]
         assert await asks(editor, f"http://127.0.0.1:{port}/page") == [{"status": 200}, None]
         for path in ("/half", "/silence"):
-            assert await asks(editor, f"http://127.0.0.1:{port}{path}") == [None, "it hung up"]
+            assert await asks(editor, f"http://127.0.0.1:{port}{path}") == [
+                None,
+                "it closed the connection",
+            ]
         # Of the two addresses that this name has.
         assert await asks(editor, f"http://localhost:{free_port()}/") == [None, "ECONNREFUSED"]
         for url in (

@@ -19,7 +19,7 @@ end
 local function refusal(args, file)
   local problem = require('dapeer.diff.sides').refusal(args, file)
   if not problem and #vim.api.nvim_list_uis() == 0 then
-    return 'Nobody is at this Neovim to review a diff: it has no user interface. Ask the person in another way.'
+    return 'No person can review a diff in this Neovim: it has no user interface. Ask the person in another way.'
   end
   return problem
 end
@@ -30,7 +30,7 @@ end
 local function show(diff, sides)
   local attention = require('dapeer.person.attention')
   if attention.typing() then
-    attention.say('a diff is to be reviewed when you have stopped typing: ' .. diff.name)
+    attention.say('a diff opens when you have stopped typing: ' .. diff.name)
   end
   diff.done = require('dapeer.person.waiting').add('a diff waits for you: ' .. diff.name)
   diff.wait = attention.when_free(function()
@@ -52,7 +52,7 @@ end
 function M.open(cb, args, ctx)
   for _, path in ipairs({ args.new_file_path, args.old_file_path }) do
     if not is_path(path) then
-      return cb(nil, ('%s is no file. Give the path of one.'):format((path:gsub('%z', '?'))))
+      return cb(nil, ('%s is not a file. Give the path of a file.'):format((path:gsub('%z', '?'))))
     end
   end
   local editor = require('dapeer.editor')
@@ -64,7 +64,7 @@ function M.open(cb, args, ctx)
   local caller = ctx.caller or {}
   local diff = life().new({ tab_name = args.tab_name, file = file, caller = caller, answer = cb })
   ctx.on_cancel(function()
-    life().decide(diff, 'rejected', { reason = 'The assistant does not wait for it any more.' })
+    life().decide(diff, 'rejected', { reason = 'The assistant no longer waits for it.' })
   end)
   ctx.progress(('waiting for the person to review %s'):format(diff.name))
   local old = args.old_file_path and editor.absolute(args.old_file_path) or file
@@ -96,7 +96,7 @@ local function meant()
     return here or shown[1]
   end
   if #shown == 0 then
-    return nil, 'no diff is to be reviewed'
+    return nil, 'there is no diff to review'
   end
   return nil, 'several diffs are pending: go to one, see :Dapeer diffs'
 end

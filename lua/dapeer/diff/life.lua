@@ -214,7 +214,7 @@ local function replace(diff)
   M.settle(diff.caller, diff.tab_name)
   for _, other in ipairs(M.pending()) do
     if other.tab_name == diff.tab_name and M.same(other.caller, diff.caller) then
-      M.decide(other, 'rejected', { reason = 'Another diff with this tab name has taken its place.' })
+      M.decide(other, 'rejected', { reason = 'Another diff with this tab name has replaced it.' })
     end
   end
 end

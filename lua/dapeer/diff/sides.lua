@@ -64,7 +64,7 @@ local function original(path, done)
   local text = require('dapeer.editor.bytes')
   local buffer = unsaved(path)
   if buffer then
-    return done(text.parse(text.bytes(buffer)), 'unsaved changes are in the original')
+    return done(text.parse(text.bytes(buffer)), 'the original has unsaved changes')
   end
   require('dapeer.diff.files').read(path, require('dapeer.editor').LARGEST, function(bytes, problem)
     if problem then

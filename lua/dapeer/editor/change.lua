@@ -11,7 +11,7 @@ local text = require('dapeer.editor.text')
 function M.obstacle(bufnr)
   local name, options = editor.name(bufnr), vim.bo[bufnr]
   if options.buftype ~= '' and options.buftype ~= 'acwrite' then
-    return ('%s is no file but a %s buffer. Name a file.'):format(name, options.buftype)
+    return ('%s is not a file but a %s buffer. Name a file.'):format(name, options.buftype)
   elseif not options.modifiable then
     return ("%s cannot be changed: 'modifiable' is off in Neovim. Ask the person to switch it on."):format(name)
   elseif options.readonly then

@@ -29,7 +29,7 @@ end
 
 local function forbidden(name)
   return function()
-    error(('%s would hold Neovim up; a tool must not wait'):format(name), 2)
+    error(('%s would block Neovim; a tool must not wait'):format(name), 2)
   end
 end
 
@@ -81,7 +81,7 @@ local function bounded(run)
   local latest = vim.uv.hrtime() + LIMIT * 1e9
   debug.sethook(function()
     if vim.uv.hrtime() > latest then
-      error(('it took more than %d seconds of the main thread'):format(LIMIT), 0)
+      error(('it blocked the main thread for more than %d seconds'):format(LIMIT), 0)
     end
   end, '', STEP)
   local results = vim.F.pack_len(xpcall(run, function(problem)

@@ -134,9 +134,9 @@ function M.set(args)
   -- A list of its own: `:colder` brings back the one before.
   local failed = vim.fn.setqflist({}, ' ', { title = title, items = vim.tbl_map(entry, args.items) })
   if failed ~= 0 then
-    return nil, 'Neovim does not take the quickfix list: it is being used. Try again.'
+    return nil, 'Neovim rejects the quickfix list: it is in use. Try again.'
   end
-  local said = ('Quickfix list "%s": %d items; :colder brings back the one before.'):format(title, #args.items)
+  local said = ('Quickfix list "%s": %d items; :colder brings back the previous one.'):format(title, #args.items)
   local shown = false
   if args.open and attention.typing() then
     said = said .. ' Not opened: the person is typing.'

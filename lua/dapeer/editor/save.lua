@@ -4,7 +4,7 @@ local M = {}
 local disk = require('dapeer.editor.disk')
 local editor = require('dapeer.editor')
 
-local CHANGED = '%s has changed on the disk since Neovim read it. Ask the person which text is to stay (:e! or :w!).'
+local CHANGED = '%s has changed on the disk since Neovim read it. Ask the person which text to keep (:e! or :w!).'
 
 ---Look whether a buffer's file has been changed by somebody else.
 ---@param bufnr integer
@@ -41,7 +41,7 @@ function M.save(bufnr)
     local said = tostring(failure):gsub('^.-Vim%b():', ''):gsub('^.-:(E%d+:)', '%1')
     return ('Neovim cannot write %s: %s'):format(editor.name(bufnr), said)
   elseif vim.bo[bufnr].modified then
-    return ('Something in Neovim has kept %s from being written. Ask the person.'):format(editor.name(bufnr))
+    return ('Something in Neovim prevented the write of %s. Ask the person.'):format(editor.name(bufnr))
   end
 end
 

@@ -113,7 +113,7 @@ local function converse(socket, text, finish)
     if answer then
       finish(answer)
     elseif problem or not data then
-      finish(nil, problem or 'it hung up')
+      finish(nil, problem or 'it closed the connection')
     end
   end)
 end

@@ -84,8 +84,7 @@ function M.act(action, client, question, args)
   local command = action.command
   local title = ('"%s" of %s'):format(action.title, client.name)
   local data = { command = command and command.command }
-  local unknown = command
-    and ('It runs the command %s, and what that changes is not known before.'):format(command.command)
+  local unknown = command and ('It runs the command %s, whose changes are unknown beforehand.'):format(command.command)
   local result = require('dapeer.lsp.proposal').answer(
     title,
     changes,

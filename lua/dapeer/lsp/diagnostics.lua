@@ -154,7 +154,7 @@ local function ask_everywhere(into, args, question)
   end
   for _, client in ipairs(servers.all()) do
     if args.fresh and client.initialized and not answered[client.id] then
-      table.insert(into.notes, ('%s tells only of open files.'):format(client.name))
+      table.insert(into.notes, ('%s reports only open files.'):format(client.name))
     end
   end
 end
@@ -264,7 +264,7 @@ local function of_workspace(args, ctx)
   recall(into)
   local clients = servers.all()
   if #clients == 0 then
-    table.insert(into.notes, 'No language server runs, so hardly anybody has looked.')
+    table.insert(into.notes, 'No language server runs, so this list may be incomplete.')
   end
   return told(into, args, 'the workspace', clients)
 end

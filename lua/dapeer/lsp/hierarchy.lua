@@ -115,7 +115,7 @@ function M.calls(args, ctx)
     return told(asked.item, asked.client, sources)
   end, items)
   local name = of[1] and ('%s %s'):format(of[1].kind, of[1].name)
-  local head = not name and ('%s: no function stands there.'):format(positions.place(target))
+  local head = not name and ('%s: there is no function.'):format(positions.place(target))
     or ('%s: %s'):format(name, telling.count(#calls, incoming and 'caller' or 'callee'))
   return telling.result({ head, lines, note or {}, problems }, {
     direction = incoming and 'incoming' or 'outgoing',

@@ -46,7 +46,7 @@ function M.hover(args, ctx)
   for _, hover in ipairs(hovers) do
     table.insert(texts, #hovers > 1 and ('[%s]\n%s'):format(hover.client, hover.text) or hover.text)
   end
-  local head = positions.place(target) .. (#hovers == 0 and ': nothing is known of it.' or '')
+  local head = positions.place(target) .. (#hovers == 0 and ': the language servers know nothing about it.' or '')
   return telling.result({ head, texts, problems }, {
     path = vim.api.nvim_buf_get_name(target.bufnr),
     line = target.line,

@@ -140,7 +140,7 @@ local function elsewhere(document, symbol)
     end
   end
   if #lines == 0 then
-    return 'It is nowhere in that file.'
+    return 'It does not occur in that file.'
   end
   return ('It is on line %s.'):format(table.concat(lines, ', '))
 end
@@ -165,7 +165,7 @@ local function first_line(document, symbol)
       return number
     end
   end
-  task.fail(('`%s` is nowhere in %s.'):format(symbol, document.name))
+  task.fail(('`%s` does not occur in %s.'):format(symbol, document.name))
   return 0
 end
 
@@ -215,7 +215,7 @@ end
 ---@return dapeer.lsp.Target
 function M.target(args)
   if args.symbol == '' then
-    task.fail('`symbol` is empty. Give the text that stands in the line.')
+    task.fail('`symbol` is empty. Give text from that line.')
   end
   local target = M.document(args.filename) --[[@as dapeer.lsp.Target]]
   local line, byte = args.line, nil

@@ -143,7 +143,10 @@ function M.wait(clients, bufnr, question)
   for _, client in ipairs(clients) do
     if not wait(client, bufnr, question) then
       local name = require('dapeer.editor').name(bufnr)
-      table.insert(notes, ('%s has told nothing new about %s; what it told before counts.'):format(client.name, name))
+      table.insert(
+        notes,
+        ('%s has sent nothing new about %s; its earlier diagnostics are used.'):format(client.name, name)
+      )
     end
   end
   -- Who had all the time has nothing to tell.

@@ -213,7 +213,7 @@ function M.anywhere(method, question)
     local running = servers.all()
     task.fail(
       #running == 0 and 'No language server runs. Open a file whose language has one.'
-        or ('No server that runs offers %s (%s).'):format(method, servers.names(running))
+        or ('No running server offers %s (%s).'):format(method, servers.names(running))
     )
   end
   return ready

@@ -37,7 +37,7 @@ function M.rename(args, ctx)
     end
     table.insert(why, answer.problem or ('%s has no changes to propose.'):format(client.name))
   end
-  task.fail(('What stands at %s cannot be renamed. %s'):format(positions.place(target), table.concat(why, ' ')))
+  task.fail(('The symbol at %s cannot be renamed. %s'):format(positions.place(target), table.concat(why, ' ')))
   return {}
 end
 

@@ -46,7 +46,7 @@ local PLACES = {
   },
   listeners = {
     name = 'the metatable of listeners.before',
-    lost = "the assistant does not hear of an adapter's own events in sessions that began before setup()",
+    lost = "the assistant does not see an adapter's own events in sessions that began before setup()",
     check = function(dap)
       local meta = getmetatable(dap.listeners.before)
       return not (meta and type(meta.__index) == 'function') and 'it has no function __index' or nil
@@ -54,7 +54,7 @@ local PLACES = {
   },
   breakpoints = {
     name = 'breakpoints.toggle, remove and clear',
-    lost = 'the assistant hears of your breakpoints only when the text changes',
+    lost = 'the assistant sees your breakpoints only when the text changes',
     check = function()
       return lacks(require('dap.breakpoints'), 'toggle', 'remove', 'clear')
     end,
@@ -68,7 +68,7 @@ local PLACES = {
   },
   filters = {
     name = 'Session.set_exception_breakpoints',
-    lost = "the assistant's exception filters do not count in programs that it starts here",
+    lost = "the assistant's exception filters do not apply to programs that it starts here",
     check = function()
       return lacks(require('dap.session'), 'set_exception_breakpoints')
     end,
@@ -82,7 +82,7 @@ local PLACES = {
   },
   startDebugging = {
     name = 'handlers.reverse_requests.startDebugging',
-    lost = 'a child process that an adapter offers at a port waits for a debugger',
+    lost = 'a child process that an adapter announces at a port waits for a debugger',
     check = function()
       return missed.startDebugging
     end,

@@ -170,7 +170,7 @@ local function hindrance(dap, config)
     local types = table.concat(M.types(), ', ')
     return ('nvim-dap has no adapter `%s`; it has: %s.'):format(tostring(config.type), types)
   elseif config.request ~= 'launch' and config.request ~= 'attach' then
-    return 'The configuration has no `request`, which is launch or attach.'
+    return 'The configuration needs a `request`: launch or attach.'
   end
   return require('dapeer.nvim_dap.starts').missing(adapter)
 end
@@ -190,11 +190,11 @@ end
 ---@return integer|{ error: string } id
 function M.run(opts)
   if opts.latest and require('dapeer.rpc').now() > opts.latest then
-    return { error = 'Neovim came to it too late.' }
+    return { error = 'Neovim was busy until the start had timed out.' }
   end
   local dap = nvim_dap()
   if not dap then
-    return { error = 'There is no nvim-dap in this Neovim.' }
+    return { error = 'nvim-dap is not installed in this Neovim.' }
   end
   local config, why = chosen(opts)
   why = why or hindrance(dap, config --[[@as table]])

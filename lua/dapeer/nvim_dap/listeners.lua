@@ -75,7 +75,7 @@ local function replay(core, session)
     end
     event('stopped', {
       reason = 'pause',
-      description = 'stopped before dapeer came',
+      description = 'stopped before dapeer attached',
       threadId = session.stopped_thread_id,
       allThreadsStopped = not others_run,
     })

@@ -120,7 +120,7 @@ function M.missing(adapter)
   local options = program.options or program
   local elsewhere = options.env or (options.cwd and command:find('/', 1, true) and command:sub(1, 1) ~= '/')
   if not elsewhere and vim.fn.executable(command) == 0 then
-    return ("The program `%s` of nvim-dap's adapter is not there."):format(command)
+    return ("The program `%s` of nvim-dap's adapter does not exist."):format(command)
   end
 end
 
@@ -222,7 +222,7 @@ function M.claim(session)
       if #launch.said > 0 then
         M.fail(launch, '')
       elseif not launch.timer:is_closing() then
-        launch.said[1] = 'The debug adapter went away before it had started anything.'
+        launch.said[1] = 'The debug adapter ended before it started the program.'
         launch.timer:start(LAST_WORDS, 0, function()
           M.fail(launch, launch.said[2] and table.concat(launch.said, ' ', 2) or '')
         end)

@@ -140,7 +140,7 @@ end
 ---@param asked dapeer.Kind[]
 local function question_person(id, action, asked)
   if #vim.api.nvim_list_uis() == 0 then
-    return answer(id, false, 'Nobody is at this Neovim to ask: it has no user interface.')
+    return answer(id, false, 'No person can answer in this Neovim: it has no user interface.')
   end
   local done = require('dapeer.person.waiting').add('a question waits for you: ' .. actions.described(action))
   table.insert(questions, { id = id, action = action, asked = asked, done = done })

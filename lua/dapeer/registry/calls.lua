@@ -64,7 +64,7 @@ end
 ---@return string
 local function sentence_of(run, err)
   if err == '' then
-    return ('The tool %s failed, and does not say why.'):format(run.tool)
+    return ('The tool %s failed without saying why.'):format(run.tool)
   end
   return values.cut(M.described(err), LONGEST)
 end

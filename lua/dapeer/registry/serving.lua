@@ -136,7 +136,7 @@ local function sink_of(core, id)
       if json then
         answer(true, json)
       else
-        answer(false, ('The tool gave a result that cannot be sent: %s.'):format(problem))
+        answer(false, ('The tool returned a result that cannot be sent: %s.'):format(problem))
       end
     end,
   }

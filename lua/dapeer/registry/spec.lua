@@ -120,11 +120,11 @@ end
 local function encoded(tool)
   local ok, schema = pcall(require('dapeer.registry.schema').of, tool)
   if not ok then
-    return nil, ('its schema cannot be made: %s'):format(schema)
+    return nil, ('its schema is invalid: %s'):format(schema)
   end
   -- Else it would never count as an action.
   if tool.action_when ~= nil and schema.properties[tool.action_when] == nil then
-    return nil, ('its action_when, %s, is none of its arguments'):format(tool.action_when)
+    return nil, ('its action_when, %s, is not one of its arguments'):format(tool.action_when)
   end
   local values = require('dapeer.results.values')
   local json, problem = values.encode({

@@ -67,7 +67,7 @@ end
 ---@param walk dapeer.Walk
 local function copied_table(given, walk)
   if walk.above[given] then
-    fail(walk, 'holds itself')
+    fail(walk, 'contains itself')
   elseif walk.depth >= DEEPEST then
     fail(walk, ('is nested deeper than %d levels'):format(DEEPEST))
   elseif next(given) == nil then
@@ -106,7 +106,7 @@ function copy(value, walk)
   elseif kind == 'table' then
     return copied_table(value, walk)
   elseif kind == 'number' and (value ~= value or value == math.huge or value == -math.huge) then
-    fail(walk, ('is %s, which JSON has not'):format(value))
+    fail(walk, ('is %s, which JSON cannot hold'):format(value))
   elseif kind == 'number' or kind == 'boolean' or value == vim.NIL then
     return value
   end

@@ -3,7 +3,7 @@ return {
   {
     name = 'open_diff',
     title = 'Review a change',
-    description = 'Show the person a proposed text of a file beside what is there, and wait for their decision. '
+    description = 'Show the person a proposed text of a file beside the current one, and wait for their decision. '
       .. 'Accepted: FILE_SAVED and the final text, which may hold their edits; write exactly that to the file yourself. '
       .. 'Rejected: DIFF_REJECTED, the tab name, and their reason if they gave one.',
     args = {

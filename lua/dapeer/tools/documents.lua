@@ -5,7 +5,7 @@ return {
   {
     name = 'check_document_dirty',
     title = 'Unsaved changes?',
-    description = 'Tell whether an open file has changes in Neovim that are not on the disk.',
+    description = 'Return whether an open file has unsaved changes in Neovim.',
     args = FILENAME,
     read_only = true,
     execute = function(cb, args)

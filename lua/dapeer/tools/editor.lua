@@ -78,7 +78,7 @@ return {
   {
     name = 'cursor_context',
     title = 'See where the person is',
-    description = "Tell the person's file, cursor, selection and surroundings in their last editing window.",
+    description = "Return the person's file, cursor, selection and surroundings in their last editing window.",
     args = {
       around = {
         type = 'integer',

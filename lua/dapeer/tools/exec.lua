@@ -3,7 +3,7 @@ return {
   {
     name = 'exec_lua',
     title = 'Run Lua in Neovim',
-    description = 'Run Lua in Neovim; return its values and what it printed. It must not wait: more than 2 seconds are an error.',
+    description = 'Run Lua in Neovim; return its values and what it printed. Code that runs for more than 2 seconds fails.',
     args = { code = { type = 'string', required = true } },
     destructive = true,
     -- Any Lua steps, starts and writes as it likes.

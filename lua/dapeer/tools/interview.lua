@@ -48,7 +48,7 @@ return {
     timeout = 0,
     execute = function(cb, args, ctx)
       if #vim.api.nvim_list_uis() == 0 then
-        return cb(nil, 'Nobody is at this Neovim to ask: it has no user interface. Ask in the chat.')
+        return cb(nil, 'No person can answer in this Neovim: it has no user interface. Ask in the chat.')
       end
       ctx.on_cancel(require('dapeer.person.ask').ask(args.questions, function(answers, complete, problem)
         if problem then

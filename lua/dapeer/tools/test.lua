@@ -20,7 +20,7 @@ end
 ---@param ctx dapeer.Context
 local function prompt(cb, args, ctx)
   if #vim.api.nvim_list_uis() == 0 then
-    return cb(nil, 'Nobody is at this Neovim to ask: it has no user interface.')
+    return cb(nil, 'No person can answer in this Neovim: it has no user interface.')
   end
   local cancel = require('dapeer.person.attention').when_free(vim.schedule_wrap(function()
     if ctx.cancelled() then

@@ -19,7 +19,7 @@ return {
   {
     name = 'undo_goto',
     title = 'Go to an undo state',
-    description = 'Bring a buffer to one of its undo states. Nothing is lost: the state before can be gone back to.',
+    description = 'Bring a buffer to one of its undo states. The state before stays reachable.',
     args = {
       filename = FILENAME,
       seq = { type = 'integer', minimum = 0, description = 'of nvim_undo_tree; 0: as it was read' },

@@ -241,7 +241,7 @@ class Debugger:
         if not session.over:
             raise Overdue(
                 f"The program has not ended within {SECONDS_TO_END:g} s.",
-                "Its adapter is held by somebody else, such as a Neovim: end it there.",
+                "Another client, such as a Neovim, controls its adapter: end it there.",
             )
         return None
 
@@ -309,7 +309,7 @@ class Debugger:
     def _alive(self, session: Session) -> SessionControl:
         live = self._live.get(session.id)
         if live is None:
-            raise NoSession(f"Session {session.id} has ended.", "dap_run starts anew.")
+            raise NoSession(f"Session {session.id} has ended.", "dap_run starts it again.")
         return live
 
     # -- breakpoints

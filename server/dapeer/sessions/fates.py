@@ -22,7 +22,7 @@ LISTED = 10
 """Breakpoints of one state."""
 REASON = 160
 """Characters of why one was rejected."""
-DOUBT = " (its condition never held, or could not be evaluated: the adapter does not tell which)"
+DOUBT = " (its condition never held, or could not be evaluated: the adapter does not report which)"
 
 
 NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}

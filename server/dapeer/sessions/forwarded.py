@@ -116,8 +116,8 @@ class ForwardedSession:
             await session.set_breakpoints(path, wanted)
         except NeovimBusy as error:
             raise NeovimBusy(
-                f"The breakpoints of {Path(path).name} are wanted, but not set yet: {error.what}",
-                "They are set as soon as Neovim goes on.",
+                f"The breakpoints of {Path(path).name} are not set yet: {error.what}",
+                "They will be set once Neovim responds.",
             ) from error
 
     def _has(self, path: str, wanted: Sequence[SourceBreakpoint]) -> bool:

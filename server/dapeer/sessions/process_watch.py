@@ -131,4 +131,4 @@ class ProcessWatch:
         self._session.lose(self._why())
 
     def _why(self) -> str:
-        return f"{KILLED}{self._killer}" if self._killer else "the adapter did not tell its end"
+        return f"{KILLED}{self._killer}" if self._killer else "the adapter did not report its end"

@@ -80,7 +80,7 @@ class Push:
 
     async def _tell(self, tell: Tell, live: SessionControl, answer: asyncio.Future[str]) -> None:
         """Tell one session; its answer is why it has not taken it, empty: it has."""
-        why = "it was not waited for"
+        why = "dapeer did not wait for it"
         try:
             await tell(live)
             why = ""
@@ -89,7 +89,7 @@ class Push:
             why = error.what
         except Exception:
             log.exception("telling session %s", live.session.id)
-            why = "dapeer failed at it; its log says how"
+            why = "dapeer failed to do it; its log says why"
         finally:
             if not answer.done():
                 answer.set_result(why)
@@ -107,7 +107,7 @@ class Push:
             await asyncio.wait(waiting, timeout=self._taken_at + SECONDS_FOR_OTHERS - self._clock())
         said = ((session, self._why(session, answer)) for session, answer in self._answers)
         return [
-            f"session {session.id} ({session.name}) has not taken {self._what}{why}"
+            f"session {session.id} ({session.name}) has not applied {self._what}{why}"
             for session, why in said
             if why and not session.mirror.ended
         ]

@@ -109,8 +109,8 @@ class SourceVersions:
         if change.then is None:
             return f"{name} was changed after the program had started, so this may not be the source that runs; {RESTART}"
         now = change.line_now(line)
-        where = f"line {line} is line {now} now" if now else f"line {line} is not there any more"
-        return f"{name} has changed since the program loaded it: the source is of then, {where}; {RESTART}"
+        where = f"line {line} is line {now} now" if now else f"line {line} no longer exists"
+        return f"{name} has changed since the program loaded it: the source shown is the loaded one, {where}; {RESTART}"
 
 
 def _modified(path: str) -> float:

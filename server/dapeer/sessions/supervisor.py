@@ -187,4 +187,6 @@ async def _followed(live: DirectSession) -> None:
         await live.last()
     except Exception:
         log.exception("session %s", live.session.id)
-        live.session.cause = live.session.cause or "dapeer has lost track of it; its log says how"
+        live.session.cause = (
+            live.session.cause or "dapeer lost track of it after an error; its log says why"
+        )

@@ -83,7 +83,7 @@ async def test_the_whole_workspace_is_asked_for_where_a_server_knows_it(tmp_path
         found = await ask(c, "nvim_diagnostics_list", workspace=True, fresh=True)
         assert told(found) == IN_SHOP | {("till.py", 9, 7, "unresolved-reference")}
         assert await editor.lua("return vim.fn.bufloaded('till.py')") == 0
-        assert "ruff tells only of open files." in found["notes"]
+        assert "ruff reports only open files." in found["notes"]
         # The person may look at secrets; nobody else.
         (root / "secrets.py").write_text("x: int = 'password'\n", encoding="utf-8")
         await editor.lua("vim.cmd.edit('secrets.py')")

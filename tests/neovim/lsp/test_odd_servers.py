@@ -90,7 +90,7 @@ async def test_code_actions_wait_for_the_diagnostics_of_a_file_that_nobody_has_a
         slow.write_text("x = 1\n", encoding="utf-8")
         # Who had no time leaves the waiting to the next call.
         few = await ask(c, "nvim_lsp_code_actions", filename="slow.py", timeout_ms=50)
-        assert "odd has told nothing new about slow.py" in few["problems"][0]
+        assert "odd has sent nothing new about slow.py" in few["problems"][0]
         await has_seen(editor, "textDocument/codeAction")
         asked = asyncio.create_task(ask(c, "nvim_lsp_code_actions", filename="slow.py"))
         await editor.lua(GO, str(slow))

@@ -103,18 +103,18 @@ end
 ---@return string? sentence
 local function refusal(entry, answer, problem)
   if not answer then
-    return ('OpenCode at %s could not be told of the tools (%s).'):format(entry.url, problem)
+    return ('The tools could not be registered with OpenCode at %s (%s).'):format(entry.url, problem)
   elseif answer.status == 401 then
-    return 'OpenCode wants a password: give `server.password` to opencode.nvim, or set OPENCODE_SERVER_PASSWORD.'
+    return 'OpenCode requires a password: give `server.password` to opencode.nvim, or set OPENCODE_SERVER_PASSWORD.'
   elseif answer.status == 404 or answer.status == 405 then
-    return 'OpenCode takes no tools while it runs: update OpenCode.'
+    return 'OpenCode cannot add tools while it runs: update OpenCode.'
   end
   local told = type(answer.body) == 'table' and answer.body[entry.name]
   if answer.status ~= 200 or type(told) ~= 'table' then
-    return ('OpenCode did not take the tools (HTTP %d): update it, or see its log.'):format(answer.status)
+    return ('OpenCode rejected the tools (HTTP %d): update it, or see its log.'):format(answer.status)
   elseif told.status ~= 'connected' then
     local why = told.error or told.status
-    return ('OpenCode does not reach the tools (%s): is it in a container, or behind a proxy?'):format(why)
+    return ('OpenCode cannot reach the tools (%s): is it in a container, or behind a proxy?'):format(why)
   end
 end
 

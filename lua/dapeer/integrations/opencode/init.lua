@@ -42,7 +42,7 @@ local function look()
     end
   end
   if not require('dapeer.integrations.http').place(url) then
-    local sentence = 'OpenCode is not on this machine (%s), and only here are the tools: see :help dapeer-opencode.'
+    local sentence = 'OpenCode is on another machine (%s), where it cannot reach the tools: see :help dapeer-opencode.'
     return entries().trouble(nil, sentence:format(url))
   end
   for _, directory in ipairs(plugin().directories()) do

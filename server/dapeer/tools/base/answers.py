@@ -53,7 +53,7 @@ def _facts(data: object) -> Json | None:
 
 def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = False) -> Reply:
     if failed and not blocks:
-        return Reply("The tool has failed, and does not say why.", data, failed=True)
+        return Reply("The tool failed without saying why.", data, failed=True)
     if data and not any(block.get("type") == "text" for block in blocks):
         # Most clients get no data, and must not lose what no text says.
         blocks = [*blocks, {"type": "text", "text": compact(data)}]

@@ -73,6 +73,6 @@ async def bounded(name: str, seconds: float, work: Callable[[], Awaitable[T]]) -
         if not timeout.expired():
             raise
         raise Overdue(
-            f"{name} was not done within {seconds:g} s: the adapter keeps it waiting.",
-            "The session goes on: look with dap_status, try again, or end it with dap_terminate.",
+            f"{name} timed out after {seconds:g} s: the adapter has not answered.",
+            "The session continues: check with dap_status, try again, or end it with dap_terminate.",
         ) from error

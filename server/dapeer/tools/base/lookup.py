@@ -106,7 +106,7 @@ async def place_of(
     name = text.lstrip("&*$")
     if not variable_path.is_plain(variable_path.parse(name)):
         raise ArgumentError(
-            f"`address`: {text!r} is no address and no name.",
+            f"`address`: {text!r} is neither an address nor a name.",
             "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
         )
     if call is not None and not is_name(text):
@@ -116,7 +116,7 @@ async def place_of(
         call.need(
             "evaluate",
             f"Evaluating {text} may run code of the program.",
-            "Give 0x…, a name or &name; dap_variables tells addresses of pointers.",
+            "Give 0x…, a name or &name; dap_variables shows addresses of pointers.",
         )
     told = ""
     with contextlib.suppress(RequestFailed):

@@ -294,7 +294,7 @@ async def witnessed(
         people.told(action, "The assistant did not wait for the outcome.", ok=False)
         raise
     except Exception as error:
-        fault = "It failed by a fault of dapeer's."
+        fault = "It failed because of a bug in dapeer."
         people.told(action, str(error) if isinstance(error, DapeerError) else fault, ok=False)
         raise
     people.told(action, reply.outcome, ok=not reply.failed)
