@@ -20,7 +20,7 @@ from typing import Any
 from dapeer.adapters.launchers import debugpy_launcher, debugpy_ports
 
 
-def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN401 - debugpy's class
+def acknowledge_promptly(stream_class: Any, option: int) -> None:
     """Make the class's streams over a socket set `option` on it before each line they read.
 
     Raises:
@@ -29,7 +29,7 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN40
     stock: Callable[..., Any] = stream_class.from_socket.__func__
     read_line: Callable[..., bytes] = stream_class._read_line  # noqa: SLF001
 
-    def from_socket(cls: type, sock: socket.socket, name: str | None = None) -> Any:  # noqa: ANN401
+    def from_socket(cls: type, sock: socket.socket, name: str | None = None) -> Any:
         stream = stock(cls, sock, name)
 
         def quick_read_line(reader: object) -> bytes:
@@ -44,7 +44,7 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:  # noqa: ANN40
     stream_class.from_socket = classmethod(from_socket)
 
 
-def launch_beneath(launchers: Any, folder: str, script: str) -> None:  # noqa: ANN401 - debugpy's module
+def launch_beneath(launchers: Any, folder: str, script: str) -> None:
     """Make the adapter start debugpy's launcher by a script; somebody's own (`debugLauncherPath`) is left alone.
 
     Args:
@@ -59,11 +59,11 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:  # noqa: A
 
     def spawn_debuggee(
         session: object,
-        request: Any,  # noqa: ANN401 - debugpy's
+        request: Any,
         python: list[str],
         launcher: str,
         *rest: object,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         if not os.path.exists(launcher):  # noqa: PTH110 - as debugpy says it
             # debugpy would wait for half a minute to hear of it.
             raise request.isnt_valid(f"`debugLauncherPath`: {launcher} does not exist", silent=True)

@@ -30,7 +30,7 @@ NO_TOKEN = "none"  # noqa: S105 - it is none
 """Stands where the adapter's token does, when it has none."""
 
 
-def describe_only_what_is_logged(log: Any) -> None:  # noqa: ANN401 - debugpy's module
+def describe_only_what_is_logged(log: Any) -> None:
     """Make debugpy describe its environment only where that goes to a log.
 
     Raises:
@@ -46,7 +46,7 @@ def describe_only_what_is_logged(log: Any) -> None:  # noqa: ANN401 - debugpy's 
     log.describe_environment = describe_environment
 
 
-def spawn_beneath(debuggee: Any, folder: str) -> None:  # noqa: ANN401 - debugpy's module
+def spawn_beneath(debuggee: Any, folder: str) -> None:
     """Make debugpy's launcher start the program by this script.
 
     Args:
@@ -58,7 +58,7 @@ def spawn_beneath(debuggee: Any, folder: str) -> None:  # noqa: ANN401 - debugpy
     """
     stock: Callable[..., Any] = debuggee.spawn
 
-    def spawn(process_name: str, command: list[str], *rest: Any) -> Any:  # noqa: ANN401
+    def spawn(process_name: str, command: list[str], *rest: Any) -> Any:
         if folder in command:
             place = command.index(folder)
             options = without_token(command[place:])
@@ -92,7 +92,7 @@ def improve() -> None:
     in_debuggee.improve_children()
 
 
-def take_over(cli: Any) -> list[Callable[[], None]]:  # noqa: ANN401 - debugpy's module
+def take_over(cli: Any) -> list[Callable[[], None]]:
     """Have debugpy's command line start the debugger only; return where it puts what runs the program then.
 
     Raises:
@@ -120,7 +120,7 @@ def take_over(cli: Any) -> list[Callable[[], None]]:  # noqa: ANN401 - debugpy's
     return left
 
 
-def run_file(path: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
+def run_file(path: str, runpy_of_debugpy: Any) -> None:
     """Do as `python PATH` does, with a script, a folder or an archive."""
     namespace = fresh_main()
     if pkgutil.get_importer(path) is not None:
@@ -140,7 +140,7 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugp
     executing(runpy_of_debugpy)(code, namespace)
 
 
-def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:  # noqa: ANN401 - debugpy's module
+def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
     """Return what executes the user's code, with the names by which pydevd knows where a program begins.
 
     From Python 3.12 on it stops at no uncaught exception without it.
@@ -151,7 +151,7 @@ def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:  
     return namespace["run"]
 
 
-def run_module(name: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
+def run_module(name: str, runpy_of_debugpy: Any) -> None:
     """Do as `python -m NAME` does."""
     fresh_main()
     if not no_folders():
@@ -160,7 +160,7 @@ def run_module(name: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debu
     runpy_of_debugpy._run_module_as_main(name, True)  # noqa: FBT003, SLF001 - as Python has it
 
 
-def run_code(text: str, runpy_of_debugpy: Any) -> None:  # noqa: ANN401 - debugpy's module
+def run_code(text: str, runpy_of_debugpy: Any) -> None:
     """Do as `python -c TEXT` does."""
     namespace = fresh_main()
     if not no_folders():
@@ -189,7 +189,7 @@ def hide_ourselves(folder: str) -> None:
     """Leave out of the traceback that is about to be printed how the program was started, as with plain Python."""
     stock = sys.excepthook
 
-    def shortened(kind: Any, error: Any, trace: Any) -> None:  # noqa: ANN401 - as Python has it
+    def shortened(kind: Any, error: Any, trace: Any) -> None:
         while trace is not None and trace.tb_frame.f_code.co_filename.startswith(
             (folder, __file__)
         ):

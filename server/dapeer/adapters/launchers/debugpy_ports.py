@@ -20,7 +20,7 @@ from dapeer.errors import Stranger
 from dapeer.system.ownership import check_peer, peer_processes, tells
 
 
-def admit_only_us(sockets: Any, servers: Any) -> None:  # noqa: ANN401 - debugpy's modules
+def admit_only_us(sockets: Any, servers: Any) -> None:
     """Make debugpy hang up on connections of other users of the machine.
 
     A process that the program has started, and that has become another user, is none of these.
@@ -65,7 +65,7 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
         return False
 
 
-def show_no_token(adapter: Any, launchers: Any, servers: Any) -> None:  # noqa: ANN401 - debugpy's modules
+def show_no_token(adapter: Any, launchers: Any, servers: Any) -> None:
     """Have no token on command lines, which all users can read, where connections are known by their user.
 
     The adapter's own one is made after this, so it is forgotten when the first port is opened.
@@ -78,7 +78,7 @@ def show_no_token(adapter: Any, launchers: Any, servers: Any) -> None:  # noqa: 
     if not tells() or known[:2] != (None, None):
         return
 
-    def serve(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as debugpy has it
+    def serve(*arguments: Any, **named: Any) -> Any:
         adapter.access_token = None
         return stock(*arguments, **named)
 
@@ -87,7 +87,7 @@ def show_no_token(adapter: Any, launchers: Any, servers: Any) -> None:  # noqa: 
     launchers.adapter = SimpleNamespace(access_token=NO_TOKEN)
 
 
-def serve_children_only(client_class: Any) -> None:  # noqa: ANN401 - debugpy's class
+def serve_children_only(client_class: Any) -> None:
     """Make a client that connects to the port debug child processes of the program, and nothing else.
 
     Raises:
@@ -96,12 +96,12 @@ def serve_children_only(client_class: Any) -> None:  # noqa: ANN401 - debugpy's 
     launch: Callable[..., Any] = client_class.launch_request
     attach: Callable[..., Any] = client_class.attach_request
 
-    def launch_request(self: Any, request: Any) -> Any:  # noqa: ANN401 - as debugpy has it
+    def launch_request(self: Any, request: Any) -> Any:
         if not self.using_stdio:
             raise request.isnt_valid("Only child processes are debugged here")
         return launch(self, request)
 
-    def attach_request(self: Any, request: Any) -> Any:  # noqa: ANN401 - as debugpy has it
+    def attach_request(self: Any, request: Any) -> Any:
         if not self.using_stdio and "subProcessId" not in request.arguments:
             raise request.isnt_valid("Only child processes are debugged here")
         return attach(self, request)

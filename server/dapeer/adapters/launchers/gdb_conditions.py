@@ -18,7 +18,7 @@ checked: set[tuple[int, str]] = set()
 """Number and condition of breakpoints that were looked at, or are just now."""
 
 
-def check(breakpoint_: Any) -> None:  # noqa: ANN401 - a `gdb.Breakpoint`
+def check(breakpoint_: Any) -> None:
     """Tell of a condition that is not valid at a place of its breakpoint."""
     condition, number = breakpoint_.condition, breakpoint_.number
     if not condition or breakpoint_.pending or (number, condition) in checked:

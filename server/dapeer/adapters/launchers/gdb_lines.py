@@ -21,7 +21,7 @@ busy: list[bool] = []
 class Line:
     """A pretty-printer that tells a container in one line."""
 
-    def __init__(self, value: Any) -> None:  # noqa: ANN401 - a `gdb.Value`
+    def __init__(self, value: Any) -> None:
         self._value = value
 
     def to_string(self) -> str:
@@ -36,7 +36,7 @@ class Line:
             busy.pop()
 
 
-def look_up(value: Any) -> Line | None:  # noqa: ANN401
+def look_up(value: Any) -> Line | None:
     """Return a printer for what another pretty-printer knows."""
     if busy:
         return None
@@ -47,7 +47,7 @@ def look_up(value: Any) -> Line | None:  # noqa: ANN401
         busy.pop()
 
 
-def stay_first(_: Any) -> None:  # noqa: ANN401 - an event of GDB's
+def stay_first(_: Any) -> None:
     """Stay before the printers that come with a program: GDB asks a program's own first."""
     for each in gdb.objfiles():
         if each.pretty_printers and look_up not in each.pretty_printers:

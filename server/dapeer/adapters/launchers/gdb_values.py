@@ -39,7 +39,7 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 """How GDB prints a value; `max_characters`, which is of texts, is known since GDB 14."""
 
 
-def line_of(value: Any, room: int = ROOM) -> str | None:  # noqa: ANN401 - a `gdb.Value`
+def line_of(value: Any, room: int = ROOM) -> str | None:
     """Return what is in a structure, container, reference, pointer or text; None: GDB's own words are as good.
 
     Raises:
@@ -60,7 +60,7 @@ def line_of(value: Any, room: int = ROOM) -> str | None:  # noqa: ANN401 - a `gd
     return _opened(value, room) if code in OPENED else None
 
 
-def _printed(value: Any, printer: Any, room: int) -> str | None:  # noqa: ANN401
+def _printed(value: Any, printer: Any, room: int) -> str | None:
     """Return what a pretty-printer makes of a value."""
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
@@ -76,7 +76,7 @@ def _printed(value: Any, printer: Any, room: int) -> str | None:  # noqa: ANN401
     return _opened(value, room)
 
 
-def _opened(value: Any, room: int) -> str:  # noqa: ANN401
+def _opened(value: Any, room: int) -> str:
     """Return a structure as deep as there is room for."""
     best = ""
     style = {**STYLE, "max_elements": max(ELEMENTS, room // 20)}
@@ -90,7 +90,7 @@ def _opened(value: Any, room: int) -> str:  # noqa: ANN401
     return best
 
 
-def _beginning(value: Any) -> str:  # noqa: ANN401
+def _beginning(value: Any) -> str:
     """Return the first elements of an array that GDB does not read as a whole."""
     first, last = value.type.strip_typedefs().range()
     shown = range(first, min(last + 1, first + ELEMENTS))
@@ -98,7 +98,7 @@ def _beginning(value: Any) -> str:  # noqa: ANN401
     return f"{{{inside}{'...' * (last + 1 > shown.stop)}}}"
 
 
-def _pointed(value: Any, room: int) -> str | None:  # noqa: ANN401
+def _pointed(value: Any, room: int) -> str | None:
     """Return a pointer's address, and what is there."""
     target = value.type.strip_typedefs().target().strip_typedefs()
     if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
@@ -114,7 +114,7 @@ def _pointed(value: Any, room: int) -> str | None:  # noqa: ANN401
         return f"{address} → <cannot be read>"
 
 
-def _object(value: Any, room: int) -> str:  # noqa: ANN401
+def _object(value: Any, room: int) -> str:
     """Return what is referred to: as the object that it is, where its class is derived from the one that is named."""
     real = value.dynamic_type
     kind = "" if real == value.type else f"({real}) "
@@ -122,7 +122,7 @@ def _object(value: Any, room: int) -> str:  # noqa: ANN401
     return f"{kind}{line_of(whole, room) or whole.format_string(**STYLE)}"
 
 
-def _text(value: Any, length: int) -> str | None:  # noqa: ANN401
+def _text(value: Any, length: int) -> str | None:
     """Return a text, and its length where it is cut."""
     shown = value.format_string(**{**STYLE, **_characters(WIDE)}, address=False)
     if not shown.endswith("..."):
@@ -147,7 +147,7 @@ class Types:
         self._known: dict[str, str] = {}
         self._printing: Any = importlib.import_module("gdb.types")
 
-    def name(self, kind: Any) -> str:  # noqa: ANN401 - a `gdb.Type`
+    def name(self, kind: Any) -> str:
         """Return the name of a type."""
         long = str(kind)
         if "<" not in long and "::" not in long:
@@ -156,7 +156,7 @@ class Types:
             self._known[long] = self._written(kind) or long
         return self._known[long]
 
-    def _written(self, kind: Any) -> str | None:  # noqa: ANN401
+    def _written(self, kind: Any) -> str | None:
         ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
         if kind.code in ends:
             target = kind.target()
@@ -174,7 +174,7 @@ def why(error: BaseException) -> str:
     return "<optimized out>" if "optimized out" in said else f"<{said}>"
 
 
-def teach_dap(varref: Any, scopes: Any) -> None:  # noqa: ANN401 - GDB's modules
+def teach_dap(varref: Any, scopes: Any) -> None:
     """Make GDB's DAP tell values in one line, each whatever becomes of the others.
 
     Raises:
@@ -193,7 +193,7 @@ def teach_dap(varref: Any, scopes: Any) -> None:  # noqa: ANN401 - GDB's modules
         setattr(owner, name, changed)
 
 
-def _of(reference: Any, name: str) -> Any:  # noqa: ANN401
+def _of(reference: Any, name: str) -> Any:
     """Return an attribute of GDB's own; since GDB 17 their names begin with `_`."""
     return (
         getattr(reference, f"_{name}")
@@ -205,7 +205,7 @@ def _of(reference: Any, name: str) -> Any:  # noqa: ANN401
 def _described(stock: Callable[[Any], Json], bare: Callable[[Any], Json]) -> Callable[[Any], Json]:
     types = Types()
 
-    def to_object(self: Any) -> Json:  # noqa: ANN401
+    def to_object(self: Any) -> Json:
         told = _of(self, "result_name")
         # Who asks for the number of children has all of them made.
         self.child_count = lambda: None
@@ -228,7 +228,7 @@ def _described(stock: Callable[[Any], Json], bare: Callable[[Any], Json]) -> Cal
     return to_object
 
 
-def _cached(self: Any) -> list[Any]:  # noqa: ANN401
+def _cached(self: Any) -> list[Any]:
     """Make the children that are wanted, and not a million of them."""
     name = "_child_cache" if hasattr(self, "_child_cache") else "child_cache"
     most = getattr(self, "dapeer_most", CHILDREN + 1)
@@ -239,10 +239,10 @@ def _cached(self: Any) -> list[Any]:  # noqa: ANN401
     return known
 
 
-def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:  # noqa: ANN401
+def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
     stock: Callable[..., Iterator[Any]] = varref.BaseReference.fetch_children
 
-    def fetch_children(self: Any, start: int, count: int) -> Iterator[Any]:  # noqa: ANN401
+    def fetch_children(self: Any, start: int, count: int) -> Iterator[Any]:
         if count and start + count > CHILDREN:
             self.dapeer_most = start + count
             self.reset_children()
@@ -256,7 +256,7 @@ def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:  # noqa: ANN401
 
 
 def _one_child(stock: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
-    def fetch_one_child(self: Any, index: int) -> Any:  # noqa: ANN401
+    def fetch_one_child(self: Any, index: int) -> Any:
         try:
             return stock(self, index)
         except UNREADABLE as error:
@@ -265,8 +265,8 @@ def _one_child(stock: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
     return fetch_one_child
 
 
-def _variable(stock: Any, unreadable: Any) -> Callable[..., Any]:  # noqa: ANN401
-    def variable(name: str, value: Any, *rest: Any) -> Any:  # noqa: ANN401
+def _variable(stock: Any, unreadable: Any) -> Callable[..., Any]:
+    def variable(name: str, value: Any, *rest: Any) -> Any:
         if isinstance(value, Exception):
             return unreadable(name, value)
         try:
@@ -277,7 +277,7 @@ def _variable(stock: Any, unreadable: Any) -> Callable[..., Any]:  # noqa: ANN40
     return variable
 
 
-def _unreadable(base: Any) -> Any:  # noqa: ANN401
+def _unreadable(base: Any) -> Any:
     class Unreadable(base):
         """A variable whose value cannot be had."""
 
@@ -288,7 +288,7 @@ def _unreadable(base: Any) -> Any:  # noqa: ANN401
         def has_children(self) -> bool:
             return False
 
-        def fetch_one_child(self, index: int) -> Any:  # noqa: ANN401
+        def fetch_one_child(self, index: int) -> Any:
             raise IndexError(index)
 
         def child_count(self) -> None:
@@ -300,7 +300,7 @@ def _unreadable(base: Any) -> Any:  # noqa: ANN401
     return Unreadable
 
 
-def teach_rust(event: Any) -> None:  # noqa: ANN401 - of GDB's
+def teach_rust(event: Any) -> None:
     """Load Rust's own printers with a Rust program."""
     loaded = event.new_objfile
     if loaded.filename != loaded.progspace.filename:

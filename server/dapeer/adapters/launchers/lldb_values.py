@@ -25,8 +25,8 @@ RUST = (
 
 
 def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
-    debugger: Any,  # noqa: ANN401
-    names: Any,  # noqa: ANN401, ARG001
+    debugger: Any,
+    names: Any,  # noqa: ARG001
 ) -> None:
     """Set up what is needed for every program."""
     kind = f"^std::(__[a-z0-9_]+::)?({CONTAINERS})<.+>$"
@@ -34,7 +34,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")
 
 
-def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:  # noqa: ANN401, ARG001
+def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:  # noqa: ARG001
     """Load Rust's own formatters for a Rust program."""
     folder = importlib.import_module("rust_formatters").folder_for(program.strip().strip("'"))
     if folder is not None:
@@ -46,18 +46,18 @@ def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:  
         debugger.HandleCommand("type category enable dapeer")
 
 
-def contents(value: Any, names: Any) -> str:  # noqa: ANN401, ARG001
+def contents(value: Any, names: Any) -> str:  # noqa: ARG001
     """Return how many elements a container has, and the first of them."""
     return _contents(value.GetSyntheticValue() if not value.IsSynthetic() else value, DEPTH)
 
 
-def _contents(value: Any, depth: int) -> str:  # noqa: ANN401
+def _contents(value: Any, depth: int) -> str:
     count = value.GetNumChildren()
     shown = _listed(value, count, depth, names=False)
     return f"size={count} {shown}" if count else "size=0"
 
 
-def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:  # noqa: ANN401
+def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
     parts: list[str] = []
     length = 0
     for index in range(min(count, ELEMENTS)):
@@ -70,7 +70,7 @@ def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:  # noqa:
     return f"{{{', '.join(parts)}{', …' * (len(parts) < count)}}}"
 
 
-def _line(value: Any, depth: int) -> str:  # noqa: ANN401
+def _line(value: Any, depth: int) -> str:
     """Return a value in one line."""
     said = value.GetSummary() or value.GetValue()
     if said:

@@ -54,7 +54,7 @@ def show(error: Sequence[Any]) -> None:
         information.is_tracing -= 1
 
 
-def within(trace: Any) -> Any:  # noqa: ANN401 - a traceback
+def within(trace: Any) -> Any:
     """Return a traceback from its first frame on that none of the others has called.
 
     `subTest` catches in a frame that the test has called; the debugger would show the test's line where it did.
@@ -69,7 +69,7 @@ def within(trace: Any) -> Any:  # noqa: ANN401 - a traceback
     return trace
 
 
-def callers(entry: Any) -> Iterator[Any]:  # noqa: ANN401 - an entry of a traceback
+def callers(entry: Any) -> Iterator[Any]:
     """Yield the frames that have called the one of an entry."""
     frame = entry.tb_frame.f_back
     while frame is not None:
@@ -85,13 +85,13 @@ def run_pytest(arguments: list[str]) -> int:
         """Shows failures, and clears the way of the debugger."""
 
         @pytest.hookimpl(hookwrapper=True)
-        def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:  # noqa: ANN401
+        def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
             # Coverage is measured by the same hook of the interpreter that debuggers live by.
             early_config.known_args_namespace.no_cov = True
             yield
 
         @pytest.hookimpl(hookwrapper=True)
-        def pytest_cmdline_main(self, config: Any) -> Iterator[None]:  # noqa: ANN401
+        def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
             for name, value in IN_THE_WAY.items():
                 if getattr(config.option, name, NO_OPTION) is not NO_OPTION:
                     setattr(config.option, name, value)
@@ -100,13 +100,13 @@ def run_pytest(arguments: list[str]) -> int:
             yield
 
         @pytest.hookimpl(hookwrapper=True)
-        def pytest_report_teststatus(self, config: Any) -> Generator[None, Any, None]:  # noqa: ANN401
+        def pytest_report_teststatus(self, config: Any) -> Generator[None, Any, None]:
             outcome = yield
             category, letter, word = outcome.get_result()
             # Of a test that has failed the stop tells more than its letter.
             outcome.force_result((category, letter if config.option.verbose > 0 else "", word))
 
-        def pytest_exception_interact(self, call: Any) -> None:  # noqa: ANN401
+        def pytest_exception_interact(self, call: Any) -> None:
             error: BaseException = call.excinfo.value
             if isinstance(error, pytest.Collector.CollectError):
                 # What went wrong in a file of tests is told by an exception of pytest's own.
@@ -123,7 +123,7 @@ def show_unittests() -> None:
     def shown(name: str) -> None:
         stock = getattr(results, name)
 
-        def add(self: object, *told: Any) -> None:  # noqa: ANN401
+        def add(self: object, *told: Any) -> None:
             if told[-1] is not None:
                 show(told[-1])
             stock(self, *told)
@@ -165,7 +165,7 @@ def pose_as(module: str, arguments: list[str]) -> None:
     sys.argv = [spec.origin, *arguments]
 
 
-def sibling(name: str) -> Any:  # noqa: ANN401 - a module
+def sibling(name: str) -> Any:
     """Return another of our launchers, which are in no package here."""
     place = Path(__file__).with_name(f"{name}.py")
     spec: Any = importlib.util.spec_from_file_location(name, place)
@@ -208,7 +208,7 @@ def dotted(node: str, folder: Path) -> str:
     return ".".join([*module.parts, *names])
 
 
-def main() -> Any:  # noqa: ANN401 - what `sys.exit` takes
+def main() -> Any:
     """Run the tests; return the exit code."""
     how, name, *arguments = sys.argv[1:]
     if sys.path[0] == str(Path(__file__).parent):

@@ -28,7 +28,7 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         self._texts = texts
         self._folder = folder
 
-    def find_spec(self, fullname: str, *_: object) -> Any:  # noqa: ANN401
+    def find_spec(self, fullname: str, *_: object) -> Any:
         """Return how a module of the package is imported."""
         package, _dot, name = fullname.partition(".")
         if package != PACKAGE or f"{name or '__init__'}.py" not in self._texts:
@@ -116,7 +116,7 @@ def held_names() -> dict[Any, dict[str, Any]]:
     return held
 
 
-def is_ours(value: Any) -> bool:  # noqa: ANN401 - anything
+def is_ours(value: Any) -> bool:
     """Whether a value is a function or property of our package."""
     value = value.fget if isinstance(value, property) else value
     return str(getattr(value, "__module__", "")).partition(".")[0] == PACKAGE
@@ -149,7 +149,7 @@ def leave_with(restore: Callable[[], None]) -> None:
     answers: Any = requests.PyDevJsonCommandProcessor
     stock = answers.on_disconnect_request
 
-    def on_disconnect_request(*arguments: Any) -> Any:  # noqa: ANN401
+    def on_disconnect_request(*arguments: Any) -> Any:
         answers.on_disconnect_request = stock
         try:
             return stock(*arguments)

@@ -43,7 +43,7 @@ stopping = threading.local()
 """By thread, as `number`: the call in which it is about to stop."""
 
 
-def tracer_of(frame: Any) -> object:  # noqa: ANN401 - a frame
+def tracer_of(frame: Any) -> object:
     """Return what traces one call only; None where nothing does."""
     method = frame.f_trace
     if hasattr(method, "get_method_object"):
@@ -52,7 +52,7 @@ def tracer_of(frame: Any) -> object:  # noqa: ANN401 - a frame
     return owner if type(owner).__name__ == "PyDBFrame" else None
 
 
-def number_of(frame: Any) -> int | None:  # noqa: ANN401 - a frame
+def number_of(frame: Any) -> int | None:
     """Return the number of a call; 0: it is suspended and resumed; None: it is not known."""
     if frame is None:
         return None
@@ -73,12 +73,12 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - as in the other parts
     wait, factory = pydevd.PyDB.do_wait_suspend, answers.NetCommandFactoryJson
     suspended = factory.make_thread_suspend_single_notification
 
-    def do_wait_suspend(self: Any, thread: Any, frame: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def do_wait_suspend(self: Any, thread: Any, frame: Any, *arguments: Any, **named: Any) -> Any:
         with contextlib.suppress(Exception):
             stopping.number = number_of(frame)
         return wait(self, thread, frame, *arguments, **named)
 
-    def make_suspended(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def make_suspended(*arguments: Any, **named: Any) -> Any:
         command = suspended(*arguments, **named)
         number, stopping.number = getattr(stopping, "number", None), None
         if number is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Shows a value in as many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return shape, type and what is missing, then the elements of an array, its beginning and end where it is long; None: it is none."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
@@ -44,7 +44,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # no
     return f"{tuple(value.shape)} {value.dtype} {lost}{body}"
 
 
-def is_at_hand(value: Any) -> bool:  # noqa: ANN401
+def is_at_hand(value: Any) -> bool:
     """Whether an array's elements are computed already, and lie in memory of this process."""
     ready = getattr(value, "is_ready", None)
     devices = getattr(value, "devices", None)
@@ -58,7 +58,7 @@ def edges(room: int) -> tuple[int, int]:
     return (max(room // 8, 20), 3) if room >= WIDE else (10, 2)
 
 
-def corner(value: Any, room: int) -> tuple[Any, int]:  # noqa: ANN401
+def corner(value: Any, room: int) -> tuple[Any, int]:
     """Return so much of an array that its ends are few elements, and how many dimensions deep that lies."""
     threshold, edge = edges(room)
     deep, shape = 0, tuple(value.shape)
@@ -67,7 +67,7 @@ def corner(value: Any, room: int) -> tuple[Any, int]:  # noqa: ANN401
     return value, deep
 
 
-def size(shape: Any) -> int:  # noqa: ANN401
+def size(shape: Any) -> int:
     """Return how many elements an array of a shape has."""
     product = 1
     for each in shape:
@@ -75,7 +75,7 @@ def size(shape: Any) -> int:  # noqa: ANN401
     return product
 
 
-def written(value: Any, room: int, show: Show, numpy: Any) -> str:  # noqa: ANN401
+def written(value: Any, room: int, show: Show, numpy: Any) -> str:
     """Return the elements of an array as NumPy writes them, those that are objects or texts as we do."""
     value, deep = corner(value, room)
     threshold, edge = edges(room)
@@ -87,7 +87,7 @@ def written(value: Any, room: int, show: Show, numpy: Any) -> str:  # noqa: ANN4
     return nested(text[text.find("[") : text.rfind("]") + 1], deep)
 
 
-def element(each: Any, show: Show) -> str:  # noqa: ANN401
+def element(each: Any, show: Show) -> str:
     """Return an object or a text in an array of them."""
     if isinstance(each, (str, bytes)):
         return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT)
@@ -101,7 +101,7 @@ def nested(text: str, deep: int) -> str:
     return "[" * deep + text + ", …]" * deep
 
 
-def missing(value: Any, kind: Any, numpy: Any) -> str:  # noqa: ANN401
+def missing(value: Any, kind: Any, numpy: Any) -> str:
     """Return how many elements of an array are missing; empty: none, or they are not counted."""
     if numpy is None or kind is not numpy.ndarray or value.size > CELLS:
         return ""
@@ -115,7 +115,7 @@ def missing(value: Any, kind: Any, numpy: Any) -> str:  # noqa: ANN401
 # -- PyTorch's tensors
 
 
-def tensor(value: Any, room: int) -> str:  # noqa: ANN401
+def tensor(value: Any, room: int) -> str:
     """Return shape, type, where it lies, whether it is trained and what is missing, then the elements of a tensor.
 
     What lies on another device is not fetched from there.
@@ -139,7 +139,7 @@ def tensor(value: Any, room: int) -> str:  # noqa: ANN401
     return f"{' '.join(facts)} {nested(elements, deep)}"
 
 
-def not_numbers(held: Any) -> int:  # noqa: ANN401
+def not_numbers(held: Any) -> int:
     """Return how many elements of a tensor are no numbers; 0 where they are not counted."""
     if not held.is_floating_point() or held.numel() > CELLS:
         return 0
@@ -150,7 +150,7 @@ def not_numbers(held: Any) -> int:  # noqa: ANN401
         return 0
 
 
-def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:  # noqa: ANN401
+def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
     """Yield the text of a tensor's elements, of a long dimension those at its ends."""
     if not value.ndim:
         yield number(value.item())
@@ -166,6 +166,6 @@ def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:  # noqa: ANN401
     yield "]"
 
 
-def number(each: Any) -> str:  # noqa: ANN401
+def number(each: Any) -> str:
     """Return a number as people write it; those of a tensor have few digits."""
     return f"{each:.4g}" if isinstance(each, (float, complex)) else str(each)

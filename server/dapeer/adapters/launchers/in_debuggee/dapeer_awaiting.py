@@ -31,7 +31,7 @@ STEPS = ("async_generator_asend", "async_generator_athrow", "anext_awaitable", "
 """Built-in types that stand for one step of what is awaited, and have no name for that."""
 
 
-def frames_of(awaited: Any) -> "list[types.FrameType]":  # noqa: ANN401 - any coroutine
+def frames_of(awaited: Any) -> "list[types.FrameType]":
     """Return the frames of a coroutine and of what it awaits, the innermost first."""
     frames: list[types.FrameType] = []
     while type(awaited) in KINDS:
@@ -43,7 +43,7 @@ def frames_of(awaited: Any) -> "list[types.FrameType]":  # noqa: ANN401 - any co
     return frames
 
 
-def stepping(awaited: Any) -> Any:  # noqa: ANN401 - anything that is awaited
+def stepping(awaited: Any) -> Any:
     """Return the generator or coroutine of which one step is awaited; what is awaited, where that is no step."""
     while type(awaited).__module__ == "builtins" and type(awaited).__name__ in STEPS:
         held = gc.get_referents(awaited)
@@ -51,7 +51,7 @@ def stepping(awaited: Any) -> Any:  # noqa: ANN401 - anything that is awaited
     return awaited
 
 
-def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:  # noqa: ANN401 - asyncio's
+def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:
     """Return the task that waits for a future, through what gathers, shields or groups futures; None: none does."""
     callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []  # noqa: SLF001
     for each in callbacks:
@@ -68,7 +68,7 @@ def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:  # noqa: ANN401 -
     return None
 
 
-def parent(one: Any, asyncio: Any) -> Any:  # noqa: ANN401 - any object
+def parent(one: Any, asyncio: Any) -> Any:
     """Return a task, or that which has opened a group of tasks; None: it is neither."""
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):
@@ -80,7 +80,7 @@ def parent(one: Any, asyncio: Any) -> Any:  # noqa: ANN401 - any object
     return None
 
 
-def behind(callback: Any) -> "Iterator[Any]":  # noqa: ANN401 - any callable
+def behind(callback: Any) -> "Iterator[Any]":
     """Yield the objects that a callback works for: what it is bound to, or has enclosed."""
     if type(callback) is functools.partial:
         yield from callback.args
@@ -93,19 +93,19 @@ def behind(callback: Any) -> "Iterator[Any]":  # noqa: ANN401 - any callable
             yield cell.cell_contents
 
 
-def name_of(task: Any) -> str:  # noqa: ANN401 - asyncio's
+def name_of(task: Any) -> str:
     """Return the name of a task; before Python 3.8 they have none."""
     get_name = getattr(sys.modules["asyncio"].Task, "get_name", None)
     return get_name(task) if get_name else "Task"
 
 
-def coroutine_of(task: Any) -> Any:  # noqa: ANN401 - asyncio's
+def coroutine_of(task: Any) -> Any:
     """Return what a task runs."""
     get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
     return get_coro(task) if get_coro else task._coro  # noqa: SLF001
 
 
-def awaiting(task: Any) -> "Iterator[Any]":  # noqa: ANN401 - asyncio's
+def awaiting(task: Any) -> "Iterator[Any]":
     """Yield a label, and the frames that wait for a task; then the same of the task that these belong to."""
     asyncio: Any = sys.modules["asyncio"]
     seen: list[Any] = []
@@ -149,7 +149,7 @@ def pending() -> "Iterator[Any]":
         yield from (each for each in list(getattr(asyncio, kind, ())) if not each.done())
 
 
-def place_of(task: Any, running: Any) -> "dict[str, Any]":  # noqa: ANN401 - asyncio's; frames
+def place_of(task: Any, running: Any) -> "dict[str, Any]":
     """Return where a task is, and which one awaits it; one that runs is where its thread is."""
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)
@@ -165,7 +165,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":  # noqa: ANN401 - asy
     return told if waits is None else {**told, "awaited_by": name_of(waits)}
 
 
-def up(frame: Any) -> "list[types.FrameType]":  # noqa: ANN401 - a frame or None
+def up(frame: Any) -> "list[types.FrameType]":
     """Return a frame and those that have called it, without the debugger's own and what these have called."""
     frames: list[types.FrameType] = []
     while frame is not None:
@@ -178,11 +178,11 @@ def up(frame: Any) -> "list[types.FrameType]":  # noqa: ANN401 - a frame or None
     return frames
 
 
-def stack(frame: Any) -> "list[list[Any]]":  # noqa: ANN401 - a frame or None
+def stack(frame: Any) -> "list[list[Any]]":
     """Return the places of a frame and of those that have called it."""
     return [*map(place, up(frame))]
 
 
-def place(frame: Any) -> "list[Any]":  # noqa: ANN401 - a frame
+def place(frame: Any) -> "list[Any]":
     """Return function, file and line."""
     return [frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno]

@@ -40,7 +40,7 @@ class Failures:
         if count & (count - 1) == 0:
             self.tell()
 
-    def tell(self, debugger: Any = None) -> None:  # noqa: ANN401 - pydevd's
+    def tell(self, debugger: Any = None) -> None:
         """Tell what is not told yet, by a debugger, or by the one that there is."""
         with self._lock:
             news = {key: n for key, n in self._counts.items() if self._told.get(key) != n}
@@ -73,7 +73,7 @@ def described(error: BaseException) -> str:
         return type(error).__name__
 
 
-def send(body: dict[str, Any], debugger: Any = None) -> None:  # noqa: ANN401 - pydevd's
+def send(body: dict[str, Any], debugger: Any = None) -> None:
     """Send the event."""
     debugger = debugger or importlib.import_module("pydevd").get_global_debugger()
     if debugger is None or debugger.writer is None:
@@ -89,17 +89,17 @@ def compiled(expression: str) -> CodeType:
     return compile(expression.strip(), "<breakpoint>", "eval")
 
 
-def evaluated(expression: str, frame: Any) -> Any:  # noqa: ANN401 - any value
+def evaluated(expression: str, frame: Any) -> Any:
     """Evaluate an expression in a frame."""
     return eval(compiled(expression), frame.f_globals, frame.f_locals)  # noqa: S307 - the user's
 
 
-def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:  # noqa: ANN401 - pydevd's
+def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
     """Return the file and line of a breakpoint."""
     return frame.f_code.co_filename, getattr(breakpoint_, "line", None) or frame.f_lineno
 
 
-def holds(breakpoint_: Any, frame: Any) -> bool:  # noqa: ANN401 - pydevd's
+def holds(breakpoint_: Any, frame: Any) -> bool:
     """Whether a breakpoint's condition is true, and if so, its hit condition: as DAP has it, only those hits count."""
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
@@ -122,7 +122,7 @@ def holds(breakpoint_: Any, frame: Any) -> bool:  # noqa: ANN401 - pydevd's
         return False
 
 
-def message(breakpoint_: Any, frame: Any) -> str:  # noqa: ANN401 - pydevd's
+def message(breakpoint_: Any, frame: Any) -> str:
     """Return what a breakpoint logs; a part that raises says so in its own place."""
     parts: list[str] = []
     for text, expression in breakpoint_.expression.parts:
@@ -211,11 +211,11 @@ def improve(*, prints: bool) -> None:
     )
 
 
-def count_conditions(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
+def count_conditions(debugger: Any) -> None:
     """Have conditions and hit conditions evaluated by `holds`."""
     stock = debugger.handle_breakpoint_condition
 
-    def handle_condition(self: Any, info: Any, breakpoint_: Any, frame: Any) -> Any:  # noqa: ANN401
+    def handle_condition(self: Any, info: Any, breakpoint_: Any, frame: Any) -> Any:
         try:
             held = holds(breakpoint_, frame)
         except AttributeError:
@@ -227,7 +227,7 @@ def count_conditions(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
     debugger.handle_breakpoint_condition = handle_condition
 
 
-def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer | None) -> None:  # noqa: ANN401
+def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer | None) -> None:
     """Have log messages made when they are wanted, and printed."""
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     expression_of = requests.convert_dap_log_message_to_expression
@@ -239,7 +239,7 @@ def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer 
         made.parts = parts_of(log_message)
         return made
 
-    def handle_expression(self: Any, breakpoint_: Any, info: Any, frame: Any) -> None:  # noqa: ANN401
+    def handle_expression(self: Any, breakpoint_: Any, info: Any, frame: Any) -> None:
         # It may raise, and does so for nothing where the condition is false, which is asked after this.
         if isinstance(breakpoint_.expression, Template):
             waiting.log = breakpoint_, frame
@@ -247,7 +247,7 @@ def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer 
         else:
             stock_expression(self, breakpoint_, info, frame)
 
-    def make_io_message(self: Any, text: str, stream: Any) -> Any:  # noqa: ANN401
+    def make_io_message(self: Any, text: str, stream: Any) -> Any:
         wanted = getattr(waiting, "log", None)
         if wanted is None or not text.startswith(MARK):
             return io_message(self, text, stream)
@@ -260,11 +260,11 @@ def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer 
     factory.make_io_message = make_io_message
 
 
-def tell_at_stops(factory: Any) -> None:  # noqa: ANN401 - pydevd's class
+def tell_at_stops(factory: Any) -> None:
     """Have failures told before a stop is."""
     suspended = factory.make_thread_suspend_single_notification
 
-    def make_suspended(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def make_suspended(*arguments: Any, **named: Any) -> Any:
         failures.tell()
         return suspended(*arguments, **named)
 
@@ -273,11 +273,11 @@ def tell_at_stops(factory: Any) -> None:  # noqa: ANN401 - pydevd's class
         os.register_at_fork(after_in_child=failures.forget)
 
 
-def tell_at_end(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
+def tell_at_end(debugger: Any) -> None:
     """Have the last counts told, and everything sent, before the debugger goes with the program."""
     stock = debugger.dispose_and_kill_all_pydevd_threads
 
-    def dispose(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
+    def dispose(self: Any, *arguments: Any, **named: Any) -> None:
         if not self.pydb_disposed and not self.terminate_requested:
             failures.tell(self)
             writer, until = self.writer, time.monotonic() + SECONDS_TO_SEND_ALL

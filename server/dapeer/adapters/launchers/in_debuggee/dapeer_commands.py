@@ -16,7 +16,7 @@ from typing import Any
 class Announcement(threading.Event):
     """Announces the commands of a thread until all are taken."""
 
-    def __init__(self, commands: Any) -> None:  # noqa: ANN401 - a queue
+    def __init__(self, commands: Any) -> None:
         super().__init__()
         self._commands = commands
 
@@ -31,7 +31,7 @@ class Announcement(threading.Event):
 class Announcements(dict[str, Announcement]):
     """The announcements of each thread, by its id."""
 
-    def __init__(self, queues: Any) -> None:  # noqa: ANN401 - pydevd's, by the same ids
+    def __init__(self, queues: Any) -> None:
         super().__init__()
         self._queues = queues
 
@@ -50,7 +50,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     announce(pydevd.PyDB)
 
 
-def announce(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
+def announce(debugger: Any) -> None:
     """Have each debugger of a class announce commands so. One that keeps them otherwise than we know is left as it is.
 
     Raises:
@@ -59,7 +59,7 @@ def announce(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
     debugger.get_internal_queue_and_event  # noqa: B018 - is it there?
     stock = debugger.__init__
 
-    def start(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
+    def start(self: Any, *arguments: Any, **named: Any) -> None:
         stock(self, *arguments, **named)
         queues, events = getattr(self, "_cmd_queue", None), getattr(self, "_thread_events", None)
         if isinstance(queues, defaultdict) and isinstance(events, defaultdict) and not events:

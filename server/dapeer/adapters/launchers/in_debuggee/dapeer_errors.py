@@ -181,11 +181,11 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     sys.meta_path.insert(0, Asyncio())
 
 
-def inform(requests: Any, answers: Any) -> None:  # noqa: ANN401 - pydevd's modules
+def inform(requests: Any, answers: Any) -> None:
     """Have `exceptionInfo` tell all that belongs to an exception."""
     stock = requests.build_exception_info_response
 
-    def build(debugger: Any, thread_id: Any, *rest: Any, **more: Any) -> Any:  # noqa: ANN401
+    def build(debugger: Any, thread_id: Any, *rest: Any, **more: Any) -> Any:
         response = stock(debugger, thread_id, *rest, **more)
         frames: Any = debugger.suspended_frames_manager.get_frames_list(thread_id)
         error = getattr(frames, "exc_desc", None)
@@ -205,11 +205,11 @@ def inform(requests: Any, answers: Any) -> None:  # noqa: ANN401 - pydevd's modu
     requests.build_exception_info_response = answers.build_exception_info_response = build
 
 
-def innermost_first(lists: Any) -> None:  # noqa: ANN401 - pydevd's module
+def innermost_first(lists: Any) -> None:
     """Have the frames of what led to an exception in the order of all others."""
     stock = lists.create_frames_list_from_exception_cause
 
-    def create(*arguments: Any) -> Any:  # noqa: ANN401
+    def create(*arguments: Any) -> Any:
         frames = stock(*arguments)
         if frames is not None:
             frames._frames.reverse()  # noqa: SLF001
@@ -218,20 +218,20 @@ def innermost_first(lists: Any) -> None:  # noqa: ANN401 - pydevd's module
     lists.create_frames_list_from_exception_cause = create
 
 
-def show_untraced(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
+def show_untraced(debugger: Any) -> None:
     """Show what leaves the program while nobody traces it any more: after the recursion limit was reached."""
     stock = debugger.do_stop_on_unhandled_exception
     last: list[int] = []
 
-    def stop(self: Any, thread: Any, frame: Any, frames: Any, error: Any) -> Any:  # noqa: ANN401
+    def stop(self: Any, thread: Any, frame: Any, frames: Any, error: Any) -> Any:
         last[:] = [id(error[1])]
         return stock(self, thread, frame, frames, error)
 
-    def shown(error: Any) -> None:  # noqa: ANN401
+    def shown(error: Any) -> None:
         if isinstance(error[1], RecursionError) and id(error[1]) not in last:
             show(error)
 
-    def of_thread(told: Any) -> None:  # noqa: ANN401
+    def of_thread(told: Any) -> None:
         shown(tuple(told)[:3])
 
     debugger.do_stop_on_unhandled_exception = stop
@@ -249,14 +249,14 @@ def show_untraced(debugger: Any) -> None:  # noqa: ANN401 - pydevd's class
 def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
     """Return a hook that does something before another does its work."""
 
-    def both(*arguments: Any) -> Any:  # noqa: ANN401
+    def both(*arguments: Any) -> Any:
         first(*arguments)
         return hook(*arguments)
 
     return both
 
 
-def show(error: Any) -> None:  # noqa: ANN401 - type, exception, traceback
+def show(error: Any) -> None:
     """Stop as at an uncaught exception, if the debugger is to stop at such."""
     pydevd: Any = sys.modules["pydevd"]
     debugger = pydevd.get_global_debugger()
@@ -289,7 +289,7 @@ def tell_caught(stock: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop's handler of exceptions that tells of each besides."""
     told: Any = importlib.import_module("in_debuggee.dapeer_breaking")
 
-    def call_exception_handler(self: Any, context: Any) -> Any:  # noqa: ANN401
+    def call_exception_handler(self: Any, context: Any) -> Any:
         error = context.get("exception")
         if isinstance(error, Exception):
             frames = frames_of(error.__traceback__)

@@ -47,12 +47,12 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     commands: Any = importlib.import_module("_pydevd_bundle.pydevd_api")
     evaluate = commands.internal_evaluate_expression_json
 
-    def init(self: Any, result: str, *rest: Any, **named: Any) -> None:  # noqa: ANN401
+    def init(self: Any, result: str, *rest: Any, **named: Any) -> None:
         stock_init(self, taken() + result, *rest, **named)
 
     def response(
-        debugger: Any,  # noqa: ANN401
-        request: Any,  # noqa: ANN401
+        debugger: Any,
+        request: Any,
         result: str,
         error_message: str = "",
     ) -> None:
@@ -60,7 +60,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
             error_message = taken() + error_message
         stock_response(debugger, request, result=result, error_message=error_message)
 
-    def evaluate_and_listen(debugger: Any, request: Any, thread_id: Any) -> None:  # noqa: ANN401
+    def evaluate_and_listen(debugger: Any, request: Any, thread_id: Any) -> None:
         with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
             evaluate(debugger, request, thread_id)
 

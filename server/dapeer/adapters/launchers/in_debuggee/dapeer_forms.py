@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     """Shows a value in as many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return how a value of a special kind is shown; None: as it shows itself."""
     try:
         package = str(kind.__module__).partition(".")[0]
@@ -49,7 +49,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # no
     return None
 
 
-def named(value: Any) -> str:  # noqa: ANN401
+def named(value: Any) -> str:
     """Return a function with its parameters and place, a class or a module by its name; anything else as its `repr`.
 
     Of a function that is made in another one, the place tells which that is.
@@ -67,7 +67,7 @@ def named(value: Any) -> str:  # noqa: ANN401
     return repr(value)
 
 
-def moment(value: Any) -> str | None:  # noqa: ANN401 - of the module `datetime`
+def moment(value: Any) -> str | None:
     """Return a date or time as people write it; None where its time zone is of the program's own."""
     zone = getattr(value, "tzinfo", None)
     known = zone is None or type(zone) is dt.timezone
@@ -75,7 +75,7 @@ def moment(value: Any) -> str | None:  # noqa: ANN401 - of the module `datetime`
     return str(value) if known else None
 
 
-def member(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return a member of an enumeration by its name, and its value; None where it shows itself in another way."""
     if not objects.written_in(objects.found(kind, "__repr__"), "/enum.py"):
         return None

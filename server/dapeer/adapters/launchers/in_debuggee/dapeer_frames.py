@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     """Shows a value in as many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return what there is to see of something of pandas; None: it is nothing that has a form of its own."""
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
@@ -41,7 +41,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # no
     return None
 
 
-def frame(value: Any, room: int, show: Show, pandas: Any) -> str:  # noqa: ANN401
+def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with their types and what is missing in them, and where there is room the first and last rows."""
     name = type(value).__name__
     shape = tuple(value.shape)
@@ -67,14 +67,14 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:  # noqa: ANN40
     return "\n".join([head, *"\n…\n".join(rows).split("\n")]) if len(table) else head
 
 
-def missing(table: Any) -> list[int]:  # noqa: ANN401
+def missing(table: Any) -> list[int]:
     """Return how many cells of each column are missing; empty: they are not counted."""
     if table.size > arrays.CELLS or not all(map(is_known, table.dtypes)):
         return []
     return [int(each) for each in table.isna().sum()]
 
 
-def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:  # noqa: ANN401
+def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
     """Yield the columns with their types, and what is missing: of many those in which something is, the first and the last."""
     count = table.shape[1]
     chosen = list(range(count))
@@ -91,12 +91,12 @@ def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:  # 
         yield f"{label}{table.dtypes.iloc[number]}{gone}"
 
 
-def is_known(dtype: Any) -> bool:  # noqa: ANN401
+def is_known(dtype: Any) -> bool:
     """Whether a type of cells is one of pandas' or NumPy's own."""
     return type(dtype).__module__.partition(".")[0] in ("pandas", "numpy")
 
 
-def known(part: Any, show: Show, pandas: Any) -> Any:  # noqa: ANN401
+def known(part: Any, show: Show, pandas: Any) -> Any:
     """Return a few rows without anything of which the program would say how it is written."""
     part = part.copy()
     count = part.shape[1]
@@ -113,7 +113,7 @@ def known(part: Any, show: Show, pandas: Any) -> Any:  # noqa: ANN401
     return part
 
 
-def labels(index: Any, show: Show, pandas: Any) -> Any:  # noqa: ANN401
+def labels(index: Any, show: Show, pandas: Any) -> Any:
     """Return the labels of rows or columns, none of which is an object of the program."""
     if index.nlevels > 1:
         told = [tuple(text(each, show) for each in label) for label in index]
@@ -123,7 +123,7 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:  # noqa: ANN401
     return index
 
 
-def sequence(value: Any, kind: Any, room: int, show: Show) -> str:  # noqa: ANN401
+def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
     """Return length, type and the elements of an index or an array of pandas', those at its ends where it is long."""
     threshold, edge = arrays.edges(room)
     cut = len(value) > min(threshold, 10 * edge)
@@ -139,7 +139,7 @@ def sequence(value: Any, kind: Any, room: int, show: Show) -> str:  # noqa: ANN4
     return f"{kind.__name__} ({len(value)},) {value.dtype} [{shown or '…' * bool(len(value))}]"
 
 
-def text(each: Any, show: Show) -> str:  # noqa: ANN401
+def text(each: Any, show: Show) -> str:
     """Return a cell or a label; a text that is short as itself."""
     kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     own = kind in PLAIN or kind.__module__.partition(".")[0] in ("pandas", "numpy")

@@ -27,24 +27,24 @@ class Property:
         return "(property: ask for it by its path)"
 
 
-def namespaces(kind: Any) -> Iterator[Any]:  # noqa: ANN401 - a class
+def namespaces(kind: Any) -> Iterator[Any]:
     """Yield what a class defines, then what those above it do."""
     for klass in MRO.__get__(kind):
         yield NAMESPACE.__get__(klass)
 
 
-def found(kind: Any, name: str) -> Any:  # noqa: ANN401 - a class; anything
+def found(kind: Any, name: str) -> Any:
     """Return what a class or one above it defines by a name; None: nothing."""
     return next((each[name] for each in namespaces(kind) if name in each), None)
 
 
-def written_in(function: Any, *files: str) -> bool:  # noqa: ANN401 - anything
+def written_in(function: Any, *files: str) -> bool:
     """Whether a function stands in one of these files of Python's library, which has made it for a class."""
     code = getattr(function, "__code__", None) if type(function) is types.FunctionType else None
     return code is not None and code.co_filename.replace("\\", "/").endswith(files)
 
 
-def own(value: Any) -> dict[str, Any]:  # noqa: ANN401
+def own(value: Any) -> dict[str, Any]:
     """Return what an object itself holds, in its attributes and slots: public names first."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     held: dict[str, Any] = {}
@@ -68,7 +68,7 @@ def own(value: Any) -> dict[str, Any]:  # noqa: ANN401
     )
 
 
-def attributes_of(value: Any) -> dict[str, Any]:  # noqa: ANN401
+def attributes_of(value: Any) -> dict[str, Any]:
     """Return an object's `__dict__`; empty where it has none, or its class makes it up."""
     descriptor = found(type(value), "__dict__")
     if type(descriptor) is not types.GetSetDescriptorType:
@@ -79,7 +79,7 @@ def attributes_of(value: Any) -> dict[str, Any]:  # noqa: ANN401
     return {name: each for name, each in attributes.items() if type(name) is str}  # type: ignore[reportUnknownVariableType]
 
 
-def names_of(value: Any) -> list[str]:  # noqa: ANN401
+def names_of(value: Any) -> list[str]:
     """Return the names of an object's attributes, as `dir` does where the program has no `__dir__` of its own."""
     parts: list[Iterable[Any]] = []
     if not isinstance(value, type):
@@ -90,7 +90,7 @@ def names_of(value: Any) -> list[str]:  # noqa: ANN401
     return sorted({name for part in parts for name in part if isinstance(name, str)})
 
 
-def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes of an object, without running any code to get them.
 
     What an object holds itself is what it is, even where its class would compute it.
@@ -110,7 +110,7 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:  
                 yield name, error
 
 
-def runs(value: Any, name: str) -> bool:  # noqa: ANN401
+def runs(value: Any, name: str) -> bool:
     """Whether an attribute is computed by code of the program or a library."""
     for klass in type(value).__mro__ + (value.__mro__ if isinstance(value, type) else ()):
         if name in klass.__dict__:
@@ -119,7 +119,7 @@ def runs(value: Any, name: str) -> bool:  # noqa: ANN401
     return not isinstance(value, types.ModuleType)
 
 
-def kind_of(value: Any) -> str:  # noqa: ANN401
+def kind_of(value: Any) -> str:
     """Return what a name of a module stands for that is no data; empty: it is data."""
     if isinstance(value, types.ModuleType):
         return "module"

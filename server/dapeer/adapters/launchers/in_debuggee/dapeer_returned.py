@@ -17,7 +17,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     debugger: Any = importlib.import_module("pydevd").PyDB
     stock = debugger.do_wait_suspend
 
-    def wait_suspended(self: Any, thread: Any, frame: Any, *rest: Any, **named: Any) -> Any:  # noqa: ANN401
+    def wait_suspended(self: Any, thread: Any, frame: Any, *rest: Any, **named: Any) -> Any:
         try:
             return stock(self, thread, frame, *rest, **named)
         finally:

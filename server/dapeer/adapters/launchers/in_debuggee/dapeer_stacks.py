@@ -22,7 +22,7 @@ LABEL = "<dapeer label>"
 OWN = str(Path(__file__).absolute().parent.parent) + os.sep
 
 
-def current_task() -> Any:  # noqa: ANN401 - asyncio's
+def current_task() -> Any:
     """Return the task that this thread runs, None: it runs none."""
     asyncio: Any = sys.modules.get("asyncio")
     loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001
@@ -54,10 +54,10 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     )
 
 
-def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # noqa: ANN401 - pydevd's
+def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
     """Return what makes lists of frames that go on where a task is awaited, and hold none of ours."""
 
-    def create(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def create(*arguments: Any, **named: Any) -> Any:
         frames = stock(*arguments, **named)
         with contextlib.suppress(Exception):
             known: list[Any] = frames._frames  # noqa: SLF001
@@ -70,10 +70,10 @@ def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # no
     return create
 
 
-def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # noqa: ANN401 - pydevd's
+def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
     """Return what makes lists of the frames of an exception that led to another one, behind a label that names it."""
 
-    def create(*arguments: Any) -> Any:  # noqa: ANN401
+    def create(*arguments: Any) -> Any:
         frames = stock(*arguments)
         with contextlib.suppress(Exception):  # the program's own classes
             error: Any = frames.exc_desc
@@ -86,7 +86,7 @@ def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:  # no
     return create
 
 
-def is_starter(frame: Any) -> bool:  # noqa: ANN401 - a frame
+def is_starter(frame: Any) -> bool:
     """Whether a frame, the outermost, only starts a module or a child process."""
     path, name = frame.f_code.co_filename, frame.f_code.co_name
     return (
@@ -96,7 +96,7 @@ def is_starter(frame: Any) -> bool:  # noqa: ANN401 - a frame
     )
 
 
-def follow(known: list[Any], lists: Any) -> None:  # noqa: ANN401 - pydevd's module
+def follow(known: list[Any], lists: Any) -> None:
     """Add the frames that wait for the task which runs now, behind the task's own."""
     task = current_task()
     root = getattr(task and sys.modules["asyncio"].Task.get_coro(task), "cr_frame", None)
@@ -116,19 +116,19 @@ class Whole:
 
     is_files_filter_enabled = False
 
-    def __init__(self, debugger: Any) -> None:  # noqa: ANN401
+    def __init__(self, debugger: Any) -> None:
         self._debugger = debugger
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:
         """Return what the debugger has."""
         return getattr(self._debugger, name)
 
 
-def tell_all(factory: Any, command: Any) -> None:  # noqa: ANN401 - pydevd's classes
+def tell_all(factory: Any, command: Any) -> None:
     """Have stacks told whole."""
     stock = factory.make_get_thread_stack_message
 
-    def make(self: Any, debugger: Any, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def make(self: Any, debugger: Any, *arguments: Any, **named: Any) -> Any:
         made = stock(self, Whole(debugger), *arguments, **named)
         if made is None or LABEL.encode() not in made._as_bytes:  # noqa: SLF001
             return made

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """Shows a value in as many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # noqa: ANN401
+def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return an expression of SQL with its parameters in their places; None: it is none, or shows itself."""
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and isinstance(value, attributes.QueryableAttribute):
@@ -52,7 +52,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:  # no
     return PARAMETER.sub(parameter, " ".join(str(compiled).split()))
 
 
-def is_expression(value: Any) -> bool:  # noqa: ANN401
+def is_expression(value: Any) -> bool:
     """Whether something is written as SQL; a table, for one, is not."""
     elements = sys.modules.get("sqlalchemy.sql.elements")
     if elements is None or not isinstance(value, elements.ClauseElement):
@@ -60,18 +60,18 @@ def is_expression(value: Any) -> bool:  # noqa: ANN401
     return not isinstance(value, sys.modules["sqlalchemy.sql.schema"].SchemaItem)
 
 
-def parts(value: Any) -> Iterator[Any]:  # noqa: ANN401
+def parts(value: Any) -> Iterator[Any]:
     """Yield what an expression consists of."""
     yield from sys.modules["sqlalchemy.sql.visitors"].iterate(value)
 
 
-def is_small(value: Any) -> bool:  # noqa: ANN401
+def is_small(value: Any) -> bool:
     """Whether the text of an expression is made soon."""
     rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
     return rows + sum(1 for _ in itertools.islice(parts(value), MOST + 1)) <= MOST
 
 
-def is_known(part: Any) -> bool:  # noqa: ANN401
+def is_known(part: Any) -> bool:
     """Whether a part of an expression is SQLAlchemy's own, and what it is mapped to is ready.
 
     SQLAlchemy gets mapped classes ready when the first text is made of one. If others are still to be
@@ -83,7 +83,7 @@ def is_known(part: Any) -> bool:  # noqa: ANN401
     return is_own(type(part)) and is_own(type(getattr(part, "type", None)))
 
 
-def is_own(kind: Any) -> bool:  # noqa: ANN401 - a class
+def is_own(kind: Any) -> bool:
     """Whether a class takes no code of the program into the making of SQL."""
     for name in HOOKS:
         hook: Any = objects.found(kind, name)

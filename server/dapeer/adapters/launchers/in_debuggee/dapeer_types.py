@@ -50,7 +50,7 @@ def below(kind: type) -> Iterator[type]:
         yield from below(each)
 
 
-def unknown(debugger: Any) -> set[str]:  # noqa: ANN401 - pydevd's
+def unknown(debugger: Any) -> set[str]:
     """Return the names to stop at that no exception of the program has."""
     wanted = (
         *debugger.break_on_caught_exceptions.values(),
@@ -78,7 +78,7 @@ def improve(*, prints: bool) -> None:
     told_of: set[str] = set()
     stock = debugger.dispose_and_kill_all_pydevd_threads
 
-    def dispose(self: Any, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
+    def dispose(self: Any, *arguments: Any, **named: Any) -> None:
         if not self.pydb_disposed and not self.terminate_requested:
             # pydevd may do this twice.
             news = unknown(self) - told_of

@@ -63,7 +63,7 @@ class Inside:
         self.objects = objects
         """Within an object no `repr` of the program's is run: nobody has asked for what it holds."""
 
-    def of(self, value: Any, *, opened: bool = False) -> Inside:  # noqa: ANN401
+    def of(self, value: Any, *, opened: bool = False) -> Inside:
         """Return what is around the parts of a value."""
         return Inside((*self.ids, id(value)), self.objects + opened)
 
@@ -71,7 +71,7 @@ class Inside:
 OUTSIDE = Inside()
 
 
-def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:  # noqa: ANN401
+def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
     """Return a value as its `repr` would be, in about that many characters; an object that says nothing with what it holds."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind in (str, bytes):
@@ -99,14 +99,14 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:  # noq
     return text if len(text) <= 2 * room else f"{text[:room]}… ({len(text)} chars)"
 
 
-def is_plain(kind: Any) -> bool:  # noqa: ANN401 - a class
+def is_plain(kind: Any) -> bool:
     """Whether the `repr` of a type runs no code of the program."""
     return kind in PLAIN or any(
         getattr(sys.modules.get(module), name, None) is kind for module, name in PLAIN_TOO
     )
 
 
-def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  # noqa: ANN401
+def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     """Return a container; None: it is none, or shows itself in another way."""
     if kind is defaultdict:
         factory = shown(value.default_factory, room, inside)
@@ -120,7 +120,7 @@ def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  
     return None
 
 
-def string(value: Any, room: int) -> str:  # noqa: ANN401 - str or bytes
+def string(value: Any, room: int) -> str:
     """Return a string as Python writes it; of a long one the beginning, and how long it is."""
     room = max(room, LEAST)
     if len(value) <= room:
@@ -129,7 +129,7 @@ def string(value: Any, room: int) -> str:  # noqa: ANN401 - str or bytes
     return f"{text[:-1]}…{text[-1]} ({len(value)} chars)"
 
 
-def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:  # noqa: ANN401
+def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:
     """Return a container with the elements at its ends for which there is room, and how many there are if those are not all."""
     opening, closing = around
     size = known.__len__(value)
@@ -157,7 +157,7 @@ if TYPE_CHECKING:
     """An element, or a key and its value, and what is around it."""
 
 
-def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:  # noqa: ANN401
+def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
     """Yield the elements of a container, whatever the program has made of its type."""
     if known in MAPPINGS:
         yield from ((inside, *item) for item in known.items(value))
@@ -166,7 +166,7 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:  # noqa:
             yield inside, each
 
 
-def backwards(value: Any, known: Any, inside: Inside) -> Iterator[Part]:  # noqa: ANN401
+def backwards(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
     """Yield the elements of a container from its end; none where it has no end, or an old Python cannot tell."""
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))
@@ -198,7 +198,7 @@ def fitting(parts: Iterable[Part], size: int, room: int) -> list[str]:
     return texts
 
 
-def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  # noqa: ANN401
+def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     """Return what an object holds whose `repr` says nothing, or only that; None: it shows itself, or holds nothing."""
     held = members(value, kind, inside)
     if not held:
@@ -222,7 +222,7 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:  # n
     return f"{kind.__name__}({', '.join(parts + more)})"
 
 
-def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:  # noqa: ANN401
+def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:
     """Return the names and values that an object is shown by; none: as it shows itself."""
     shows_itself = objects.found(kind, "__repr__")
     if shows_itself is object.__repr__:
@@ -243,7 +243,7 @@ def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:  # noqa: A
     return {}
 
 
-def represented(value: Any) -> str:  # noqa: ANN401
+def represented(value: Any) -> str:
     """Return a value's own `repr`, or what can be told without it."""
     try:
         return repr(value)
@@ -269,12 +269,12 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     list_frames(importlib.import_module("_pydevd_bundle.pydevd_suspended_frames"))
 
 
-def render(safe_repr: Any) -> None:  # noqa: ANN401 - pydevd's class
+def render(safe_repr: Any) -> None:
     """Have all values shown by `shown`, unless all of them is asked for, or their numbers in hexadecimal."""
     stock = safe_repr.__call__
     whole = safe_repr.maxother_outer
 
-    def call(self: Any, value: Any) -> str:  # noqa: ANN401
+    def call(self: Any, value: Any) -> str:
         if self.raw_value or self.convert_to_hex or self.maxother_outer != whole:
             return stock(self, value)
         try:
@@ -285,11 +285,11 @@ def render(safe_repr: Any) -> None:  # noqa: ANN401 - pydevd's class
     safe_repr.__call__ = call
 
 
-def present(presentation: Any) -> None:  # noqa: ANN401 - pydevd's module
+def present(presentation: Any) -> None:
     """Have frames shown by us, not by pydevd's own plug-in for pandas."""
     stock = presentation._str_from_providers  # noqa: SLF001
 
-    def from_providers(value: Any, kind: Any, name: str, context: Any = None) -> Any:  # noqa: ANN401
+    def from_providers(value: Any, kind: Any, name: str, context: Any = None) -> Any:
         ours = (
             context != "clipboard"
             and name in forms.frames.FRAMES
@@ -300,16 +300,16 @@ def present(presentation: Any) -> None:  # noqa: ANN401 - pydevd's module
     presentation._str_from_providers = from_providers  # noqa: SLF001
 
 
-def open_objects(resolver: Any) -> None:  # noqa: ANN401 - pydevd's class
+def open_objects(resolver: Any) -> None:
     """Have attributes read without running any code."""
     stock = resolver._get_py_dictionary  # noqa: SLF001
 
     def get_dictionary(
-        self: Any,  # noqa: ANN401
-        value: Any,  # noqa: ANN401
-        names: Any = None,  # noqa: ANN401
+        self: Any,
+        value: Any,
+        names: Any = None,
         used___dict__: bool = False,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         if used___dict__:
             return stock(self, value, names, used___dict__)
         return dict(objects.attributes(value, names or objects.names_of(value))), False
@@ -317,21 +317,21 @@ def open_objects(resolver: Any) -> None:  # noqa: ANN401 - pydevd's class
     resolver._get_py_dictionary = get_dictionary  # noqa: SLF001
 
 
-def list_frames(suspended: Any) -> None:  # noqa: ANN401 - pydevd's module
+def list_frames(suspended: Any) -> None:
     """Have functions and classes among a frame's variables, and say what is none that holds data."""
     variable, of_frame = suspended._ObjectVariable, suspended._FrameVariable  # noqa: SLF001
     stock_group = of_frame._group_entries  # noqa: SLF001
     stock_children = of_frame.get_children_variables
     stock_data = variable.get_var_data
 
-    def group(self: Any, entries: Any, handle_return_values: bool) -> Any:  # noqa: ANN401
+    def group(self: Any, entries: Any, handle_return_values: bool) -> Any:
         plain = [each for each in entries if objects.kind_of(each[1])]
         named_so = {each[0] for each in plain}
         others = [each for each in entries if each[0] not in named_so]
         listed, grouped = stock_group(self, others, handle_return_values)
         return listed + [each for each in plain if not each[0].startswith("__")], grouped
 
-    def children(self: Any, *arguments: Any, **named_: Any) -> Any:  # noqa: ANN401
+    def children(self: Any, *arguments: Any, **named_: Any) -> Any:
         found = stock_children(self, *arguments, **named_)
         code = self.frame.f_code
         of_module = code.co_name == "<module>"
@@ -346,7 +346,7 @@ def list_frames(suspended: Any) -> None:  # noqa: ANN401 - pydevd's module
                 each.kind = "argument"
         return found
 
-    def get_var_data(self: Any, *arguments: Any, **named_: Any) -> Any:  # noqa: ANN401
+    def get_var_data(self: Any, *arguments: Any, **named_: Any) -> Any:
         data = stock_data(self, *arguments, **named_)
         if type(self.value) is objects.Property:
             data.update(variablesReference=0, type="property", presentationHint={"lazy": True})

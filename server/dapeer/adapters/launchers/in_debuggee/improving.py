@@ -70,7 +70,7 @@ def improve_children() -> None:
     improve_code_strings(importlib.import_module("_pydev_bundle.pydev_monkey"), defaults)
 
 
-def improve_code_strings(monkey: Any, defaults: Any) -> None:  # noqa: ANN401 - pydevd's modules
+def improve_code_strings(monkey: Any, defaults: Any) -> None:
     """Have `python -c`, as `multiprocessing` starts its children, do the same: pydevd forgets it there.
 
     Raises:
@@ -78,7 +78,7 @@ def improve_code_strings(monkey: Any, defaults: Any) -> None:  # noqa: ANN401 - 
     """
     stock = monkey._get_python_c_args  # noqa: SLF001
 
-    def arguments(*given: Any, **named: Any) -> Any:  # noqa: ANN401
+    def arguments(*given: Any, **named: Any) -> Any:
         made = stock(*given, **named)
         custom = defaults.PydevdCustomization
         known = f"pydevd.config({monkey.pydevd_constants.get_protocol()!r}, {custom.DEBUG_MODE!r}"
