@@ -76,6 +76,7 @@ PURE = (
 
 LONGEST_MODULE = 400
 LONGEST_FUNCTION = 50
+LONGEST_TEST = 40
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -265,6 +266,18 @@ def test_a_constant_of_time_has_its_unit_in_its_name(path: Path) -> None:
         if "SECONDS" not in name
     ]
     assert not without
+
+
+def test_every_test_is_short() -> None:
+    long = [
+        f"{path.name}: {node.name}"
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.name.startswith("test_")
+        if (node.end_lineno or node.lineno) - node.lineno + 1 > LONGEST_TEST
+    ]
+    assert not long
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

@@ -161,7 +161,10 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
             assert await text_of(editor) == result
             await editor.keys("<CR>")
             assert answers(await waiting) == ["red"]
-        # What is no character cannot be shown, and stops nothing.
+
+
+async def test_what_is_no_character_stops_no_question(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (c, editor):
         await types(editor, "i", "i")
         waiting = asking(c, {**COLOUR, "question": "Odd\0\x1b?"})
         assert "typing: Odd?" in (await editor.notified("said"))[0]
@@ -169,12 +172,20 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
         await editor.notified("asked")
         await editor.keys("<CR>")
         assert answers(await waiting) == ["red"]
-        # A question that cannot be shown is not one that the person leaves open.
+
+
+async def test_a_question_that_cannot_be_shown_is_not_one_that_the_person_leaves_open(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as (c, editor):
         await editor.lua("vim.api.nvim_create_buf, CREATE = nil, vim.api.nvim_create_buf")
         odd = await soon(refusal(c, "nvim_ask_user", questions=[COLOUR]))
         assert odd.startswith("The person was not asked: the question cannot be shown:")
         await editor.lua("vim.api.nvim_create_buf = CREATE")
-        # A macro gets what was typed for it.
+
+
+async def test_a_macro_gets_what_was_typed_for_it(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (c, editor):
         await editor.keys("qaA!<Esc>")
         waiting = asking(c, COLOUR)
         await editor.notified("said")
@@ -183,7 +194,10 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
         await editor.keys("<CR>")
         assert answers(await waiting) == ["red"]
         assert await editor.lua("return vim.fn.getreg('a')") == "A!\x1b"
-        # A terminal gets what was typed for it.
+
+
+async def test_a_terminal_gets_what_was_typed_for_it(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (c, editor):
         await editor.lua("vim.cmd('terminal cat')")
         await types(editor, "i", "t")
         waiting = asking(c, COLOUR)

@@ -108,9 +108,12 @@ async def test_saving_is_refused_where_neovim_would_ask(tmp_path: Path) -> None:
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 
-async def test_a_selection_is_told_and_not_ended(tmp_path: Path) -> None:
+SELECTED = "zero\nünd 🎉 so\nlast\n"
+
+
+async def test_that_nothing_is_selected_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_text("zero\nünd 🎉 so\nlast\n", encoding="utf-8")
+    path.write_text(SELECTED, encoding="utf-8")
     async with reviewing(tmp_path) as (c, editor):
         await editor.lua("vim.cmd.edit('a.txt')")
         assert await ask(c, "nvim_get_selection") == {
@@ -126,6 +129,12 @@ async def test_a_selection_is_told_and_not_ended(tmp_path: Path) -> None:
             "active": False,
         }
         assert (await read(c, "nvim_get_selection")).startswith("Nothing is selected in a.txt")
+
+
+async def test_a_selection_is_told_and_not_ended(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(SELECTED, encoding="utf-8")
+    async with reviewing(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd.edit('a.txt')")
         for keys, mode, text, start, end in (
             ("2G0wv", "v", "🎉", (1, 4), (1, 6)),
             ("2G0wvb", "v", "ünd 🎉", (1, 0), (1, 6)),
@@ -144,7 +153,15 @@ async def test_a_selection_is_told_and_not_ended(tmp_path: Path) -> None:
                 assert (await editor.mode())["mode"] == (mode if now else "n")
                 await editor.keys("<Esc>")
         assert (await read(c, "nvim_get_selection")).startswith("a.txt:1-2, selected last:\nze\n")
-        # From elsewhere, by name; a large one is cut.
+
+
+async def test_a_selection_is_told_from_elsewhere_by_name_and_a_large_one_is_cut(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.txt").write_text(SELECTED, encoding="utf-8")
+    async with reviewing(tmp_path) as (c, editor):
+        await editor.lua("vim.cmd.edit('a.txt')")
+        await editor.keys("gg0<C-v>jl<Esc>")
         await editor.lua("""
           vim.cmd('enew') vim.api.nvim_buf_set_lines(0, 0, -1, false, { ('ü'):rep(50000) })
           vim.cmd('normal! V')

@@ -500,7 +500,14 @@ async def test_a_file_is_shown_without_taking_the_focus(tmp_path: Path) -> None:
         """)
         assert await editor.lua("return vim.fn.bufwinid('poem.txt')") != -1
 
-        # A text is marked until the person moves; with the focus it is selected.
+
+async def test_a_text_is_marked_until_the_person_moves_and_with_the_focus_selected(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua(
+            f"{CHATS} beside('vsplit', 'opencode') CHAT = vim.api.nvim_get_current_win()"
+        )
         await ask(c, "nvim_open_file", filename="poem.txt", text="a wind\n")
         await ask(c, "nvim_open_file", filename="poem.txt", text="calm\nto-night")
         marks = """

@@ -4,6 +4,8 @@ import asyncio
 import os
 import re
 import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from mcp.client.session import IncomingMessage
 
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.peers import Action
+from dapeer.peers.peers import Peers
 from tests.harness import Json, ask, call, data, read, refusal, served, text
 from tests.mcp.small import ERAS, LEGACY
 from tests.mcp.wire import call as by_hand
@@ -282,30 +285,40 @@ async def test_only_wanted_groups_and_harmless_tools_are_served_where_that_is_as
             assert all(name.startswith("nvim_lsp_") for name in await listed(c))
 
 
-async def test_two_neovims_keep_their_tools_apart(tmp_path: Path) -> None:
+ADD_TEXTS = """
+require('dapeer').register({
+  name = 'add', description = 'Try texts.', args = { text = { type = 'string', required = true } },
+  execute = function(cb, args) cb(args.text .. '!') end,
+})
+"""
+
+
+@asynccontextmanager
+async def two_neovims(tmp_path: Path) -> AsyncGenerator[tuple[Client, Peers]]:
+    """Give a server that has got to know two Neovims one after the other, whose tools `add` differ."""
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()
-    ears = Ears()
     async with (
         workshop(one, cwd=one) as first,
         workshop(two, cwd=two) as second,
-        served(ROOT, mode=LEGACY, message_handler=ears) as (c, peers),
+        served(ROOT, mode=LEGACY, message_handler=Ears()) as (c, peers),
     ):
         await peers.connect(first.socket)
         assert "properties" in (await listed(c))["nvim_where"].input_schema
         assert "connection_id" not in (await listed(c))["nvim_where"].input_schema["properties"]
         assert (await ask(c, "nvim_where"))["cwd"] == str(one)
-        await second.lua("""
-          require('dapeer').register({
-            name = 'add', description = 'Try texts.', args = { text = { type = 'string', required = true } },
-            execute = function(cb, args) cb(args.text .. '!') end,
-          })
-        """)
+        await second.lua(ADD_TEXTS)
         await peers.connect(second.socket)
-        tools = await listed(c)
+        yield c, peers
 
-        # The same in both: which one is meant has to be said, and the handler does not hear of it.
+
+async def test_which_of_two_neovims_is_meant_has_to_be_said_and_its_handler_does_not_hear_of_it(
+    tmp_path: Path,
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    async with two_neovims(tmp_path) as (c, _):
+        tools = await listed(c)
         which = tools["nvim_where"].input_schema["properties"]["connection_id"]
         assert which == {"type": "integer", "enum": [1, 2], "description": f"1: {one}; 2: {two}"}
         assert await refusal(c, "nvim_where") == (
@@ -318,7 +331,10 @@ async def test_two_neovims_keep_their_tools_apart(tmp_path: Path) -> None:
         answer = await ask(c, "nvim_where", connection_id=2)
         assert answer == {"cwd": str(two), "args": {}}
 
-        # Different ones: each keeps its own schema.
+
+async def test_two_neovims_keep_their_tools_apart(tmp_path: Path) -> None:
+    async with two_neovims(tmp_path) as (c, peers):
+        tools = await listed(c)
         assert "a" in tools["nvim_add"].input_schema["properties"]
         assert "text" in tools["nvim_add_2"].input_schema["properties"]
         assert (await ask(c, "nvim_add", a=1))["sum"] == 2
@@ -328,7 +344,7 @@ async def test_two_neovims_keep_their_tools_apart(tmp_path: Path) -> None:
         tools = await listed(c)
         assert "nvim_add_2" not in tools
         assert await read(c, "nvim_add", text="ho") == "ho!"
-        assert (await ask(c, "nvim_where"))["cwd"] == str(two)
+        assert (await ask(c, "nvim_where"))["cwd"] == str(tmp_path / "two")
 
 
 async def test_a_name_that_is_taken_and_a_schema_that_is_none_are_refused(tmp_path: Path) -> None:

@@ -5,18 +5,20 @@ from pathlib import Path
 from tests.harness import Json, ask, read, refusal
 from tests.neovim.test_editor_tools import POEM, at_work, text_of, types
 
+BRANCHES = """
+local function change(line)
+  vim.cmd('let &l:undolevels = &l:undolevels')
+  vim.api.nvim_buf_set_lines(0, -1, -1, false, { line })
+end
+change('one') change('two')
+vim.cmd('silent write | silent undo')
+change('three')
+"""
+
 
 async def test_branches_and_saves_are_told(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
-        await editor.lua("""
-          local function change(line)
-            vim.cmd('let &l:undolevels = &l:undolevels')
-            vim.api.nvim_buf_set_lines(0, -1, -1, false, { line })
-          end
-          change('one') change('two')
-          vim.cmd('silent write | silent undo')
-          change('three')
-        """)
+        await editor.lua(BRANCHES)
         tree = await ask(c, "nvim_undo_tree")
         states: dict[int, Json] = {state["seq"]: state for state in tree["states"]}
         assert list(states) == [3, 2, 1, 0]
@@ -38,7 +40,10 @@ async def test_branches_and_saves_are_told(tmp_path: Path) -> None:
             "(1 of 4 shown; start=1 gives more)"
         )
 
-        # Any state can be gone to, and back; the cursor stays in its line.
+
+async def test_any_state_can_be_gone_to_and_the_cursor_stays_in_its_line(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (c, editor):
+        await editor.lua(BRANCHES)
         await editor.lua("vim.cmd('normal! 5G3l')")
         went = await ask(c, "nvim_undo_goto", seq=2)
         assert await text_of(editor) == [*POEM, "one", "two"]

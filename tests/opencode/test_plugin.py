@@ -117,10 +117,9 @@ async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Pat
             )
 
 
-@needs_opencode_nvim
-async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
-    shared: OpenCode, tmp_path: Path
-) -> None:
+@asynccontextmanager
+async def working_here(shared: OpenCode, tmp_path: Path) -> AsyncGenerator[Editor]:
+    """Give a Neovim in `here`, whose tools OpenCode has, and follows its events."""
     here, there = tmp_path / "here", tmp_path / "there"
     there.mkdir()
     # The plugin is loaded, and has its server, before dapeer is.
@@ -135,23 +134,49 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
         assert (await connected(editor))["directory"] == str(here)
         assert registered(shared, here) == {"dapeer": "connected"}
         assert registered(shared, there) == {}
+        await editor.notified("follows")
+        yield editor
+        # A server that runs on keeps what opencode.nvim follows its events with, beyond Neovim's end.
+        await editor.lua("require('opencode.state').event_manager:stop()")
+
+
+async def is_configured(editor: Editor, shared: OpenCode, here: Path) -> None:
+    """Give the folder a configuration of its own: another server of dapeer's name, among others."""
+    (here / "opencode.json").write_text(json.dumps({"mcp": THEIRS}))
+    shared.ask("POST", "/instance/dispose", directory=here)
+    assert (await connected(editor))["directory"] == str(here)
+
+
+async def goes_there(editor: Editor, there: Path) -> None:
+    """Go to another folder, which gets the tools, too."""
+    await editor.lua("vim.cmd.cd(...)", str(there))
+    assert (await connected(editor))["directory"] == str(there)
+
+
+@needs_opencode_nvim
+async def test_the_tools_stay_where_the_person_works(shared: OpenCode, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    async with working_here(shared, tmp_path) as editor:
         token = await editor.lua("return require('dapeer').get_token()")
         assert token not in everybodys_arguments()
-
-        await editor.notified("follows")
-        # Then it has what its configuration says: another server of this name.
-        (here / "opencode.json").write_text(json.dumps({"mcp": THEIRS}))
-        shared.ask("POST", "/instance/dispose", directory=here)
-        assert (await connected(editor))["directory"] == str(here)
+        await is_configured(editor, shared, here)
         assert registered(shared, here) == {"dapeer": "connected", "debugger": "failed"}
         assert "has the tools twice: also as `debugger`" in await health(editor)
         await editor.lua(READY, shared.url)
         await editor.lua(READY, shared.url + "/")
-        await editor.lua("vim.cmd.cd(...)", str(there))
-        assert (await connected(editor))["directory"] == str(there)
+        await goes_there(editor, there)
         assert registered(shared, here)["dapeer"] == "connected"
         assert registered(shared, there) == {"dapeer": "connected"}
 
+
+@needs_opencode_nvim
+async def test_the_tools_leave_with_the_core_and_come_back_with_it(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    async with working_here(shared, tmp_path) as editor:
+        await is_configured(editor, shared, here)
+        await goes_there(editor, there)
         core = (await editor.lua("return require('dapeer').status()"))["pid"]
         os.kill(core, signal.SIGKILL)
         both = {str(here), str(there)}
@@ -166,6 +191,15 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
 
         await editor.lua("require('dapeer').start()")
         assert {(await connected(editor))["directory"] for _ in both} == both
+
+
+@needs_opencode_nvim
+async def test_the_tools_leave_when_the_person_turns_them_off(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    async with working_here(shared, tmp_path) as editor:
+        await goes_there(editor, there)
         # Every core that is attached learns of the server; what it is told comes before what it asks.
         async with attached(editor, here) as (c, _):
             assert await ask(c, "opencode_sessions") == {"sessions": []}
@@ -175,36 +209,35 @@ async def test_the_tools_stay_where_the_person_works_and_leave_with_the_core(
             await editor.lua("require('dapeer').setup(...)", OFF)
             await read(c, "nvim_buffers_list")
             assert "opencode_sessions" not in {tool.name for tool in (await c.list_tools()).tools}
+        both = {str(here), str(there)}
         assert {(await disconnected(editor))["directory"] for _ in both} == both
         assert "OpenCode in opencode.nvim (off;" in await health(editor)
-        # A server that runs on keeps what opencode.nvim follows its events with, beyond Neovim's end.
-        await editor.lua("require('opencode.state').event_manager:stop()")
+
+
+@asynccontextmanager
+async def another(shared: OpenCode, home: Path, name: str) -> AsyncGenerator[Editor]:
+    """Give one of several Neovims of a person, in one project."""
+    folder = home / name
+    folder.mkdir()
+    async with chatting(
+        folder,
+        shared.provider,
+        rc="",
+        project=home / "project",
+        home=home,
+        OPENCODE_SERVER_PASSWORD=shared.password,
+    ) as editor:
+        await editor.lua(READY, shared.url)
+        yield editor
 
 
 async def test_several_neovims_at_one_server_keep_their_own_tools(
     shared: OpenCode, tmp_path: Path
 ) -> None:
     project = tmp_path / "project"
-
-    @asynccontextmanager
-    async def another(name: str) -> AsyncGenerator[Editor]:
-        folder = tmp_path / name
-        folder.mkdir()
-        # One home: the person works with all of them.
-        async with chatting(
-            folder,
-            shared.provider,
-            rc="",
-            project=project,
-            home=tmp_path,
-            OPENCODE_SERVER_PASSWORD=shared.password,
-        ) as editor:
-            await editor.lua(READY, shared.url)
-            yield editor
-
-    async with another("first") as first:
+    async with another(shared, tmp_path, "first") as first:
         assert (await connected(first))["name"] == "dapeer"
-        async with another("second") as second:
+        async with another(shared, tmp_path, "second") as second:
             assert (await connected(second))["name"] == "dapeer-2"
             await second.lua("require('dapeer').setup(...)", OFF)
             await disconnected(second)

@@ -94,34 +94,41 @@ def asked(server: OpenCode, project: Path) -> list[Any]:
     ]
 
 
-async def test_the_skills_and_tools_of_opencode_are_listed_and_called_under_its_rules(
-    shared: OpenCode, tmp_path: Path
-) -> None:
+@asynccontextmanager
+async def furnished(server: OpenCode, folder: Path) -> AsyncGenerator[Client]:
+    """Give a client of a project with a tool, a skill, an MCP server and rules; no session is left."""
     files = {
         ".opencode/tool/double.js": DOUBLE,
         ".opencode/skill/brew/SKILL.md": BREW,
         "echo.py": ECHO,
     }
-    echo = {"type": "local", "command": [sys.executable, str(tmp_path / "echo.py")]}
-    rules = {"webfetch": "deny"}
-    image = tmp_path / "dot.png"
-    image.write_bytes(base64.b64decode(PIXEL))
-    mcp = {"loc al": echo}
+    echo = {"type": "local", "command": [sys.executable, str(folder / "echo.py")]}
     async with knowing(
-        shared,
-        tmp_path,
+        server,
+        folder,
         files,
-        permission=rules,
-        mcp=mcp,
+        permission={"webfetch": "deny"},
+        mcp={"loc al": echo},
         agent={"build": {"permission": {"glob": "deny"}}},
     ) as c:
+        yield c
+    assert sessions(server, folder) == []
 
-        async def called(tool: str, /, **arguments: object) -> str:
-            return await read(c, "opencode_tool_call", name=tool, arguments=arguments)
 
-        async def refused(tool: str, /, **arguments: object) -> str:
-            return await refusal(c, "opencode_tool_call", name=tool, arguments=arguments)
+async def called(c: Client, tool: str, /, **arguments: object) -> str:
+    """Return what a tool of OpenCode has answered."""
+    return await read(c, "opencode_tool_call", name=tool, arguments=arguments)
 
+
+async def refused(c: Client, tool: str, /, **arguments: object) -> str:
+    """Return why a tool of OpenCode has not been called, or has failed."""
+    return await refusal(c, "opencode_tool_call", name=tool, arguments=arguments)
+
+
+async def test_the_tools_of_opencode_are_listed_under_its_rules(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    async with furnished(shared, tmp_path) as c:
         listed = await read(c, "opencode_tools")
         assert "double(n): Double a number.\n" in listed
         assert "loc_al_echo(text): Say it again.\n" in listed
@@ -145,19 +152,35 @@ async def test_the_skills_and_tools_of_opencode_are_listed_and_called_under_its_
         assert json.loads(double[2]) == told["tools"][0]["input_schema"]
         assert "glob(" in await read(c, "opencode_tools", agent="plan")
 
+
+async def test_the_skills_of_opencode_are_listed_and_read(shared: OpenCode, tmp_path: Path) -> None:
+    async with furnished(shared, tmp_path) as c:
         assert "brew: How to brew tea." in await read(c, "opencode_skills")
         assert (await read(c, "opencode_skills", name="brew")).strip() == "Boil water."
         assert "no skill `wash` here. It has: " in await refusal(c, "opencode_skills", name="wash")
-        assert "Boil water." in await called("skill", name="brew")
+        assert "Boil water." in await called(c, "skill", name="brew")
 
-        assert await called("double", n=21) == "42"
-        assert await called("loc_al_echo", text="tea") == "tea"
-        assert "Argument `n` is required." in await refused("double")
-        assert "OpenCode's rules deny glob here." in await refused("glob", pattern="*")
+
+async def test_the_tools_of_opencode_are_called_under_its_rules(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    async with furnished(shared, tmp_path) as c:
+        assert await called(c, "double", n=21) == "42"
+        assert await called(c, "loc_al_echo", text="tea") == "tea"
+        assert "Argument `n` is required." in await refused(c, "double")
+        assert "OpenCode's rules deny glob here." in await refused(c, "glob", pattern="*")
         assert "offers no tool `loc_al_eco` here; it has loc_al_echo." in await refused(
-            "loc_al_eco"
+            c, "loc_al_eco"
         )
-        assert "File not found" in await refused("read", filePath=str(tmp_path / "none"))
+        assert "File not found" in await refused(c, "read", filePath=str(tmp_path / "none"))
+
+
+async def test_an_image_and_a_long_text_of_an_opencode_tool_arrive(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    image = tmp_path / "dot.png"
+    image.write_bytes(base64.b64decode(PIXEL))
+    async with furnished(shared, tmp_path) as c:
         result = await call(
             c, "opencode_tool_call", name="read", arguments={"filePath": str(image)}
         )
@@ -166,12 +189,11 @@ async def test_the_skills_and_tools_of_opencode_are_listed_and_called_under_its_
         assert isinstance(seen, ImageContent)
         assert (seen.mime_type, seen.data) == ("image/png", PIXEL)
         long = await called(
-            "bash", command="head -c 99999 /dev/zero | tr '\\0' k", description="much"
+            c, "bash", command="head -c 99999 /dev/zero | tr '\\0' k", description="much"
         )
         assert "k" * 40_000 in long
         assert "Full output saved to: " in long
         assert 50_000 < len(long) < 55_000
-    assert sessions(shared, tmp_path) == []
 
 
 async def test_a_call_that_needs_a_permission_says_so_and_goes_on_when_it_has_it(

@@ -46,16 +46,25 @@ async def test_a_prompt_is_answered_with_the_calls_that_were_made(
         (made,) = told["tool_calls"]
         assert (made["tool"], made["status"]) == ("read", "completed")
         assert "the kettle is on" in made["output"]
+        assert await ask(c, "opencode_status", session_id=session) == told
 
+
+async def test_what_was_said_in_a_session_is_told(shared: OpenCode, tmp_path: Path) -> None:
+    prompt = shared.provider.plays("What is the note about?", Say("It is about a kettle."))
+    async with working(shared, tmp_path) as (c, session):
+        await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
         spoken = await read(c, "opencode_messages", session_id=session)
         assert "user: What is the note about?" in spoken
         assert "assistant: It is about a kettle." in spoken
-        assert await ask(c, "opencode_status", session_id=session) == told
         (listed,) = (await ask(c, "opencode_sessions"))["sessions"]
         assert (listed["title"], listed["state"]) == ("work", "idle")
         assert await read(c, "opencode_todo", session_id=session) == "The list is empty."
         assert "OpenCode reports no changes" in await read(c, "opencode_diff", session_id=session)
 
+
+async def test_who_is_not_there_is_named_with_who_is(shared: OpenCode, tmp_path: Path) -> None:
+    prompt = shared.provider.plays("Nobody hears this.", Say("Nothing."))
+    async with working(shared, tmp_path) as (c, session):
         known = await ask(c, "opencode_agents")
         assert "build" in known["agents"]
         assert known["models"] == ["scripted/scripted"]
@@ -71,22 +80,27 @@ async def test_a_prompt_is_answered_with_the_calls_that_were_made(
             assert f"no session {nobody}" in await refusal(c, "opencode_status", session_id=nobody)
 
 
-async def test_a_prompt_that_needs_somebody_says_what_it_asks(
-    shared: OpenCode, tmp_path: Path
-) -> None:
-    secret = tmp_path / ".env"
+def two_questions(shared: OpenCode, folder: Path) -> str:
+    """Return a prompt whose model asks for a permission, then a question of its own."""
+    secret = folder / ".env"
     secret.write_text("COLOUR=blue\n")
     question = {
         "question": "Tea or coffee?",
         "header": "Drink",
         "options": [{"label": "Tea", "description": "hot"}, {"label": "Coffee", "description": ""}],
     }
-    prompt = shared.provider.plays(
+    return shared.provider.plays(
         "Which colour, and what to drink?",
         Call("read", {"filePath": str(secret)}),
         Call("question", {"questions": [question]}),
         lambda told: Say(f"{'blue' in told[0]}, {'Tea' in told[1]}"),
     )
+
+
+async def test_a_prompt_that_needs_somebody_says_what_it_asks(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    prompt = two_questions(shared, tmp_path)
     async with working(shared, tmp_path) as (c, session):
         told = await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
         assert told["state"] == "needs_input"
@@ -105,6 +119,12 @@ async def test_a_prompt_that_needs_somebody_says_what_it_asks(
         told = await ask(c, "opencode_reply", session_id=session, answers=["Tea"])
         assert (told["state"], told["answer"]) == ("done", "True, True")
 
+
+async def test_a_prompt_that_is_stopped_waits_for_no_answer(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    prompt = two_questions(shared, tmp_path)
+    async with working(shared, tmp_path) as (c, session):
         told = await ask(c, "opencode_prompt", session_id=session, prompt=prompt)
         assert told["state"] == "needs_input"
         await read(c, "opencode_abort", session_id=session)

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
 from dapeer.errors import OpenCodeFailed
 from dapeer.opencode.client import OpenCode as OpenCodeClient
@@ -19,31 +20,37 @@ from tests.opencode.sessions import hearing, working
 from tests.opencode.wire import wire
 
 
-async def test_an_answer_that_comes_while_the_wire_is_cut_or_dead_is_not_missed(
-    shared: OpenCode, tmp_path: Path
-) -> None:
+@pytest.fixture
+def tea(tmp_path: Path) -> None:
+    """Have a command that makes tea in the project."""
     commands = tmp_path / ".opencode" / "command"
     commands.mkdir(parents=True)
     (commands / "tea.md").write_text("---\ndescription: tea\n---\nMake tea for $ARGUMENTS.\n")
-    two, three = threading.Event(), threading.Event()
+
+
+def make(c: Client, session: str, cups: str) -> asyncio.Task[str]:
+    """Have tea made; the task ends with what is told of it."""
+    given = {"session_id": session, "command": "tea", "arguments": cups}
+
+    async def made() -> str:
+        return text(await c.call_tool("opencode_command", given))
+
+    return asyncio.create_task(made())
+
+
+@pytest.mark.usefixtures("tea")
+async def test_an_answer_that_comes_while_the_wire_is_cut_is_not_missed(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    two = threading.Event()
     shared.provider.plays("Make tea for two.", Say("Two cups.", after=two))
-    shared.provider.plays("Make tea for three.", Say("Three cups.", after=three))
     async with (
         hearing(shared) as heard,
         wire(shared.url) as laid,
         working(shared, tmp_path, url=laid.url, silence=2) as (c, session),
     ):
-
-        def make(**arguments: object) -> asyncio.Task[str]:
-            given = {"session_id": session, "command": "tea", **arguments}
-
-            async def made() -> str:
-                return text(await c.call_tool("opencode_command", given))
-
-            return asyncio.create_task(made())
-
         # A command's own connection breaks, too.
-        answer = make(arguments="two")
+        answer = make(c, session, "two")
         await heard.until("message.updated", session, role="assistant")
         laid.hold()
         laid.cut()
@@ -52,7 +59,19 @@ async def test_an_answer_that_comes_while_the_wire_is_cut_or_dead_is_not_missed(
         laid.release()
         assert await answer == "Two cups."
 
-        answer = make(arguments="three")
+
+@pytest.mark.usefixtures("tea")
+async def test_an_answer_that_comes_while_the_wire_is_dead_is_not_missed(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    three = threading.Event()
+    shared.provider.plays("Make tea for three.", Say("Three cups.", after=three))
+    async with (
+        hearing(shared) as heard,
+        wire(shared.url) as laid,
+        working(shared, tmp_path, url=laid.url, silence=2) as (c, session),
+    ):
+        answer = make(c, session, "three")
         await heard.until("message.updated", session, role="assistant")
         laid.hold()
         three.set()

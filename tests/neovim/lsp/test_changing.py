@@ -43,7 +43,13 @@ async def test_a_rename_is_shown_then_made_in_all_files_and_undo_takes_it_back(
         assert after["registers"] == desk["registers"]
         assert after["listed"].keys() == desk["listed"].keys()
 
-        # What the person has not saved is not saved for them.
+
+async def test_a_rename_saves_nothing_that_the_person_has_not_saved(tmp_path: Path) -> None:
+    async with shop(tmp_path) as (c, editor, root):
+        given = {"symbol": "total", "new_name": "summation", "apply": True}
+        await ask(c, "nvim_lsp_rename", **given)
+        for name, before in {"shop.py": SHOP, "till.py": TILL}.items():
+            assert await undone(editor, root / name) == before
         await editor.lua('vim.cmd(\'silent redo\'); vim.fn.setline(1, \'"""My shop."""\')')
         await editor.lua("vim.api.nvim_win_set_cursor(0, { 19, 14 })")
         given = {"line": 19, "symbol": "summation", "new_name": "sum_up", "apply": True}
@@ -58,6 +64,9 @@ async def test_a_rename_is_shown_then_made_in_all_files_and_undo_takes_it_back(
         mine = SHOP.replace("total", "summation").replace("A shop.", "My shop.")
         assert await undone(editor, root / "shop.py") == mine
 
+
+async def test_what_cannot_be_renamed_is_refused(tmp_path: Path) -> None:
+    async with shop(tmp_path) as (c, _, _):
         said = await refusal(c, "nvim_lsp_rename", line=1, column=3, new_name="x")
         assert "cannot be renamed" in said
 

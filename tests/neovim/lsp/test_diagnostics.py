@@ -19,8 +19,8 @@ IN_SHOP = {("shop.py", 2, 8, "F401"), ("shop.py", 25, 14, "invalid-assignment")}
 IN_TILL = {("till.py", 9, 7, "unresolved-reference"), ("till.py", 9, 7, "F821")}
 
 
-async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
-    async with shop(tmp_path) as (c, editor, root):
+async def test_diagnostics_are_counted_and_chosen_by_severity(tmp_path: Path) -> None:
+    async with shop(tmp_path) as (c, _, _):
         found = await ask(c, "nvim_diagnostics_list", fresh=True)
         assert told(found) == IN_SHOP
         assert found["counts"] == {"error": 1, "warn": 1, "info": 0, "hint": 0}
@@ -30,7 +30,11 @@ async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
         severe = await ask(c, "nvim_diagnostics_list", fresh=True, severity="error")
         assert {each["severity"] for each in severe["diagnostics"]} == {"error"}
 
-        # An edit that is not saved, and that Neovim has not even sent yet.
+
+async def test_diagnostics_are_of_an_edit_that_is_not_saved_and_not_even_sent(
+    tmp_path: Path,
+) -> None:
+    async with shop(tmp_path) as (c, editor, _):
         await editor.lua("vim.fn.setline(24, 'x = \"😀\"; y = nothing')")
         await editor.lua("vim.api.nvim_buf_set_lines(0, 1, 2, false, {})")
         await editor.lua("vim.api.nvim_buf_set_lines(0, -2, -1, false, { 'fine: int = 1' })")
@@ -41,7 +45,9 @@ async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
         }
         assert found["notes"] == []
 
-        # A file that is not open, and a new one.
+
+async def test_diagnostics_are_of_files_that_are_not_open_and_of_new_ones(tmp_path: Path) -> None:
+    async with shop(tmp_path) as (c, editor, root):
         assert told(await ask(c, "nvim_diagnostics_list", filename="till.py")) == IN_TILL
         (root / "new.py").write_text("import os\n", encoding="utf-8")
         text = await read(c, "nvim_diagnostics_list", filename="new.py")
@@ -52,7 +58,14 @@ async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
         await editor.lua("vim.fn.setbufline('new.py', 1, 'import re')")
         assert "`re`" in await read(c, "nvim_diagnostics_list", filename="new.py")
 
-        # Somebody else writes a file that Neovim has loaded.
+
+async def test_a_file_that_somebody_else_writes_is_read_again_unless_it_was_changed(
+    tmp_path: Path,
+) -> None:
+    async with shop(tmp_path) as (c, editor, root):
+        (root / "new.py").write_text("import os\n", encoding="utf-8")
+        await read(c, "nvim_diagnostics_list", filename="new.py")
+        await editor.lua("vim.fn.setbufline('new.py', 1, 'import re')")
         assert told(await ask(c, "nvim_diagnostics_list", filename="till.py")) == IN_TILL
         (root / "till.py").write_text("import json\n", encoding="utf-8")
         found = await ask(c, "nvim_diagnostics_list", filename="till.py")
@@ -61,7 +74,10 @@ async def test_diagnostics_are_of_the_text_as_it_is_now(tmp_path: Path) -> None:
         found = await ask(c, "nvim_diagnostics_list", filename="new.py")
         assert found["notes"] == ["new.py: changed on the disk since Neovim read it."]
 
-        # Those of other plugins count, too.
+
+async def test_the_diagnostics_of_other_plugins_count_too(tmp_path: Path) -> None:
+    async with shop(tmp_path) as (c, editor, _):
+        await read(c, "nvim_diagnostics_list", fresh=True)
         await editor.lua(
             "vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0,"
             " { { lnum = 0, col = 0, message = 'too short', source = 'linter', code = 7 } })"

@@ -1,6 +1,10 @@
 """What the tools tell of code that language servers know."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
+
+from mcp import Client
 
 from tests.harness import ask, read, refusal
 from tests.json_types import Json
@@ -12,12 +16,17 @@ def places(found: Json) -> list[tuple[str, int, int]]:
     return [(Path(at["path"]).name, at["line"], at["column"]) for at in found["locations"]]
 
 
-async def test_the_tools_tell_what_the_servers_know_and_leave_the_person_alone(
-    tmp_path: Path,
-) -> None:
+@asynccontextmanager
+async def alone(tmp_path: Path) -> AsyncGenerator[tuple[Client, Path]]:
+    """Give an assistant and the project; what it does leaves the person's desk as it is."""
     async with shop(tmp_path) as (c, editor, root):
         desk = await Person(editor).desk()
+        yield c, root
+        assert await Person(editor).desk() == desk
 
+
+async def test_a_name_is_explained(tmp_path: Path) -> None:
+    async with alone(tmp_path) as (c, root):
         hover = await ask(c, "nvim_lsp_hover", line=19, symbol="total")
         assert hover["path"] == str(root / "shop.py")
         assert (hover["line"], hover["column"]) == (19, 5)
@@ -25,7 +34,13 @@ async def test_the_tools_tell_what_the_servers_know_and_leave_the_person_alone(
         assert [each["client"] for each in hover["hovers"]] == ["ty"]
         assert "def total(books: list[Book]) -> int" in hover["hovers"][0]["text"]
         assert "Add up." in await read(c, "nvim_lsp_hover", symbol="total")
+        clients = await read(c, "nvim_lsp_clients")
+        assert "ruff (id" in clients
+        assert f"root: {root}" in clients
 
+
+async def test_places_are_found(tmp_path: Path) -> None:
+    async with alone(tmp_path) as (c, _):
         found = await ask(c, "nvim_lsp_definition", filename="till.py", line=5, symbol="total")
         assert places(found) == [("shop.py", 19, 5)]
         assert found["locations"][0]["text"] == "def total(books: list[Book]) -> int:"
@@ -40,6 +55,9 @@ async def test_the_tools_tell_what_the_servers_know_and_leave_the_person_alone(
         assert "till.py\n  1:24  from shop import Book, total" in told
         assert "1 of 3 shown; start=2 gives more." in told
 
+
+async def test_calls_and_symbols_are_told(tmp_path: Path) -> None:
+    async with alone(tmp_path) as (c, root):
         calls = await ask(c, "nvim_lsp_call_hierarchy", symbol="total")
         assert [each["name"] for each in calls["functions"]] == ["pay"]
         assert calls["functions"][0]["calls"][0]["line"] == 5
@@ -58,12 +76,6 @@ async def test_the_tools_tell_what_the_servers_know_and_leave_the_person_alone(
         assert part["symbols"][0]["container"] == "Book"
         everywhere = await ask(c, "nvim_lsp_workspace_symbols", query="pay")
         assert everywhere["symbols"][0]["path"] == str(root / "till.py")
-
-        clients = await read(c, "nvim_lsp_clients")
-        assert "ruff (id" in clients
-        assert f"root: {root}" in clients
-
-        assert await Person(editor).desk() == desk
 
 
 async def test_columns_count_characters_whatever_the_servers_count(tmp_path: Path) -> None:

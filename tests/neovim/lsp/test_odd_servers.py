@@ -29,7 +29,7 @@ async def has_seen(editor: Editor, method: str) -> None:
 async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_asked(
     tmp_path: Path,
 ) -> None:
-    async with shop(tmp_path, ODD) as (c, editor, root):
+    async with shop(tmp_path, ODD) as (c, editor, _):
         await editor.lua(SEEN)
         said = await refusal(c, "nvim_lsp_hover", line=1, timeout_ms=50)
         assert "odd has not answered textDocument/hover within 50 ms" in said
@@ -49,7 +49,10 @@ async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_as
         ours = await editor.lua(mine)
         assert ours == 1  # the test's own
 
-        # Neovim goes on meanwhile, and other servers are heard.
+
+async def test_a_server_that_is_slow_at_one_thing_is_heard_at_others(tmp_path: Path) -> None:
+    async with shop(tmp_path, ODD) as (c, editor, _):
+        assert "within 50 ms" in await refusal(c, "nvim_lsp_hover", line=1, timeout_ms=50)
         assert "not today" in await refusal(c, "nvim_lsp_implementation", line=1)
         found = await ask(c, "nvim_lsp_references", line=1)
         assert found["total"] == 1
@@ -60,7 +63,11 @@ async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_as
         text = await read(c, "nvim_diagnostics_list", fresh=True)
         assert "1:1 hint odd" in text
 
-        # A command's changes are not known before.
+
+async def test_the_changes_of_a_command_are_not_known_before(tmp_path: Path) -> None:
+    async with shop(tmp_path, ODD) as (c, editor, root):
+        await editor.lua("vim.fn.setline(1, '# changed')")
+        await read(c, "nvim_diagnostics_list", fresh=True)
         shown = await read(c, "nvim_lsp_code_actions", action="Greet")
         assert "It runs the command odd.greet" in shown
         assert await editor.lua("return vim.fn.getline(1)") == "# changed"
@@ -70,7 +77,9 @@ async def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_was_as
         assert await editor.lua("return vim.fn.getline(1)") == "# hello"
         assert (root / "shop.py").read_text(encoding="utf-8") == SHOP
 
-        # It ends instead of answering.
+
+async def test_a_server_that_ends_instead_of_answering_is_named(tmp_path: Path) -> None:
+    async with shop(tmp_path, ODD) as (c, _, _):
         said = await refusal(c, "nvim_lsp_definition", line=1, timeout_ms=LIMIT * 1000)
         assert "odd has ended before it answered" in said
         assert "No language server is attached" in await refusal(c, "nvim_lsp_hover", line=1)
