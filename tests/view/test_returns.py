@@ -1,0 +1,41 @@
+"""The function that has returned to the place of a stop."""
+
+from dapeer.mirror.stops import Stop
+from dapeer.view.returns import last_of_returned, returned
+from tests.told import Told
+
+
+def at(told: Told, *functions: str, thread: int = 1) -> Stop:
+    """Let a thread stop in the first of these functions, which the next ones have called."""
+    told.ask("continue", threadId=thread)
+    told.event("stopped", reason="step", threadId=thread, allThreadsStopped=True)
+    stop = told.mirror.stop
+    assert stop is not None
+    frames = [
+        {"id": n, "name": name, "line": n, "column": 1, "source": {"path": "/a.py"}}
+        for n, name in enumerate(functions, 1)
+    ]
+    told.tell("stackTrace", {"stackFrames": frames}, threadId=thread)
+    return stop
+
+
+def test_the_function_that_was_left_is_the_one_that_has_returned() -> None:
+    told = Told()
+    inside = at(told, "total", "main")
+    now = at(told, "main")
+    assert returned(told.mirror.history, now) is inside
+    assert last_of_returned(told.mirror.history, now) == "total"
+
+
+def test_a_function_of_another_thread_has_not_returned_here() -> None:
+    told = Told()
+    at(told, "total", "main", thread=2)
+    now = at(told, "main")
+    assert returned(told.mirror.history, now) is None
+    assert last_of_returned(told.mirror.history, now) == ""
+
+
+def test_a_function_that_another_one_had_called_has_not_returned_here() -> None:
+    told = Told()
+    at(told, "total", "elsewhere")
+    assert returned(told.mirror.history, at(told, "main")) is None
