@@ -105,3 +105,11 @@ def test_what_an_adapter_cannot_is_refused_with_what_it_can(
     with pytest.raises(ArgumentError, match=adapter) as error:
         filters(adapter).check([text], OFFERED[adapter], adapter)
     assert said in str(error.value)
+
+
+def test_the_filters_that_are_the_default_ask_for_their_environment() -> None:
+    post_mortem = {"RUBY_DEBUG_POSTMORTEM": "1"}
+    assert filters("rdbg").environment(None) == post_mortem
+    assert filters("rdbg").environment(["uncaught"]) == post_mortem
+    assert filters("rdbg").environment([]) == {}
+    assert filters("debugpy").environment(None) == {}

@@ -1,6 +1,6 @@
 """What a reader who was told of one stop need not be told again at the next."""
 
-from dapeer.view.brief import Reader
+from dapeer.view.brief import Reader, brief
 from dapeer.view.snapshot import Snapshot
 
 
@@ -42,3 +42,8 @@ def test_what_was_returned_is_told_again_and_not_counted_as_before() -> None:
 
 def test_the_same_stop_is_shown_whole_to_who_asks_again() -> None:
     assert untold(look(1, a="1"), look(1, a="1")) == look(1, a="1")
+
+
+def test_a_brief_look_has_of_the_locals_what_was_returned_alone() -> None:
+    assert brief(look(1, a="1", **{"(return) total": "7"})).get("locals") == {"(return) total": "7"}
+    assert "locals" not in brief(look(1, a="1"))
