@@ -68,7 +68,7 @@ Message: TypeAlias = Request | Response | Event
 def uncoloured(text: str) -> str:
     r"""Return a text as it reads outside of a terminal.
 
-    >>> uncoloured('Use the "\x1b[1mfile\\x1b[m" command.')
+    >>> uncoloured('Use the "\x1b[1mfile\x1b[m" command.')
     'Use the "file" command.'
     """
     return _COLOUR.sub("", text)
