@@ -65,7 +65,7 @@ async def _story(nvim: str, nvim_dap: Path) -> None:
                 cost = await _away(client, somebody)
                 await _finds(client, somebody, cost)
                 await review(client, somebody, shop)
-                say("Done: found together, mended with the person's consent, and tried out.")
+                say("Done: found together, fixed with the person's consent, and tried out.")
 
 
 @contextmanager
@@ -117,7 +117,7 @@ async def _away(client: Client, somebody: Person) -> str:
     state = await somebody.is_asked_for_a_key()
     say(
         f"The person presses `f` to find a letter, and is called away. Neovim {state} and runs nothing until one "
-        "comes. The assistant goes on all the same."
+        "comes. The assistant continues all the same."
     )
     cost = await call(
         client, "dap_evaluate", expression="item.price * item.quantity, item.cost(self.discount)"

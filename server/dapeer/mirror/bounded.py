@@ -43,7 +43,7 @@ class Bounded(dict[K, V]):
             )
         elif len(repr(key)) + len(repr(value)) > LONGEST:
             self.left_out = self.left_out or (
-                f"It sent {self._what} of such length that some are omitted."
+                f"It sent {self._what} of such length that some are left out."
             )
         else:
             super().__setitem__(key, value)

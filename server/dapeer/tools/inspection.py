@@ -240,7 +240,7 @@ async def dap_exception_info(
     if stop.reason != "exception" and stop.exception is None:
         raise ArgumentError(
             f"The program did not stop at an exception; the reason is {stop.reason}.",
-            "dap_snapshot tells where it is.",
+            "dap_snapshot shows where it is.",
         )
     with looking(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)

@@ -110,7 +110,7 @@ async def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:
         said = await refusal(c, "nvim_lsp_hover", line=20, symbol="total")
         assert '`total` is not on line 20 of shop.py, which is `"""Add up."""`' in said
         assert "It is on line 19." in said
-        assert "nowhere in shop.py" in await refusal(c, "nvim_lsp_hover", symbol="nothing")
+        assert "does not occur in shop.py" in await refusal(c, "nvim_lsp_hover", symbol="nothing")
         assert "shop.py has 25 lines" in await refusal(c, "nvim_lsp_hover", line=99)
         assert "no column 99" in await refusal(c, "nvim_lsp_hover", line=1, column=99)
         assert "Say where" in await refusal(c, "nvim_lsp_hover", filename="till.py")

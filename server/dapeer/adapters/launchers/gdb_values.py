@@ -249,7 +249,7 @@ def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
             self.count = -1
         yield from stock(self, start, count or min(self.child_count(), CHILDREN))
         if not count and self.child_count() > CHILDREN:
-            cut = f"the children from {CHILDREN} on are omitted: ask for one by its index, or for a page"
+            cut = f"the children from {CHILDREN} on are left out: ask for one by its index, or for a page"
             yield varref.VariableReference("…", LookupError(cut))
 
     return fetch_children

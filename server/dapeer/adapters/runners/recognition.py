@@ -76,7 +76,7 @@ def program_of(recognised: Recognised) -> str | None:
     if found is None:
         raise ArgumentError(
             f"{runner.title} runs the tests of {recognised.root}, but is not installed there: "
-            f"there is no {' or '.join(runner.programs)}.",
+            f"{' or '.join(runner.programs)} was not found.",
             f"Install it: {runner.install}" if runner.install else "Install it.",
         )
     return found

@@ -23,7 +23,7 @@ dap_exception_info. Ids die with their stop: take new ones.
 dap_history: earlier stops.
 6. End: dap_terminate.
 
-"Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where it is.
+"Still running" is not an error: dap_wait_until_paused waits on, dap_pause shows where it is.
 "Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
 sessions pass session_id; default: the one used last, also after its end.

@@ -166,7 +166,7 @@ _TEMPLATES = [
         uri_template=OUTPUT_TEMPLATE,
         name="output",
         title="A program's output",
-        description="What the program has printed: lately, or since a cursor, which `_meta` of each part tells.",
+        description="What the program has printed: its newest part, or what came after a cursor (in `_meta` of each part).",
         mime_type="text/plain",
     ),
 ]
