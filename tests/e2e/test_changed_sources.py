@@ -37,7 +37,7 @@ async def test_the_source_of_a_stop_is_what_the_program_has_loaded(tmp_path: Pat
     async with stopped(tmp_path) as (c, source):
         source.write_text("# one\n# two\n" + SOURCE)
         told = await read(c, "dap_step_over")
-        assert "→ 3     return size" in told
+        assert "→ 3 return size" in told
         assert (
             "areas.py has changed since the program loaded it: the source shown is the loaded one, line 3 is line "
             "5 now; dap_restart runs what is there now" in told
@@ -54,7 +54,7 @@ async def test_a_line_that_is_gone_is_said_to_be_gone(tmp_path: Path) -> None:
     async with stopped(tmp_path) as (c, source):
         source.write_text(SOURCE.replace("    return size\n", "    return width\n"))
         told = await read(c, "dap_step_over")
-        assert "→ 3     return size" in told
+        assert "→ 3 return size" in told
         assert "line 3 no longer exists" in told
 
 
@@ -88,7 +88,7 @@ async def test_a_running_program_takes_no_new_breakpoint_of_a_file_that_has_chan
         assert "verified" not in told
         # The old one stays what it was, and still stops.
         stop = await read(c, "dap_continue")
-        assert "→ 2     size = width * height" in stop
+        assert "→ 2 size = width * height" in stop
         assert "Rejected" not in stop
         await read(c, "dap_restart")
         assert "areas.py:11 verified | print(total)" in await read(c, "dap_breakpoints")
