@@ -203,7 +203,7 @@ def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool
 @tool("List Neovim's tools", read_only=True)
 async def nvim_lua_tools(
     call: Call,
-    name: Annotated[str | None, Field(description="only this one, in full")] = None,
+    name: Annotated[str | None, Field(description="in full")] = None,
 ) -> Reply:
     """List tools of attached Neovims for nvim_lua_call, if they are not in your tool list."""
     tools = call.of_neovim
