@@ -66,7 +66,7 @@ def the_values_of_both_calls_are_told(result: CallToolResult) -> None:
     assert compared == ["0", "1"] or "not compared" in text(result)
 
 
-@pytest.mark.parametrize("adapter", ["debugpy", "gdb"])
+@pytest.mark.parametrize("adapter", ["debugpy", "gdb", "delve", "js-debug"])
 async def test_a_variable_that_was_set_has_the_new_value_everywhere(
     adapter: str, build: Path
 ) -> None:

@@ -385,11 +385,12 @@ class Mirror:
             asked.get("context") == "clipboard" and "frameId" not in asked
         )
         if not looks:
-            self._written(body)
+            self._written(body, asked)
 
-    def _written(self, _: Body) -> None:
+    def _written(self, body: Body, asked: Body | None = None) -> None:
         """A write may change what any other variable shows: they must be fetched anew."""
         if self.stop is not None:
+            self.stop.take_written(asked or {}, body)
             self.stop.outdated = set(self.stop.variables)
             self.stop.forget_parts()
 

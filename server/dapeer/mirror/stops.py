@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
@@ -57,6 +57,10 @@ class Expressions:
     """A JSON object: by name what the variables `${names}` hold, of which the adapter tells nothing."""
     bare: re.Pattern[str] | None = None
     """Such a value, as the adapter tells it."""
+
+
+Written = dict[tuple[int, str], tuple[str, Variable]]
+_WRITTEN = ("value", "type", "variablesReference")  # what the response to `setVariable` tells
 
 
 @dataclass(slots=True)
@@ -124,6 +128,8 @@ class Stop:
     """References of variables that are computed when somebody asks for their children, as a getter is."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
+    written: Written = field(default_factory=Written)
+    """By variablesReference and name of what was set: the value before, and the variable as it is now."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""
     source: tuple[int, list[str]] | None = None
@@ -208,6 +214,7 @@ class Stop:
     def take_variables(self, asked: Body, variables: list[Variable]) -> None:
         """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
         reference = asked["variablesReference"]
+        variables = [self._as_written(reference, each) for each in variables]
         hints = (
             (each["variablesReference"], each.get("presentationHint", {})) for each in variables
         )
@@ -217,6 +224,19 @@ class Stop:
             self.outdated.discard(reference)
         elif asked.get("start") == 0:
             self.first[reference] = [v for v in variables if not _is_aside(v)]
+
+    def take_written(self, asked: Body, body: Body) -> None:
+        """Keep what a variable was set to: some adapters tell the value before until the program runs on."""
+        key = asked.get("variablesReference", 0), str(asked.get("name"))
+        for variable in self.variables.get(key[0], ()):
+            if variable["name"] == key[1] and "value" in body:
+                before = self.written.get(key, (variable["value"],))[0]
+                now = {**variable, **{each: body[each] for each in _WRITTEN if each in body}}
+                self.written[key] = before, cast("Variable", now)
+
+    def _as_written(self, reference: int, variable: Variable) -> Variable:
+        was, now = self.written.get((reference, variable["name"]), ("", variable))
+        return now if variable["value"] == was else variable
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
