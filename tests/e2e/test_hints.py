@@ -71,7 +71,7 @@ async def test_library_code_that_is_passed_by_tells_the_argument_that_enters_it(
 async def test_an_adapter_that_knows_no_libraries_refuses_the_argument() -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         asked = {"program": str(program("hello.sh")), "just_my_code": False, "type": "bash-dap"}
-        assert "no use for `just_my_code`" in await refusal(c, "dap_run", **asked)
+        assert "does not support `just_my_code`" in await refusal(c, "dap_run", **asked)
 
 
 def test_node_has_code_of_its_own_that_is_not_passed_by_then() -> None:

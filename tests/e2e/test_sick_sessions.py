@@ -49,7 +49,7 @@ async def beside(settings: Path, command: str, illness: str) -> AsyncGenerator[t
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="sick")
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="calm")
-        yield c, f"session 1 (ten.fake) has not taken {{}}{why}"
+        yield c, f"session 1 (ten.fake) has not applied {{}}{why}"
 
 
 def notes(answer: Json) -> str:
@@ -163,7 +163,7 @@ async def test_an_adapter_that_sleeps_keeps_nobody_from_debugging_another_progra
         with asleep(adapter_process()):
             start = await ask(c, "dap_run", **run, breakpoints=[p.at("middle")])
             assert (start["session_id"], start["state"]) == (2, "stopped")
-            told = f"session 1 ({p.path.name}) has not taken the breakpoints yet"
+            told = f"session 1 ({p.path.name}) has not applied the breakpoints yet"
             assert told in notes(start)
             for tool, arguments in LOOKING.items():
                 await read(c, tool, **arguments)

@@ -265,7 +265,7 @@ async def test_the_health_report_tells_what_is_missing(tmp_path: Path) -> None:
     for line in (
         "ERROR `/no/such/dapeer` does not run: ENOENT",
         "ERROR The core cannot be started: ENOENT",
-        "WARNING nvim-dap is not there",
+        "WARNING nvim-dap is not installed",
         "WARNING setup: unknown option `oops`",
     ):
         assert line in report

@@ -15,8 +15,10 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
-from tests.json_types import Json
+# Run as a program of its own, which sees no module of the tests.
+Json = dict[str, Any]
 
 CAPABILITIES: Json = {
     "textDocumentSync": 1,
