@@ -43,13 +43,21 @@ def output(text: str, category: str = "stdout") -> Event:
     return Event("output", {"category": category, "output": text})
 
 
+def test_a_first_stop_that_is_told_twice_is_left_once() -> None:
+    quirks = Quirks(skip_first_stop="pause")
+    left = Response(OURS, "continue", success=True)
+    pause = stopped("pause")
+    told = tamed(quirks, CONFIGURED, pause, pause, left, stopped("breakpoint"), pause)
+    assert [name for name, _ in told] == ["configurationDone", "continue", "stopped", "stopped"]
+
+
 def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
     quirks = Quirks(skip_first_stop="pause")
-    assert tamed(quirks, CONFIGURED, stopped("pause"), stopped("pause"))[1:] == [
+    answer = Response(OURS, "continue", success=True)
+    assert tamed(quirks, CONFIGURED, stopped("pause"), answer, stopped("pause"))[1:] == [
         ("continue", {"threadId": 1}),
         ("stopped", "pause"),
     ]
-    answer = Response(OURS, "continue", success=True)
     assert tamed(quirks, CONFIGURED, stopped("breakpoint"), answer)[1:] == [
         ("stopped", "breakpoint")
     ]

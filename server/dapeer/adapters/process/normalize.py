@@ -125,6 +125,8 @@ class Normalizer:
         """Whether a step was what has made the program run last."""
         self._configured = False
         """Whether the adapter knows all breakpoints."""
+        self._leaving = False
+        """Whether it is asked to go on from its first stop, which it may tell twice."""
         self._stop_on_entry = stop_on_entry
         self._over = False
         self._no_news: set[str] = set()
@@ -169,7 +171,7 @@ class Normalizer:
             case Event(event="output", body=body):
                 yield from self._output(body)
             case Response(request_seq=request_seq) if request_seq == OURS:
-                return
+                self._leaving = False
             case Response(command="initialize", body=body):
                 lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
                 known = {name: value for name, value in body.items() if name not in lacking}
@@ -209,8 +211,11 @@ class Normalizer:
             # It is told again when all breakpoints are set, maybe for another reason; who ran on
             # now would run past them.
             return
+        if unwanted and self._leaving:
+            return
         first, self._first = self._first, False
         if first and unwanted and not self._stop_on_entry:
+            self._leaving = True
             yield Request(OURS, "continue", {"threadId": body.get("threadId")})
             return
         # Nobody can have asked for a pause before the first stop, unless it never came.
