@@ -31,7 +31,7 @@ SECONDS_TO_ACCEPT = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
 MILLISECONDS_UNTIL_LOOK = 2000
 """Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
-SECONDS_TO_BE_OVERTAKEN = 0.5
+SECONDS_TO_BE_OVERTAKEN = 2.0
 """Seconds of a look in which somebody else may go on, and the next stop is told instead."""
 MILLISECONDS_TO_LOOK = 500
 """Milliseconds before the end of waiting at which they are looked at."""
