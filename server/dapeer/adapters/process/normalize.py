@@ -126,7 +126,7 @@ class Normalizer:
         self._configured = False
         """Whether the adapter knows all breakpoints."""
         self._leaving = False
-        """Whether it is asked to go on from its first stop, which it may tell twice."""
+        """Whether we have gone on from the first stop, which is told again at times, and nothing has stopped it since."""
         self._stop_on_entry = stop_on_entry
         self._over = False
         self._no_news: set[str] = set()
@@ -138,6 +138,8 @@ class Normalizer:
         """Take note of what has been sent to the adapter."""
         if isinstance(message, Request):
             self._misfires.sent(message)
+            if message.command == "pause":
+                self._leaving = False
             if message.command in RESUMES:
                 self._stepping = message.command in _STEPS
 
@@ -171,7 +173,7 @@ class Normalizer:
             case Event(event="output", body=body):
                 yield from self._output(body)
             case Response(request_seq=request_seq) if request_seq == OURS:
-                self._leaving = False
+                return
             case Response(command="initialize", body=body):
                 lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
                 known = {name: value for name, value in body.items() if name not in lacking}
@@ -213,6 +215,7 @@ class Normalizer:
             return
         if unwanted and self._leaving:
             return
+        self._leaving = False
         first, self._first = self._first, False
         if first and unwanted and not self._stop_on_entry:
             self._leaving = True
