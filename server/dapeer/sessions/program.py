@@ -7,7 +7,7 @@ is where the program stops.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Generic, Protocol, TypeVar
 
@@ -63,16 +63,8 @@ class Program(Generic[Of]):
             self._keep([each for each in self.sessions if each is not session])
 
     def _keep(self, sessions: Sequence[Of]) -> None:
-        known = list(sessions)
-        first, *rest = known
-
-        def below(parent: Of) -> Iterator[Of]:
-            for each in rest:
-                if each.parent is parent:
-                    yield each
-                    yield from below(each)
-
-        self.sessions = (first, *below(first))
+        self.sessions = sessions
+        self.sessions = (self.first, *self.below(self.first))
 
     @property
     def first(self) -> Of:
