@@ -141,3 +141,9 @@ def test_numbers_larger_than_32_bits_survive() -> None:
 def test_a_message_is_described_in_a_few_words() -> None:
     assert describe(Response(2, "next", success=False)) == "response to #2 next (failed)"
     assert describe(Event("stopped")) == "event stopped"
+
+
+def test_a_decoded_body_has_the_shape_of_the_specification() -> None:
+    """Log points and quirks read messages before the channel does."""
+    sent = b'{"type": "event", "event": "output", "body": {"category": ["stdout"], "output": "x"}}'
+    assert decode(sent) == Event("output", {"output": "x"})
