@@ -285,8 +285,17 @@ def test_a_tool_is_of_use_where_one_of_its_needs_is_supported(
 
 async def test_an_argument_is_shown_where_its_need_is_supported_and_taken_everywhere() -> None:
     assert toy_bake.all_needs == {"bake", "roast", "patience"}
-    assert toy_bake.schema_for(frozenset({"patience"})) is toy_bake.input_schema
+    listed = toy_bake.schema_for(frozenset({"patience"}))
+    assert {**listed, "additionalProperties": False} == toy_bake.input_schema
     without = toy_bake.schema_for(frozenset())
     assert list(without["properties"]) == ["what"]
     assert without["required"] == ["what"]
     assert (await toy_bake(a_call(), {"what": "bread", "slowly": True})).text == "bread True"
+
+
+def test_the_listed_schema_leaves_out_what_the_tool_checks_itself() -> None:
+    assert toy_bake.schema_for(frozenset()) == {
+        "type": "object",
+        "properties": {"what": {"type": "string"}},
+        "required": ["what"],
+    }

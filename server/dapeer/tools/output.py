@@ -183,9 +183,7 @@ def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
 @tool("History of stops", read_only=True)
 async def dap_history(
     call: Call,
-    number: Annotated[
-        int | None, Field(ge=1, description="show this stop only this one, in full")
-    ] = None,
+    number: Annotated[int | None, Field(ge=1, description="show only this stop, in full")] = None,
     session_id: SessionId = None,
 ) -> Reply:
     """List the stops so far with place, reason and changed variables, or show one in full."""

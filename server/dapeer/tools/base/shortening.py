@@ -26,6 +26,7 @@ _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (
     ("default", 0),
     ("minimum", 0),
     ("minimum", 1),
+    ("maximum", 65535),
 )
 
 

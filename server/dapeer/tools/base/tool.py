@@ -197,14 +197,16 @@ class Tool:
         return self.needs is None or not supported.isdisjoint(self.needs)
 
     def schema_for(self, supported: frozenset[str]) -> Json:
-        """Return its arguments without those that no adapter supports, and that no model has to read of."""
+        """Return the arguments for the tool list: those that an adapter supports, without the unlisted ones.
+
+        `additionalProperties` is left out to save bytes: the tool itself rejects an unknown argument.
+        """
         useless = {name for name, need in self.argument_needs.items() if need not in supported}
         useless |= self.unlisted
-        if not useless:
-            return self.input_schema
         properties = cast("Json", self.input_schema["properties"])
         kept = {name: each for name, each in properties.items() if name not in useless}
-        return {**self.input_schema, "properties": kept}
+        listed = {**self.input_schema, "properties": kept, "additionalProperties": None}
+        return {key: each for key, each in listed.items() if each is not None}
 
     @property
     def groups(self) -> Sequence[str]:
