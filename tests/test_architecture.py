@@ -59,6 +59,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pydantic_core": ("mcp/transports/jsonl.py",),
     "httpx2": ("opencode/client.py",),
     "pynvim": ("neovim/client.py",),
+    "msgpack": ("neovim/discovery/probe.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),
     # Runs the tests of a user's project, in its own interpreter.

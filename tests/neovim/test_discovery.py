@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
+import msgpack
 import pytest
 
 from dapeer.errors import NoNeovim
@@ -186,12 +187,27 @@ async def test_a_neovim_that_does_not_answer_is_busy_and_keeps_nobody_else(tmp_p
         assert (found[busy.pid].steps, found[waiting.pid].steps) == (0, 1)
 
 
-async def test_sockets_of_others_are_left_alone(runtime: Path) -> None:
+@pytest.mark.parametrize(
+    "says",
+    [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        msgpack.packb([1, 2, "Invalid method", None]),
+        msgpack.packb([1, 2, None, 7]),
+        msgpack.packb([1, 2, None, "no JSON"]),
+        msgpack.packb({"a map": "is no message"}),
+        b"\xc1",
+        b"\x91" * 2000,
+        b"\xdd" + b"\xff" * 4,
+        b"\xc6" + b"\xff" * 4 + bytes(2 << 20),
+    ],
+    ids=["HTTP", "refusal", "number", "text", "map", "unused", "deep", "long list", "long bytes"],
+)
+async def test_sockets_of_others_are_left_alone(runtime: Path, says: bytes) -> None:
     calls: list[str] = []
 
     async def chatter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         calls.append(writer.get_extra_info("sockname"))
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.write(says)
         await reader.read()
         writer.close()
 

@@ -2,8 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import msgpack
 
@@ -14,15 +13,10 @@ REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 Value = Any
 """Whatever Neovim answers."""
 
-# msgpack has no types.
-_pack = cast("Callable[[object], bytes]", vars(msgpack)["packb"])
-_unpack = cast("Callable[[bytes], Value]", vars(msgpack)["unpackb"])
-_unpacker = cast("Callable[..., Value]", vars(msgpack)["Unpacker"])
-
 
 def _number(_: int, data: bytes) -> Value:
     """Read a buffer, window or tab page: an extension type that wraps its number."""
-    return _unpack(data)
+    return msgpack.unpackb(data)
 
 
 class NeovimError(Exception):
@@ -54,7 +48,7 @@ class Wire:
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         if self.closed.is_set():
             raise ConnectionResetError
-        self._writer.write(_pack([REQUEST, number, method, arguments]))
+        self._writer.write(msgpack.packb([REQUEST, number, method, arguments]))
         try:
             async with asyncio.timeout(seconds):
                 return await answer
@@ -63,7 +57,7 @@ class Wire:
 
     def send(self, method: str, *arguments: object) -> None:
         """Call an API function of Neovim without asking for its answer."""
-        self._writer.write(_pack([NOTIFICATION, method, arguments]))
+        self._writer.write(msgpack.packb([NOTIFICATION, method, arguments]))
 
     async def told(self, kind: str, seconds: float = LIMIT) -> list[Any]:
         """Return the arguments of the next notification of a kind; it may have come already."""
@@ -84,7 +78,7 @@ class Wire:
         return self._told.setdefault(kind, asyncio.Queue())
 
     async def _read(self) -> None:
-        unpacker = _unpacker(ext_hook=_number, unicode_errors="replace")
+        unpacker = msgpack.Unpacker(ext_hook=_number, unicode_errors="replace")
         try:
             while data := await self._reader.read(1 << 16):
                 unpacker.feed(data)

@@ -7,11 +7,12 @@ meant to stay cannot: no thread, no handshake, nothing left behind.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
+import msgpack
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
 from dapeer.errors import Stranger
@@ -20,6 +21,8 @@ from dapeer.system.ownership import check_peer
 
 SECONDS: Final = 0.5
 """How long a Neovim may take to answer before it counts as busy."""
+LARGEST_ANSWER: Final = 1 << 20
+"""Bytes; what sends more is no Neovim."""
 
 _LOOK: Final = """
 local function port()
@@ -43,6 +46,13 @@ return vim.json.encode({
 """Loads nothing: what a person has not loaded stays so."""
 
 _MODE, _FACTS = 1, 2
+_NO_NEOVIM: Final = (
+    OSError,
+    ValueError,
+    msgpack.UnpackException,
+    anyio.EndOfStream,
+    anyio.BrokenResourceError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +80,10 @@ async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
         try:
             async with await _connect(address) as stream:
                 await stream.send(
-                    _request(_MODE, "nvim_get_mode") + _request(_FACTS, "nvim_exec_lua")
+                    _request(_MODE, "nvim_get_mode") + _request(_FACTS, "nvim_exec_lua", _LOOK, [])
                 )
                 await _listen(stream, said)
-        except (OSError, ValueError, anyio.EndOfStream, anyio.BrokenResourceError):
+        except _NO_NEOVIM:
             return None
     mode: Mapping[str, Any] = said.get(_MODE, {})
     return Answer(said.get(_FACTS), mode.get("mode") if mode.get("blocking") else None)
@@ -99,78 +109,21 @@ async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
     Raises:
         ValueError: Whoever talks is no Neovim.
     """
-    pending = bytearray()
+    unpacker = msgpack.Unpacker(max_buffer_size=LARGEST_ANSWER, unicode_errors="replace")
     while _FACTS not in said:
-        pending += await stream.receive()
-        for message in _taken(pending):
+        unpacker.feed(await stream.receive())
+        for message in unpacker:
             match message:
-                case [1, int(number), None, answer]:
-                    said[number] = json.loads(answer) if number == _FACTS else answer
+                case [1, number, None, dict(mode)] if number == _MODE:
+                    said[_MODE] = mode
+                case [1, number, None, str(facts)] if number == _FACTS:
+                    said[_FACTS] = json.loads(facts)
                 case [2, *_]:
                     pass
                 case _:
                     raise ValueError("it refused, or is not a Neovim")
 
 
-def _request(number: int, method: str) -> bytes:
-    """Return a request of MessagePack-RPC; only the look at the facts has arguments."""
-    code = _LOOK.encode()
-    arguments = (
-        b"\x92\xda" + len(code).to_bytes(2) + code + b"\x90" if number == _FACTS else b"\x90"
-    )
-    name = method.encode()
-    return bytes((0x94, 0, number, 0xA0 + len(name))) + name + arguments
-
-
-def _taken(pending: bytearray) -> Iterator[Any]:
-    """Take the complete messages off the front of what has come, one by one."""
-    while pending:
-        try:
-            message, end = _decoded(pending, 0)
-        except IndexError:
-            return
-        del pending[:end]
-        yield message
-
-
-def _decoded(data: bytearray, at: int) -> tuple[Any, int]:
-    """Decode as much of MessagePack as answers to our questions can hold; return the end too.
-
-    Raises:
-        IndexError: There is more to come.
-        ValueError: It is something else.
-    """
-    kind, at = data[at], at + 1
-    match kind:
-        case _ if kind < 0x80:
-            return kind, at
-        case _ if kind < 0xA0:
-            return _collected(data, at, kind)
-        case _ if kind < 0xC0:
-            return _text(data, at, kind - 0xA0)
-        case 0xC0 | 0xC2 | 0xC3:
-            return {0xC0: None, 0xC2: False, 0xC3: True}[kind], at
-        case 0xD9 | 0xDA | 0xDB:
-            width = 1 << (kind - 0xD9)
-            return _text(data, at + width, int.from_bytes(_bytes(data, at, width)))
-        case _:
-            raise ValueError("this is not an answer of a Neovim")
-
-
-def _collected(data: bytearray, at: int, kind: int) -> tuple[Any, int]:
-    items: list[Any] = []
-    is_map = kind < 0x90
-    for _ in range((kind & 0x0F) * (2 if is_map else 1)):
-        item, at = _decoded(data, at)
-        items.append(item)
-    return (dict(zip(items[::2], items[1::2], strict=True)) if is_map else items), at
-
-
-def _text(data: bytearray, at: int, length: int) -> tuple[str, int]:
-    return _bytes(data, at, length).decode(errors="replace"), at + length
-
-
-def _bytes(data: bytearray, at: int, length: int) -> bytearray:
-    if len(data) < at + length:
-        raise IndexError
-    return data[at : at + length]
+def _request(number: int, method: str, *arguments: object) -> bytes:
+    """Return a request of MessagePack-RPC."""
+    return msgpack.packb([0, number, method, arguments])
