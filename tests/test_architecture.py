@@ -41,7 +41,7 @@ INSIDES = {
         ("launchers",),
     ),
     "mcp": (("web",), ("serving",), ("transports",), ("rendezvous",), ("server",)),
-    "neovim": (("nvim_dap",), ("client",), ("discovery",)),
+    "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
     "tools": ((OTHERS,), ("base",)),
 }
 """The same inside the large rooms, where `OTHERS` stands for what is not named."""

@@ -12,18 +12,17 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import anyio
 import pynvim
 from pynvim.msgpack_rpc.async_session import AsyncSession
-from pynvim.msgpack_rpc.event_loop import EventLoop
 from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream
 from pynvim.msgpack_rpc.session import Session
 from pynvim.util import get_client_info
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
-from dapeer.system.ownership import check_peer
+from dapeer.neovim.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -216,61 +215,21 @@ class Neovim:
         except Exception as error:  # noqa: BLE001 - the end of the stream, in one of many ways
             log.debug("connection to %s ended: %s", self.target, error)
         finally:
-            _close(nvim)
+            nvim.close()
 
     def _post(self, function: Callable[..., object], *arguments: object) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
-class _CheckedLoop(EventLoop):
-    """Pynvim's loop, which connects when it is made; another user of the machine hears nothing from it."""
-
-    def _connect_tcp(self, address: str, port: int) -> None:
-        super()._connect_tcp(address, port)
-        self._check(f"{address}:{port}")
-
-    def _connect_socket(self, path: str) -> None:
-        super()._connect_socket(path)
-        self._check(path)
-
-    def _check(self, where: str) -> None:
-        transport = cast("asyncio.Transport", self._transport)
-        try:
-            check_peer(transport.get_extra_info("socket"), where)
-        except (OSError, Stranger):
-            transport.abort()
-            # The transport closes its socket in the next round.
-            self._loop.call_soon(self._loop.stop)
-            self._loop.run_forever()
-            self._loop.close()
-            raise
-
-
 def _attach(target: str) -> pynvim.Nvim:
-    """Do what pynvim's `attach` does, with a loop that looks whom it has connected to."""
-    host, _, port = target.rpartition(":")
-    if host and port.isdigit() and "/" not in target:
-        loop = _CheckedLoop("tcp", host, int(port))
-    else:
-        loop = _CheckedLoop("socket", target)
-    session = Session(AsyncSession(MsgpackStream(loop)))
+    """Do what pynvim's `attach` does, over a connection that looks whom it has connected to."""
+    connection: Any = Connection(target)
+    session = Session(AsyncSession(MsgpackStream(connection)))
     methods: dict[str, Any] = {}
     about = get_client_info("client", "remote", methods)
     session.request("nvim_set_client_info", *about, async_=True)
     return pynvim.Nvim.from_session(session).with_decode(decode=True)
-
-
-def _close(nvim: pynvim.Nvim) -> None:
-    """Close the socket, too: pynvim closes its loop before its transport has got round to that."""
-    loop: Any = nvim.loop
-    session = vars(nvim)["_session"]
-    transport = cast("Any", getattr(session.loop, "_transport", None))
-    if transport is not None and not loop.is_closed():
-        transport.close()
-        loop.call_soon(loop.stop)
-        loop.run_forever()
-    nvim.close()
 
 
 def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:

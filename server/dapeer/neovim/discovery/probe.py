@@ -85,8 +85,7 @@ async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
                 await _listen(stream, said)
         except _NO_NEOVIM:
             return None
-    mode: Mapping[str, Any] = said.get(_MODE, {})
-    return Answer(said.get(_FACTS), mode.get("mode") if mode.get("blocking") else None)
+    return Answer(said.get(_FACTS), said.get(_MODE))
 
 
 async def _connect(address: str) -> ByteStream:
@@ -114,8 +113,8 @@ async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
         unpacker.feed(await stream.receive())
         for message in unpacker:
             match message:
-                case [1, number, None, dict(mode)] if number == _MODE:
-                    said[_MODE] = mode
+                case [1, number, None, {"mode": mode, "blocking": waits}] if number == _MODE:
+                    said[_MODE] = str(mode) if waits else None
                 case [1, number, None, str(facts)] if number == _FACTS:
                     said[_FACTS] = json.loads(facts)
                 case [2, *_]:

@@ -1,0 +1,118 @@
+"""The bytes between us and one Neovim, and who has the other end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from dapeer.errors import Stranger
+from dapeer.neovim.discovery.sockets import HOST_AND_PORT
+from dapeer.system.ownership import check_peer
+
+Heard = Callable[[bytes], None]
+
+
+class Connection(asyncio.Protocol):
+    """A connection with an event loop of its own, which runs in the thread that has made it.
+
+    It has the public methods of pynvim's event loops, and can stand for one. Another user of the machine hears nothing
+    from it.
+
+    Args:
+        target: A socket's path, or `host:port`.
+
+    Raises:
+        OSError: Nobody listens there.
+        Stranger: Another user of this machine does.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._heard: Heard | None = None
+        self._early: deque[bytes] = deque()
+        """What came while nobody listened."""
+        self._end: Exception | None = None
+        self._transport: asyncio.Transport
+        self._loop = asyncio.new_event_loop()
+        try:
+            self._transport = self._loop.run_until_complete(self._connect())
+        except BaseException:
+            self._loop.close()
+            raise
+
+    def run(self, data_cb: Heard) -> None:
+        """Give what comes to `data_cb` until `stop`.
+
+        Raises:
+            EOFError: The other end has hung up.
+            OSError: The connection broke.
+        """
+        if self._end is None:
+            self._heard = data_cb
+            while self._early:
+                data_cb(self._early.popleft())
+            self._loop.run_forever()
+            self._heard = None
+        if self._end is not None:
+            raise self._end
+
+    def send(self, data: bytes) -> None:
+        """Queue bytes to be sent."""
+        self._transport.write(data)
+
+    def stop(self) -> None:
+        """Let `run` return."""
+        self._loop.stop()
+
+    def threadsafe_call(self, fn: Callable[[], object]) -> None:
+        """Call a function in the thread of the connection.
+
+        Raises:
+            RuntimeError: It is closed.
+        """
+        self._loop.call_soon_threadsafe(fn)
+
+    def close(self) -> None:
+        """Hang up."""
+        if not self._loop.is_closed():
+            self._transport.close()
+            self._turn()
+            self._loop.close()
+
+    # -- of the protocol of asyncio
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on what has come, or keep it."""
+        if self._heard is None:
+            self._early.append(data)
+        else:
+            self._heard(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take note of the end."""
+        self._end = exc or EOFError("the other end has hung up")
+        if self._heard is not None:
+            self.stop()
+
+    async def _connect(self) -> asyncio.Transport:
+        match = HOST_AND_PORT.fullmatch(self._target)
+        if match is None:
+            made = self._loop.create_unix_connection(lambda: self, self._target)
+        else:
+            host = match["host"].strip("[]")
+            made = self._loop.create_connection(lambda: self, host, int(match["port"]))
+        transport, _ = await made
+        try:
+            check_peer(transport.get_extra_info("socket"), self._target)
+        except (OSError, Stranger):
+            transport.abort()
+            # It closes its socket in the next round.
+            await asyncio.sleep(0)
+            raise
+        return transport
+
+    def _turn(self) -> None:
+        """Let the loop turn once: a transport closes its socket in the next round."""
+        self._loop.call_soon(self._loop.stop)
+        self._loop.run_forever()
