@@ -11,7 +11,8 @@ from typing import Literal, cast
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import ArgumentError, StaleReference
-from dapeer.text.fitting import fitted, unfolded
+from dapeer.text.fitting import fitted
+from dapeer.text.folding import unfolded
 
 KEPT_STOPS = 100
 KEPT_FRAMES = 20

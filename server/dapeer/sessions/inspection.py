@@ -22,7 +22,8 @@ from dapeer.sessions.turns import Turns
 from dapeer.sessions.waiters import WaitFor
 from dapeer.system.secret_files import HIDDEN, SecretFiles
 from dapeer.text import excerpt
-from dapeer.text.fitting import READ, is_folded, is_list, says_nothing
+from dapeer.text.folding import is_folded, is_list, says_nothing
+from dapeer.text.structure import READ
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 

@@ -14,7 +14,8 @@ from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection import OPENED
 from dapeer.sessions.session import Session
 from dapeer.text import tracebacks
-from dapeer.text.fitting import fitted, is_nested, shortened
+from dapeer.text.fitting import fitted, shortened
+from dapeer.text.structure import is_nested
 from dapeer.text.type_names import type_name
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.asked import Asked

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops import Stop
-from dapeer.text.fitting import differences, fitted, rows, shortened
+from dapeer.text.differences import differences
+from dapeer.text.fitting import fitted, rows, shortened
 from dapeer.view.relevance import DEFINITIONS, around, arrived, chosen
 
 VALUE = 120

@@ -14,7 +14,8 @@ from dapeer.dap.types import Variable
 from dapeer.errors import DapeerError, RequestTimeout
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import fitted, is_nested, shortened
+from dapeer.text.fitting import fitted, shortened
+from dapeer.text.structure import is_nested
 from dapeer.text.type_names import unseen
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints

@@ -1,0 +1,94 @@
+"""How a value is nested, read from its text: brackets, and what commas part in them. Pure.
+
+What adapters show is text, in many languages; but nearly all of them write nested data with brackets and commas.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+READ = 100_000
+"""Characters of a value whose structure is read."""
+
+_TOKEN = re.compile(
+    r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![=-])>|[][(){},]|\n""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A string, a bracket, a comma; what GDB and Delve say of a container's room, and others of its size, which parts nothing; and the class of an object of Ruby's, behind which its bracket is taken to open."""
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+LEFT_OUT = frozenset({"…", "..."})
+"""What stands for the elements that an adapter has left out."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Something in brackets; the whole value is one without."""
+
+    source: str
+    start: int
+    end: int
+    closing: str
+    whole: bool = True
+    """Whether all elements are shown, though some may be cut."""
+    items: list[Item] = field(default_factory=list["Item"])
+
+    @property
+    def text(self) -> str:
+        """What is in the brackets, with them."""
+        return self.source[self.start : self.end]
+
+
+@dataclass(slots=True)
+class Item:
+    """What stands between two commas, and what of it is in brackets."""
+
+    source: str
+    start: int
+    end: int
+    groups: list[Group] = field(default_factory=list[Group])
+
+    @property
+    def text(self) -> str:
+        """What stands there, without the space around it."""
+        return self.source[self.start : self.end].strip()
+
+
+def read(text: str) -> Item:
+    """Read the structure of a value; brackets that nobody closes end where it ends."""
+    whole = Item(text, 0, len(text))
+    open_groups: list[Group] = []
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in _PAIRS or sign.startswith("#<"):
+            start = token.start() if sign in _PAIRS else token.end() - 1
+            group = Group(text, start, len(text), _PAIRS.get(sign, ">"))
+            group.items.append(Item(text, token.end(), len(text)))
+            (open_groups[-1].items[-1] if open_groups else whole).groups.append(group)
+            open_groups.append(group)
+        elif open_groups and sign == open_groups[-1].closing:
+            group = open_groups.pop()
+            group.end, group.items[-1].end = token.end(), token.start()
+            if not group.items[-1].text:
+                group.items.pop()
+        elif open_groups and sign == ",":
+            group = open_groups[-1]
+            group.items[-1].end = token.start()
+            group.items.append(Item(text, token.end(), len(text)))
+    return whole
+
+
+def main_group(value: Item, limit: int) -> Group | None:
+    """Return the brackets that hold most of a value; None: it is prose, or written in another way."""
+    group = max(value.groups, key=lambda group: len(group.text), default=None)
+    apart = len(value.text) - len(group.text) if group else 0
+    return group if group and apart <= min(limit, len(value.text)) // 2 else None
+
+
+def is_nested(text: str) -> bool:
+    r"""Whether a value is written as what it consists of.
+
+    >>> is_nested("Cart(items=[1, 2])"), is_nested("(2, 3) a int64\n   a\n0  1")
+    (True, False)
+    """
+    return main_group(read(text[:READ]), len(text)) is not None
