@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.stops import Stop
-from dapeer.view import relevance, render, snapshot, stacks, variables
+from dapeer.view import output, relevance, render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
 from tests.record import read
 from tests.told import Told
@@ -176,7 +176,7 @@ def test_one_endless_line_of_output_is_cut_too() -> None:
     told = Told()
     told.event("output", category="stdout", output="x" * 100_000)
     stop(told)
-    assert shown(told).get("output") == "x" * snapshot.OUTPUT
+    assert shown(told).get("output") == "x" * output.OUTPUT
     assert len(notes(told)) == 1
 
 
@@ -484,6 +484,6 @@ def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
 
 def test_output_that_is_cut_begins_with_a_whole_line() -> None:
     lines = [f"{number} {'x' * 98}\n" for number in range(9)]
-    assert snapshot.last_lines("".join(lines)) == "".join(lines[4:])
-    assert snapshot.last_lines("y" * 700) == "y" * 600
-    assert snapshot.last_lines("y" * 700 + "\nend\n") == "end\n"
+    assert output.last_lines("".join(lines)) == "".join(lines[4:])
+    assert output.last_lines("y" * 700) == "y" * 600
+    assert output.last_lines("y" * 700 + "\nend\n") == "end\n"

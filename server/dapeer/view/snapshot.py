@@ -6,9 +6,8 @@ the other.
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NotRequired, cast
 
@@ -17,21 +16,17 @@ from typing_extensions import TypedDict
 
 from dapeer.dap.types import ExceptionDetails, StackFrame
 from dapeer.mirror.failures import Failure
-from dapeer.mirror.logged import Message
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.output import squeezed
 from dapeer.mirror.stops import Stop
 from dapeer.text.excerpt import dedented
 from dapeer.text.fitting import shortened
 from dapeer.view import stacks
 from dapeer.view.activations import compared
+from dapeer.view.output import logged, new_output
 from dapeer.view.returns import last_of_returned
 from dapeer.view.stacks import frame_path, relative
-from dapeer.view.variables import VALUE, changes_in, locals_of, one_line
+from dapeer.view.variables import VALUE, changes_in, locals_of
 
-OUTPUT_LINES = 10
-OUTPUT = 600
-"""Characters of new output."""
 SOURCE_AROUND = 3
 """Lines of source shown before and after the place."""
 SOURCE_LINE = 160
@@ -133,7 +128,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
         output=new_output(session_id, mirror, stop.output_start, until, notes),
-        logged=_logged(session_id, mirror, project, stop.output_start, until, notes),
+        logged=logged(session_id, mirror, project, stop.output_start, until, notes),
         notes=notes + [_failure(f, project) for f in mirror.failures if f.count != f.told],
     )
     if stop.thread_id != next(iter(mirror.threads), 1):
@@ -223,60 +218,6 @@ def _failure(failure: Failure, project: Path) -> str:
     return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE)}"
 
 
-def new_output(
-    session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
-) -> str:
-    """Return the last lines printed between two cursors (None: now), and note what is left out."""
-    log = mirror.output
-    end = log.end if until is None else until
-    pieces = [each for each in log.between(since, end) if each.category != "log"]
-    # A loop may have printed millions of characters: only the end of them is looked at.
-    shown = last_lines("".join(each.text for each in pieces[-OUTPUT:]))
-    left = sum(len(each.text) for each in pieces) - len(shown)
-    if left > 0:
-        more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
-        notes.append(f"{left} more characters of output: {more}")
-    return squeezed(_COLOUR.sub("", shown))
-
-
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""A model reads no colours; `dap_program_output` tells what was printed as it was."""
-
-
-def last_lines(text: str) -> str:
-    """Return the last lines for which there is room, whole but for one that is longer than that."""
-    *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
-    cut = text[-OUTPUT:]
-    begun = len(text) > OUTPUT and text[-OUTPUT - 1] != "\n" and len(last) < OUTPUT
-    whole = cut.partition("\n")[2] if begun else cut
-    return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
-
-
-def _whose(session_id: int) -> str:
-    """Return what an argument of a hint is, where there are others beside the first session."""
-    return f" session_id={session_id}" if session_id > 1 else ""
-
-
-def _logged(
-    session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
-) -> list[str]:
-    """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
-    end = mirror.output.end if until is None else until
-    messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
-    if left:
-        more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
-        notes.append(f"{left} more messages of log points: {more}{_whose(session_id)}")
-    return list(_messages(messages, project))
-
-
-def _messages(messages: Sequence[Message], project: Path) -> Iterator[str]:
-    """Yield a line for each message; a place stands for those that follow, too."""
-    for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
-        said = [f"#{each.number} {one_line(each.text)}" for each in group]
-        yield f"{relative(place[0], project)}:{place[1]} {said[0]}"
-        yield from said[1:]
-
-
 def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
     """Return source lines with their numbers, and an arrow at line `mark`.
 
@@ -320,8 +261,8 @@ def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) 
     printed = new_output(snapshot["session_id"], mirror, since, None, notes)
     if printed:
         snapshot["output"] = printed
-    if logged := _logged(snapshot["session_id"], mirror, project, since, None, notes):
-        snapshot["logged"] = logged
+    if said := logged(snapshot["session_id"], mirror, project, since, None, notes):
+        snapshot["logged"] = said
     if notes:
         snapshot["notes"] = notes
     return snapshot

@@ -1,0 +1,70 @@
+"""What a program has printed and its log points have said since it was last looked at, as bounded text. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dapeer.mirror.logged import Message
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.output import squeezed
+from dapeer.view.stacks import relative
+from dapeer.view.variables import one_line
+
+OUTPUT_LINES = 10
+OUTPUT = 600
+"""Characters of new output."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""A model reads no colours; `dap_program_output` tells what was printed as it was."""
+
+
+def new_output(
+    session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
+) -> str:
+    """Return the last lines printed between two cursors (None: now), and note what is left out."""
+    log = mirror.output
+    end = log.end if until is None else until
+    pieces = [each for each in log.between(since, end) if each.category != "log"]
+    # A loop may have printed millions of characters: only the end of them is looked at.
+    shown = last_lines("".join(each.text for each in pieces[-OUTPUT:]))
+    left = sum(len(each.text) for each in pieces) - len(shown)
+    if left > 0:
+        more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
+        notes.append(f"{left} more characters of output: {more}")
+    return squeezed(_COLOUR.sub("", shown))
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines for which there is room, whole but for one that is longer than that."""
+    *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
+    cut = text[-OUTPUT:]
+    begun = len(text) > OUTPUT and text[-OUTPUT - 1] != "\n" and len(last) < OUTPUT
+    whole = cut.partition("\n")[2] if begun else cut
+    return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
+
+
+def _whose(session_id: int) -> str:
+    """Return what an argument of a hint is, where there are others beside the first session."""
+    return f" session_id={session_id}" if session_id > 1 else ""
+
+
+def logged(
+    session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
+) -> list[str]:
+    """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
+    end = mirror.output.end if until is None else until
+    messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
+    if left:
+        more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
+        notes.append(f"{left} more messages of log points: {more}{_whose(session_id)}")
+    return list(_messages(messages, project))
+
+
+def _messages(messages: Sequence[Message], project: Path) -> Iterator[str]:
+    """Yield a line for each message; a place stands for those that follow, too."""
+    for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
+        said = [f"#{each.number} {one_line(each.text)}" for each in group]
+        yield f"{relative(place[0], project)}:{place[1]} {said[0]}"
+        yield from said[1:]
