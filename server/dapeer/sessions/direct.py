@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.adapters.definition.quirks import deadly_signal
-from dapeer.adapters.process.adapter import Adapter, no_adapter
+from dapeer.adapters.process.adapter import Adapter
+from dapeer.adapters.process.connecting import no_adapter
 from dapeer.adapters.process.log_points import Reader
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.dap.handshake import handshake

@@ -9,7 +9,6 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -20,34 +19,22 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.process.connecting import Address, connect_to, connector, stream_of
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import Spawned, spawn
-from dapeer.adapters.process.streams import (
-    PromptStream,
-    StdioStream,
-    connect,
-    connect_unix,
-    free_port,
-    has_loopback,
-)
+from dapeer.adapters.process.streams import free_port, has_loopback
 from dapeer.adapters.process.tail import SECONDS_OF_LAG
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.dap.transport import ContentLengthTransport, Transport
-from dapeer.errors import AdapterFailed, AdapterMissing, ChannelClosed, Stranger, SystemRefuses
+from dapeer.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.system.folders import held
 from dapeer.system.process_table import descendants
 
 SECONDS_TO_END = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""
-SECONDS_BETWEEN_ATTEMPTS = 0.03
-"""Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
-but a connection, and the first one is often the only one that it takes."""
-
-Address: TypeAlias = tuple[str, int]
-"""A host and a port."""
 
 
 class Adapter:
@@ -152,7 +139,7 @@ async def open_adapter(
         stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
             address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
-            spawned, stream = None, await _connect(address, definition.timeouts.start)
+            spawned, stream = None, await connect_to(address, definition.timeouts.start)
             again, own, terminal = None, {}, None
         else:
             address, own = None, _address(table, folder)
@@ -165,8 +152,8 @@ async def open_adapter(
             if inside is not None:
                 inside.let_go()
             processes.add(spawned.process.pid)
-            again = _connector(table, values)
-            stream = await _wire(spawned, again, definition.timeouts.start)
+            again = connector(table, values)
+            stream = await stream_of(spawned, again, definition.timeouts.start)
         sent: Sent = {}
         transport = _transport(definition, stream, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
@@ -264,66 +251,3 @@ def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:
     """Return where a server is to listen; not the `host` and `port` that the user attaches to."""
     own: dict[str, object] = {"tmpdir": tmpdir, "socket": str(Path(tmpdir) / "socket")}
     return own | ({"host": LOOPBACK, "port": free_port(LOOPBACK)} if table.kind == "tcp" else {})
-
-
-async def _connect(address: Address, seconds: float) -> PromptStream:
-    host, port = address
-    try:
-        with anyio.fail_after(seconds):
-            return await connect(host, port)
-    except ConnectionResetError as error:
-        raise no_adapter(port) from error
-    except (OSError, TimeoutError) as error:
-        raise AdapterFailed(
-            f"Nothing accepts connections at {host}:{port}.",
-            "Start the program so that it listens there for a debugger, then attach.",
-        ) from error
-
-
-def no_adapter(port: object) -> AdapterFailed:
-    """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
-    return AdapterFailed(
-        f"What listens at port {port} is not a debug adapter.",
-        "Start the program so that it waits there for a debugger, then attach.",
-    )
-
-
-def _connector(
-    table: TransportTable, values: Inputs
-) -> Callable[[], Awaitable[PromptStream]] | None:
-    """Return what connects to a server of ours; None: it is no server."""
-    match table.kind:
-        case "tcp":
-            return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
-        case "unix":
-            return functools.partial(connect_unix, str(values["socket"]))
-        case _:
-            return None
-
-
-async def _wire(
-    spawned: Spawned, connector: Callable[[], Awaitable[PromptStream]] | None, seconds: float
-) -> StdioStream | PromptStream:
-    if connector is None:
-        return StdioStream(spawned.process, spawned.tail)
-    try:
-        with anyio.fail_after(seconds):
-            return await _listening(spawned, connector)
-    except TimeoutError as error:
-        raise spawned.failed(f"did not listen within {seconds:g} s") from error
-    except Stranger as error:
-        again = "Nothing was sent. Start it again: it then gets another port."
-        raise AdapterFailed(error.what, again) from error
-
-
-async def _listening(
-    spawned: Spawned, connector: Callable[[], Awaitable[PromptStream]]
-) -> PromptStream:
-    """Connect as soon as the server listens."""
-    while spawned.process.returncode is None:
-        try:
-            return await connector()
-        except OSError:
-            with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
-                await spawned.process.wait()
-    raise await spawned.died()

@@ -12,7 +12,8 @@ import anyio.lowlevel
 from anyio.abc import ByteStream
 
 from dapeer.adapters.definition.definition import LOOPBACK, Definition
-from dapeer.adapters.process.adapter import Adapter, Address
+from dapeer.adapters.process.adapter import Adapter
+from dapeer.adapters.process.connecting import Address
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper

@@ -1,0 +1,94 @@
+"""Connecting to a debug adapter: one that starts, or somebody else's."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import anyio
+
+from dapeer.adapters.definition.definition import LOOPBACK, Inputs
+from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.process.spawn import Spawned
+from dapeer.adapters.process.streams import PromptStream, StdioStream, connect, connect_unix
+from dapeer.errors import AdapterFailed, Stranger
+
+SECONDS_BETWEEN_ATTEMPTS = 0.03
+"""Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
+but a connection, and the first one is often the only one that it takes."""
+
+Address: TypeAlias = tuple[str, int]
+"""A host and a port."""
+Connector: TypeAlias = Callable[[], Awaitable[PromptStream]]
+"""Connects to a server of ours."""
+
+
+async def connect_to(address: Address, seconds: float) -> PromptStream:
+    """Connect to somebody else's adapter within some seconds.
+
+    Raises:
+        AdapterFailed: Nothing listens there, or what does hangs up.
+    """
+    host, port = address
+    try:
+        with anyio.fail_after(seconds):
+            return await connect(host, port)
+    except ConnectionResetError as error:
+        raise no_adapter(port) from error
+    except (OSError, TimeoutError) as error:
+        raise AdapterFailed(
+            f"Nothing accepts connections at {host}:{port}.",
+            "Start the program so that it listens there for a debugger, then attach.",
+        ) from error
+
+
+def no_adapter(port: object) -> AdapterFailed:
+    """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
+    return AdapterFailed(
+        f"What listens at port {port} is not a debug adapter.",
+        "Start the program so that it waits there for a debugger, then attach.",
+    )
+
+
+def connector(table: TransportTable, values: Inputs) -> Connector | None:
+    """Return what connects to a server of ours; None: it is no server."""
+    match table.kind:
+        case "tcp":
+            return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
+        case "unix":
+            return functools.partial(connect_unix, str(values["socket"]))
+        case _:
+            return None
+
+
+async def stream_of(
+    spawned: Spawned, again: Connector | None, seconds: float
+) -> StdioStream | PromptStream:
+    """Return the stream of an adapter that we have started: its stdio, or what `again` connects to within some seconds.
+
+    Raises:
+        AdapterFailed: It does not listen in time, has ended, or another user listens in its place.
+    """
+    if again is None:
+        return StdioStream(spawned.process, spawned.tail)
+    try:
+        with anyio.fail_after(seconds):
+            return await _listening(spawned, again)
+    except TimeoutError as error:
+        raise spawned.failed(f"did not listen within {seconds:g} s") from error
+    except Stranger as error:
+        raise AdapterFailed(
+            error.what, "Nothing was sent. Start it again: it then gets another port."
+        ) from error
+
+
+async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
+    """Connect as soon as the server listens."""
+    while spawned.process.returncode is None:
+        try:
+            return await again()
+        except OSError:
+            with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
+                await spawned.process.wait()
+    raise await spawned.died()
