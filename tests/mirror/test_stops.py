@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from dapeer.errors import ArgumentError, StaleReference
-from dapeer.mirror.stops import KEPT_FRAMES, KEPT_STOPS, KEPT_VALUE, KEPT_VARIABLES, History, Stop
+from dapeer.mirror.history import KEPT_STOPS, History
+from dapeer.mirror.stops import KEPT_FRAMES, KEPT_VALUE, KEPT_VARIABLES, Stop
 from tests.told import Told
 
 LOCALS = 7
@@ -38,49 +39,49 @@ def at(
 
 def test_a_handle_stands_for_the_adapter_s_id() -> None:
     stop = Told().stopped()
-    frame, container = stop.handle("frame_id", 1), stop.handle("variables_reference", 1)
+    frame, container = stop.handles.of("frame_id", 1), stop.handles.of("variables_reference", 1)
     assert frame != container
-    assert stop.resolve("frame_id", frame) == 1
-    assert stop.resolve("variables_reference", container) == 1
+    assert stop.handles.resolve("frame_id", frame) == 1
+    assert stop.handles.resolve("variables_reference", container) == 1
 
 
 def test_a_handle_is_the_same_each_time_it_is_asked_for() -> None:
     stop = Told().stopped()
-    assert stop.handle("frame_id", 5) == stop.handle("frame_id", 5)
+    assert stop.handles.of("frame_id", 5) == stop.handles.of("frame_id", 5)
 
 
 def test_a_handle_of_the_wrong_kind_is_refused() -> None:
     stop = Told().stopped()
-    frame = stop.handle("frame_id", 1)
+    frame = stop.handles.of("frame_id", 1)
     with pytest.raises(ArgumentError, match=f"no variables_reference {frame} at this stop"):
-        stop.resolve("variables_reference", frame)
+        stop.handles.resolve("variables_reference", frame)
 
 
 @pytest.mark.parametrize("handle", [-1, 0, 1, 999_999_999])
 def test_a_number_that_is_no_handle_is_refused(handle: int) -> None:
     stop = Told().stopped()
     with pytest.raises(ArgumentError, match=f"no frame_id {handle} "):
-        stop.resolve("frame_id", handle)
+        stop.handles.resolve("frame_id", handle)
 
 
 def test_a_handle_of_an_earlier_stop_is_stale_also_where_the_adapter_s_id_is_the_same() -> None:
     told = Told()
-    old = told.stopped().handle("frame_id", 1)
+    old = told.stopped().handles.of("frame_id", 1)
     now = told.stopped()
-    assert now.resolve("frame_id", now.handle("frame_id", 1)) == 1
+    assert now.handles.resolve("frame_id", now.handles.of("frame_id", 1)) == 1
     with pytest.raises(StaleReference, match=rf"frame_id {old} belongs to an earlier stop"):
-        now.resolve("frame_id", old)
+        now.handles.resolve("frame_id", old)
 
 
 def test_a_handle_that_a_stop_of_another_thread_gives_later_is_no_one_s_else() -> None:
     told = Told()
     told.threads(1, 2)
     one, two = told.stopped(1), told.stopped(2)
-    assert two.handle("frame_id", 7) == 1
-    late = one.handle("frame_id", 8)
-    assert two.handle("frame_id", 9) == 3
+    assert two.handles.of("frame_id", 7) == 1
+    late = one.handles.of("frame_id", 8)
+    assert two.handles.of("frame_id", 9) == 3
     with pytest.raises(ArgumentError, match=f"no frame_id {late} at this stop"):
-        two.resolve("frame_id", late)
+        two.handles.resolve("frame_id", late)
 
 
 def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
@@ -88,7 +89,7 @@ def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
     seen: set[int] = set()
     for _ in range(20):
         stop = told.stopped()
-        given = {stop.handle("variables_reference", number) for number in range(50)}
+        given = {stop.handles.of("variables_reference", number) for number in range(50)}
         assert len(given) == 50
         assert not given & seen
         seen |= given
@@ -97,10 +98,10 @@ def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
 def test_the_handles_of_a_stop_end_with_it() -> None:
     told = Told()
     first = told.stopped()
-    handle = first.handle("frame_id", 1)
+    handle = first.handles.of("frame_id", 1)
     told.stopped()
     with pytest.raises(ArgumentError):
-        first.resolve("frame_id", handle)
+        first.handles.resolve("frame_id", handle)
 
 
 # -- what is kept
@@ -192,8 +193,8 @@ def test_a_reference_that_is_used_for_another_frame_takes_nothing_from_the_inner
 
 def test_a_handle_of_a_scope_knows_its_frame() -> None:
     stop = Told().stopped()
-    of_frame = [stop.handle("variables_reference", 1, frame) for frame in (100, 101)]
+    of_frame = [stop.handles.of("variables_reference", 1, frame) for frame in (100, 101)]
     assert len(set(of_frame)) == 2
-    assert [stop.resolve("variables_reference", handle) for handle in of_frame] == [1, 1]
-    assert [stop.frame_of_scope(handle) for handle in of_frame] == [100, 101]
-    assert stop.frame_of_scope(stop.handle("variables_reference", 1)) is None
+    assert [stop.handles.resolve("variables_reference", handle) for handle in of_frame] == [1, 1]
+    assert [stop.handles.frame_of_scope(handle) for handle in of_frame] == [100, 101]
+    assert stop.handles.frame_of_scope(stop.handles.of("variables_reference", 1)) is None

@@ -14,9 +14,10 @@ from dapeer.mirror import failures
 from dapeer.mirror.bounded import MOST, Bounded
 from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.frames import Frames
+from dapeer.mirror.history import History
 from dapeer.mirror.modules import Loaded
 from dapeer.mirror.printed import Printed
-from dapeer.mirror.stops import History, Stop
+from dapeer.mirror.stops import Stop
 
 UNKNOWN = -1
 """Stands for the thread that stopped until the threads are listed."""

@@ -1,20 +1,17 @@
-"""What each stop of a program looked like, readable after the program has moved on or ended."""
+"""What a stop of a program looked like, readable after the program has moved on or ended."""
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import cast
 
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
-from dapeer.errors import ArgumentError, StaleReference
+from dapeer.mirror.handles import Handles
 from dapeer.text.fitting import fitted
 from dapeer.text.folding import unfolded
 
-KEPT_STOPS = 100
 KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000
 KEPT_VALUE = 400
@@ -23,41 +20,15 @@ KEPT_VALUE = 400
 UNFOLDED = 100
 """Containers that are opened to show one value; what it holds often may be the same one."""
 
-HANDLES_PER_STOP = 100_000
-"""Ids that callers may be given at one stop."""
-
-Kind = Literal["frame_id", "variables_reference"]
-Target = tuple[Kind, int, int | None]
-"""What a handle stands for: the adapter's id, and the frame of a scope."""
-
-
 _REWRITTEN = "@py_"
 """So begin the names that pytest gives to the parts of an assertion; nobody has written them."""
-
-
 _PLANNED = frozenset({
     "breakpoint", "data breakpoint", "entry", "function breakpoint", "goto", "instruction breakpoint",
     "step",
 })  # fmt: skip
 """Reasons of stops that somebody wanted just there."""
-
-
 _SHOWN = frozenset({"arguments", "locals", "returnValue"})
 """Hints of adapters at scopes of which a person looks at all variables."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expressions:
-    """What is evaluated at a stop of which the adapter tells too little; empty: nothing is."""
-
-    signal: str = ""
-    """The number of the signal that the program has got."""
-    exception: str = ""
-    """The exception that it has stopped at."""
-    members: str = ""
-    """A JSON object: by name what the variables `${names}` hold, of which the adapter tells nothing."""
-    bare: re.Pattern[str] | None = None
-    """Such a value, as the adapter tells it."""
 
 
 Written = dict[tuple[int, str], tuple[str, Variable]]
@@ -65,26 +36,8 @@ _WRITTEN = ("value", "type", "variablesReference")  # what the response to `setV
 
 
 @dataclass(slots=True)
-class Numbers:
-    """Gives the numbers of a session's handles, none twice."""
-
-    given: int = 0
-    """The last number that was given."""
-
-    def another(self) -> int:
-        """Return a number that was not given before."""
-        self.given += 1
-        return self.given
-
-
-@dataclass(slots=True)
 class Stop:
-    """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted.
-
-    Adapters number frames and variables anew at each stop, some from 1 again. So that an id of an
-    earlier stop can never be mistaken for one of this stop, callers get *handles*, which are counted
-    over all stops of a session; `handle` makes them and `resolve` takes them back.
-    """
+    """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted."""
 
     number: int
     """The epoch: counts stops of the session from 1."""
@@ -145,12 +98,8 @@ class Stop:
     """The request by which its thread was resumed; `continue` where that was another thread's, empty: none that we know of."""
     settled: bool = False
     """Whether the program has moved on, and the locals are what is kept of them."""
-    numbers: Numbers = field(default_factory=Numbers)
-    """Of the session's handles."""
-    given_before: int = 0
-    """The last handle that was given at the stops before."""
-    _handles: dict[Target, int] = field(default_factory=dict[Target, int])
-    _targets: dict[int, Target] = field(default_factory=dict[int, Target])
+    handles: Handles = field(default_factory=Handles)
+    """The ids that callers see of its frames and containers of variables."""
 
     @property
     def reason(self) -> str:
@@ -287,41 +236,6 @@ class Stop:
         )
         return of_scopes | {variable["name"] for variable in hinted}
 
-    def handle(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
-        """Return the number by which a caller names a frame or a container of variables, such as a scope of a frame."""
-        key = (kind, adapters_id, frame_id)
-        if key not in self._handles:
-            if len(self._handles) + 1 >= HANDLES_PER_STOP:
-                raise ArgumentError("Too many ids at one stop.", "Go on to the next stop.")
-            self._handles[key] = handle = self.numbers.another()
-            self._targets[handle] = key
-        return self._handles[key]
-
-    def resolve(self, kind: Kind, handle: int) -> int:
-        """Return the adapter's id that a handle stands for.
-
-        Raises:
-            StaleReference: The handle belongs to another stop.
-            ArgumentError: It is no handle of this kind.
-        """
-        if 0 < handle <= self.given_before:
-            raise StaleReference(
-                f"{kind} {handle} belongs to an earlier stop; the program has run since.",
-                "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
-            )
-        found = self._targets.get(handle)
-        if found is None or found[0] != kind:
-            raise ArgumentError(
-                f"There is no {kind} {handle} at this stop.",
-                "Take one from dap_stacktrace, dap_scopes or dap_variables, or name a variable by `path`.",
-            )
-        return found[1]
-
-    def frame_of_scope(self, handle: int) -> int | None:
-        """Return the frame whose scope a handle stands for; None: it is no scope."""
-        found = self._targets.get(handle)
-        return found[2] if found else None
-
     def settle(self) -> None:
         """Keep only what is worth remembering once the program has moved on."""
         self.folded = {v["name"]: self.said(v) for v in self.locals() if self.opened(v)}
@@ -340,8 +254,7 @@ class Stop:
         }
         self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
         self.forget_parts()
-        self._handles.clear()
-        self._targets.clear()
+        self.handles.forget()
 
     def said(self, variable: Variable) -> tuple[int, str]:
         """Return how far a local is opened, and what the adapter says of it."""
@@ -366,36 +279,3 @@ def _is_aside(variable: Variable) -> bool:
         return True
     internal = name.startswith("[[") or name == "#class"
     return bool(computed) or internal or value.startswith(("ƒ ", "async ƒ ", "class "))
-
-
-class History:
-    """The stops so far, the oldest dropped first."""
-
-    def __init__(self, limit: int = KEPT_STOPS) -> None:
-        self._stops: deque[Stop] = deque(maxlen=limit)
-        self._numbers = Numbers()
-
-    def __iter__(self) -> Iterator[Stop]:
-        """Yield the stops, the oldest first."""
-        return iter(self._stops)
-
-    def add(self, stop: Stop) -> None:
-        """Begin a new stop; the one before it is reduced to what is worth remembering."""
-        if self._stops:
-            self._stops[-1].settle()
-        stop.numbers, stop.given_before = self._numbers, self._numbers.given
-        self._stops.append(stop)
-
-    @property
-    def latest(self) -> Stop | None:
-        """The last stop, though it may be over."""
-        return self._stops[-1] if self._stops else None
-
-    def find(self, number: int) -> Stop | None:
-        """Return the stop with this number, or None when it was never or is no longer here."""
-        return next((stop for stop in self._stops if stop.number == number), None)
-
-    def output_end(self, stop: Stop) -> int | None:
-        """Return the cursor at which the output of a stop ends; None while it is the latest."""
-        later = self.find(stop.number + 1)
-        return later.output_start if later else None

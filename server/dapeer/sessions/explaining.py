@@ -8,8 +8,9 @@ import signal
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
+from dapeer.adapters.definition.stopping import Expressions
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops import Expressions, Stop
+from dapeer.mirror.stops import Stop
 
 Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 """Evaluates an expression in a frame, in a context of DAP's."""

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
+from dapeer.adapters.definition.stopping import Expressions
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.errors import DapeerError, RequestFailed
 from dapeer.mirror.mirror import UNKNOWN, Mirror
-from dapeer.mirror.stops import Expressions, Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.explaining import explain, tell_members
 from dapeer.sessions.settling import FLOOD, settled
 from dapeer.sessions.source_versions import SourceVersions

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import anyio
 
+from dapeer.adapters.definition.stopping import Expressions
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body, Event, Message, Request
@@ -30,7 +31,6 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem, no_process
 from dapeer.mirror.printed import IN_TERMINAL
-from dapeer.mirror.stops import Expressions
 from dapeer.sessions.inspection import SECONDS_TO_LOOK, Inspection
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt

@@ -108,7 +108,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
         frame = await frame_of(session, frame_id)
         scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     rows = [
-        (scope["name"], stop.handle("variables_reference", scope["variablesReference"], frame))
+        (scope["name"], stop.handles.of("variables_reference", scope["variablesReference"], frame))
         for scope in scopes
     ]
     data = [{"name": name, "variables_reference": handle} for name, handle in rows]
@@ -150,8 +150,8 @@ async def dap_variables(
 async def _inside(
     call: Call, session: Session, stop: Stop, handle: int, kind: str | None, start: int, count: int
 ) -> Reply:
-    reference = stop.resolve("variables_reference", handle)
-    if (owner := stop.frame_of_scope(handle)) is not None:
+    reference = stop.handles.resolve("variables_reference", handle)
+    if (owner := stop.handles.frame_of_scope(handle)) is not None:
         # The adapter may use the reference for the scope of another frame by now.
         await session.inspect.scopes(owner)
     if reference in stop.lazy:
@@ -212,7 +212,7 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     kind = f": {type_name(variable.get('type') or '')}" if variable.get("type") else ""
     reference = variable["variablesReference"]
     more = (
-        f" [variables_reference {stop.handle('variables_reference', reference)}]"
+        f" [variables_reference {stop.handles.of('variables_reference', reference)}]"
         if reference
         else ""
     )
@@ -224,7 +224,7 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
     if variable.get("type"):
         data["type"] = type_name(variable.get("type") or "")
     if variable["variablesReference"]:
-        data["variables_reference"] = stop.handle(
+        data["variables_reference"] = stop.handles.of(
             "variables_reference", variable["variablesReference"]
         )
     return data

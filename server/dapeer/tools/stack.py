@@ -168,7 +168,7 @@ async def _running_stacks(
 
 
 def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
-    handle = stop.handle("frame_id", frame["id"])
+    handle = stop.handles.of("frame_id", frame["id"])
     reference = _reference(frame)
     more = f", source_reference {reference}" if reference else ""
     more += ", default" if number and frame is stop.top else ""
@@ -184,7 +184,7 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
     reference = _reference(frame)
     owner = session.frames.owner(frame)
     return {
-        "frame_id": stop.handle("frame_id", frame["id"]),
+        "frame_id": stop.handles.of("frame_id", frame["id"]),
         **frame_place(frame),
         **({"source_reference": reference} if reference else {}),
         **({"of": owner} if owner else {}),

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops import History, Stop
+from dapeer.mirror.history import History
+from dapeer.mirror.stops import Stop
 from dapeer.text.fitting import shortened
 
 ACTIVATION = "dapeerActivation"

@@ -130,4 +130,4 @@ def _line(stop: Stop, row: Row, whose: Frames, project: Path) -> str:
         return row.run.of() if row.first else f"{row.run.of()}: {line} …"
     times = f" ({number} times)" if number > 1 else ""
     known = stop.settled or frame is stop.top
-    return line + times + ("" if known else f" [{stop.handle('frame_id', frame['id'])}]")
+    return line + times + ("" if known else f" [{stop.handles.of('frame_id', frame['id'])}]")

@@ -9,7 +9,20 @@ from pathlib import Path
 from dapeer.adapters.definition.table import Table
 from dapeer.dap.exception_filters import Filter, Filters, Types
 from dapeer.mirror.frames import Foreign, Frames, Raised
-from dapeer.mirror.stops import Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """What is evaluated at a stop of which the adapter tells too little; empty: nothing is."""
+
+    signal: str = ""
+    """The number of the signal that the program has got."""
+    exception: str = ""
+    """The exception that it has stopped at."""
+    members: str = ""
+    """A JSON object: by name what the variables `${names}` hold, of which the adapter tells nothing."""
+    bare: re.Pattern[str] | None = None
+    """Such a value, as the adapter tells it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ async def evaluated(
             async with asyncio.timeout(left.to_tell):
                 await _open(session, stop, told)
         value = stop.shown(told)
-        reference = stop.handle("variables_reference", reference)
+        reference = stop.handles.of("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
 
 

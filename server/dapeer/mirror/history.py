@@ -1,0 +1,44 @@
+"""The stops of a session so far. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from dapeer.mirror.handles import Handles, Numbers
+from dapeer.mirror.stops import Stop
+
+KEPT_STOPS = 100
+
+
+class History:
+    """The stops so far, the oldest dropped first."""
+
+    def __init__(self, limit: int = KEPT_STOPS) -> None:
+        self._stops: deque[Stop] = deque(maxlen=limit)
+        self._numbers = Numbers()
+
+    def __iter__(self) -> Iterator[Stop]:
+        """Yield the stops, the oldest first."""
+        return iter(self._stops)
+
+    def add(self, stop: Stop) -> None:
+        """Begin a new stop; the one before it is reduced to what is worth remembering."""
+        if self._stops:
+            self._stops[-1].settle()
+        stop.handles = Handles(self._numbers, self._numbers.given)
+        self._stops.append(stop)
+
+    @property
+    def latest(self) -> Stop | None:
+        """The last stop, though it may be over."""
+        return self._stops[-1] if self._stops else None
+
+    def find(self, number: int) -> Stop | None:
+        """Return the stop with this number, or None when it was never or is no longer here."""
+        return next((stop for stop in self._stops if stop.number == number), None)
+
+    def output_end(self, stop: Stop) -> int | None:
+        """Return the cursor at which the output of a stop ends; None while it is the latest."""
+        later = self.find(stop.number + 1)
+        return later.output_start if later else None
