@@ -8,16 +8,18 @@ from typing import Any, cast
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
-from dapeer.dap.types import Breakpoint, Scope, SourceBreakpoint, StackFrame, Thread, Variable
+from dapeer.dap.types import Breakpoint, SourceBreakpoint, Thread
 from dapeer.errors import NotStopped
 from dapeer.mirror import failures
-from dapeer.mirror.bounded import MOST, Bounded
+from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import Placed
+from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.history import History
 from dapeer.mirror.modules import Loaded
 from dapeer.mirror.printed import Printed
 from dapeer.mirror.stops import Stop
+from dapeer.mirror.suspended import Suspended
 
 UNKNOWN = -1
 """Stands for the thread that stopped until the threads are listed."""
@@ -43,9 +45,7 @@ class Mirror:
         """What a program prints and fails at its processes share with `parent`; `frames` tells whose a stack frame is."""
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
-        self.epoch = 0
-        """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
-        self.history = History()
+        self._suspended = Suspended()
         self.threads: Bounded[int, str] = Bounded("threads")
         """Names by thread id; empty for a thread that only an event has told of."""
         self.printed = parent.printed if parent else Printed()
@@ -63,30 +63,26 @@ class Mirror:
         """A `pause` was asked for, and no stop has come since."""
         self._started = False
         self._ended = False
-        self._stops: dict[int, Stop] = {}
-        self._resuming: dict[int, dict[int, Stop]] = {}
-        """By seq of a resuming request without an answer yet: the stops it left."""
         self._asked: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
-        self._output_start = 0
         self._threads_asked = -1
         """The epoch in which all threads were listed last."""
         self._threads_followed = False
         """Whether events tell of threads that come and go."""
+        self._fetched = Fetched(self._suspended, self.frames, self.placed)
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
 
     def _event_handlers(self) -> Mapping[str, Callable[[Body], None]]:
         return {
             "stopped": self._stopped,
-            "continued": self._continued,
+            "continued": self._suspended.continued,
             "thread": self._thread,
             "breakpoint": self.placed.changed,
             failures.EVENT: self.failures.take,
             "capabilities": self._capabilities,
             "process": self._process,
-            "memory": self._written,
-            "invalidated": self._written,
+            **self._fetched.on_event,
             **self.loaded.on_event,
             "exited": self._exited,
             "terminated": self._terminated,
@@ -99,14 +95,7 @@ class Mirror:
             "launch": self._launched,
             "attach": self._launched,
             "threads": self._threads,
-            "stackTrace": self._stack_trace,
-            "scopes": self._scopes,
-            "variables": self._variables,
-            "setVariable": self._variable_set,
-            "setExpression": self._variable_set,
-            "evaluate": self._variable_set,  # an expression may call anything
-            "writeMemory": self._variable_set,
-            "exceptionInfo": self._exception_info,
+            **self._fetched.on_response,
             **self.placed.on_response,
             **self.loaded.on_response,
         }
@@ -116,14 +105,24 @@ class Mirror:
         """How far the session has come."""
         if self._ended:
             return Phase.ENDED
-        if self._stops:
+        if self.stop:
             return Phase.STOPPED
         return Phase.RUNNING if self._started else Phase.STARTING
 
     @property
+    def epoch(self) -> int:
+        """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
+        return self._suspended.epoch
+
+    @property
+    def history(self) -> History:
+        """The stops so far."""
+        return self._suspended.history
+
+    @property
     def stop(self) -> Stop | None:
         """The latest stop that still lasts; None while every thread runs."""
-        return next(reversed(self._stops.values()), None)
+        return self._suspended.stop
 
     @property
     def breakpoints(self) -> dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]:
@@ -155,9 +154,7 @@ class Mirror:
 
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs."""
-        return self._stops.get(thread_id) or next(
-            (stop for stop in self._stops.values() if stop.all_threads), None
-        )
+        return self._suspended.stop_of(thread_id)
 
     def require_live(self) -> None:
         """Raise `NotStopped` when the debuggee has ended, or is no longer ours."""
@@ -177,7 +174,7 @@ class Mirror:
         if stop is not None:
             return stop
         self.require_live()
-        if self._stops:
+        if self.stop:
             raise NotStopped(f"Thread {thread_id} is running.", "dap_threads lists the others.")
         if self.pausing:
             raise NotStopped(
@@ -201,11 +198,9 @@ class Mirror:
                 self._asked[seq] = self.epoch
                 self.placed.asked(command, arguments)
                 if command in RESUMES or command == "pause":
-                    self.pausing = command == "pause" and not self._stops
+                    self.pausing = command == "pause" and not self.stop
                 if command in RESUMES:
-                    self._resuming[seq] = dict(self._stops)
-                    self._leave(command, arguments.get("threadId"))
-                    self._resumed()
+                    self._suspended.resume(seq, command, arguments.get("threadId"))
             case Response():
                 self._response(message)
             case _:
@@ -222,45 +217,13 @@ class Mirror:
     def _stopped(self, body: Body) -> None:
         self._started = True
         self.pausing = False
-        self.epoch += 1
-        thread_id = self._stopped_thread(body)
-        # What another process of the program has been shown with is not shown again.
-        start = max(self._output_start, self.output.shown)
-        stop = Stop(self.epoch, body, thread_id, start, self._output_start)
-        if stop.all_threads:
-            self._stops.clear()
-        # The latest stop comes last, also when the thread had stopped before.
-        self._stops.pop(thread_id, None)
-        if len(self._stops) >= MOST:
-            del self._stops[next(iter(self._stops))]
-        self._stops[thread_id] = stop
-        self.history.add(stop)
+        self._suspended.begin(body, self._stopped_thread(body), self.output.shown)
         self.placed.hit(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
         """Return the thread that stopped; adapters may leave it out when there is only one."""
         thread_id = body.get("threadId")
         return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
-
-    def _continued(self, body: Body) -> None:
-        stop = self._stops.get(body.get("threadId", -1))
-        if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
-            self._resumed()
-        else:
-            self._stops.pop(body.get("threadId", -1), None)
-
-    def _leave(self, command: str, thread_id: object) -> None:
-        for stop in self._stops.values():
-            stop.left_with = command if thread_id == stop.thread_id else "continue"
-
-    def _resumed(self) -> None:
-        stop = self.stop
-        if stop is not None:
-            # Output that nobody was shown at this stop is told with the next one.
-            self._output_start = (
-                stop.output_start if stop.output_shown is None else stop.output_shown
-            )
-        self._stops.clear()
 
     def _thread(self, body: Body) -> None:
         thread_id = body.get("threadId")
@@ -269,7 +232,7 @@ class Mirror:
         self._threads_followed = True
         if body.get("reason") == "exited":
             self.threads.pop(thread_id, None)
-            self._stops.pop(thread_id, None)
+            self._suspended.exited(thread_id)
         else:
             self.threads[thread_id] = self.threads.get(thread_id, "")
 
@@ -287,7 +250,7 @@ class Mirror:
     def _terminated(self, _: Body) -> None:
         self._ended = True
         self.pausing = False
-        self._resumed()
+        self._suspended.resumed()
 
     # -- responses
 
@@ -296,27 +259,13 @@ class Mirror:
         known = self._on_response.get(response.command)
         self.pausing &= response.success or response.command != "pause"
         if response.command in RESUMES:
-            self._resume_answered(response)
+            self._suspended.resume_answered(response, ended=self._ended)
         elif not response.success:
             self.placed.refused(response.command, response.arguments, response.failure())
         # What an adapter tells late about an earlier stop must not pass for this one: its ids may
         # mean something else by now.
         elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
-
-    def _resume_answered(self, response: Response) -> None:
-        """Take back a resume that was refused; take in one that another client asked for.
-
-        What was stopped counts as running from the moment the request is sent, because a stop may
-        come before the response of the step that caused it.
-        """
-        left = self._resuming.pop(response.request_seq, None)
-        if left is None and response.success:
-            self._resumed()
-        elif left and not response.success and not self._stops and not self._ended:
-            latest = next(reversed(left.values()))
-            if latest.number == self.epoch:
-                self._stops = left
 
     def _launched(self, asked: Body, body: Body) -> None:  # noqa: ARG002
         self._started = True
@@ -329,73 +278,4 @@ class Mirror:
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
         self.threads = Bounded("threads", named)
         self._threads_asked = self.epoch
-        self._find_thread()
-
-    def _find_thread(self) -> None:
-        """Say which thread it was that stopped, where the adapter left that out."""
-        stop = self.stop
-        told = stop is not None and isinstance(stop.body.get("threadId"), int)
-        if stop is None or told or stop.thread_id in self.threads:
-            return
-        if self.threads:
-            del self._stops[stop.thread_id]
-            stop.thread_id = next(iter(self.threads))
-            self._stops[stop.thread_id] = stop
-
-    def _stack_trace(self, asked: Body, body: Body) -> None:
-        stop = self.stop_of(asked.get("threadId", -1))
-        if stop is None:
-            return
-        frames = cast("list[StackFrame]", body.get("stackFrames") or [])
-        start = int(asked.get("startFrame") or 0)
-        known = stop.frames.setdefault(asked["threadId"], [])
-        if start <= len(known):
-            known[start : start + len(frames)] = frames
-        if not start and frames and asked["threadId"] == stop.thread_id:
-            self.placed.passed(frames[0])
-        total = body.get("totalFrames")
-        levels = int(asked.get("levels") or 0)
-        if isinstance(total, int) and total >= len(known):
-            stop.total_frames[asked["threadId"]] = total
-        elif not levels or len(frames) < levels:
-            stop.total_frames[asked["threadId"]] = len(known)
-        if asked["threadId"] == stop.thread_id and known:
-            self._place(stop, known)
-
-    def _place(self, stop: Stop, frames: Sequence[StackFrame]) -> None:
-        """Say which frame is looked at first, now that some are known."""
-        if stop.reason.endswith("breakpoint"):
-            stop.raised = self.frames.reason(frames[0])
-        stop.outermost = self.frames.outermost(frames)
-        if not stop.planned:
-            users = self.frames.foremost(frames)
-            stop.front = frames.index(users) if users else None
-
-    def _scopes(self, asked: Body, body: Body) -> None:
-        if self.stop is not None:
-            scopes = cast("list[Scope]", body.get("scopes") or [])
-            self.stop.take_scopes(asked["frameId"], scopes)
-
-    def _variables(self, asked: Body, body: Body) -> None:
-        if self.stop is not None:
-            self.stop.take_variables(asked, cast("list[Variable]", body.get("variables") or []))
-
-    def _variable_set(self, asked: Body, body: Body) -> None:
-        # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.
-        looks = asked.get("context") == "hover" or (
-            asked.get("context") == "clipboard" and "frameId" not in asked
-        )
-        if not looks:
-            self._written(body, asked)
-
-    def _written(self, body: Body, asked: Body | None = None) -> None:
-        """A write may change what any other variable shows: they must be fetched anew."""
-        if self.stop is not None:
-            self.stop.take_written(asked or {}, body)
-            self.stop.outdated = set(self.stop.variables)
-            self.stop.forget_parts()
-
-    def _exception_info(self, asked: Body, body: Body) -> None:
-        stop = self.stop_of(asked.get("threadId", -1))
-        if stop is not None:
-            stop.exception = body
+        self._suspended.name_thread(self.threads)

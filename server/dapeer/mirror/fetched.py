@@ -1,0 +1,99 @@
+"""What an adapter answers about a stopped program, kept with the stop that it is about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.mirror.breakpoint_status import Placed
+from dapeer.mirror.frames import Frames
+from dapeer.mirror.stops import Stop
+from dapeer.mirror.suspended import Suspended
+
+
+class Fetched:
+    """Puts what was fetched into the stop that lasts."""
+
+    def __init__(self, suspended: Suspended, frames: Frames, placed: Placed) -> None:
+        self._suspended = suspended
+        self._frames = frames
+        self._placed = placed
+        self.on_event: Mapping[str, Callable[[Body], None]] = {
+            "memory": self._written,
+            "invalidated": self._written,
+        }
+        """What takes in each event."""
+        self.on_response: Mapping[str, Callable[[Body, Body], None]] = {
+            "stackTrace": self._stack_trace,
+            "scopes": self._scopes,
+            "variables": self._variables,
+            "setVariable": self._variable_set,
+            "setExpression": self._variable_set,
+            "evaluate": self._variable_set,  # an expression may call anything
+            "writeMemory": self._variable_set,
+            "exceptionInfo": self._exception_info,
+        }
+        """What takes in each response: what was asked, and what was answered."""
+
+    def _stack_trace(self, asked: Body, body: Body) -> None:
+        stop = self._suspended.stop_of(asked.get("threadId", -1))
+        if stop is None:
+            return
+        frames = cast("list[StackFrame]", body.get("stackFrames") or [])
+        start = int(asked.get("startFrame") or 0)
+        known = stop.frames.setdefault(asked["threadId"], [])
+        if start <= len(known):
+            known[start : start + len(frames)] = frames
+        if not start and frames and asked["threadId"] == stop.thread_id:
+            self._placed.passed(frames[0])
+        total = body.get("totalFrames")
+        levels = int(asked.get("levels") or 0)
+        if isinstance(total, int) and total >= len(known):
+            stop.total_frames[asked["threadId"]] = total
+        elif not levels or len(frames) < levels:
+            stop.total_frames[asked["threadId"]] = len(known)
+        if asked["threadId"] == stop.thread_id and known:
+            self._place(stop, known)
+
+    def _place(self, stop: Stop, frames: Sequence[StackFrame]) -> None:
+        """Say which frame is looked at first, now that some are known."""
+        if stop.reason.endswith("breakpoint"):
+            stop.raised = self._frames.reason(frames[0])
+        stop.outermost = self._frames.outermost(frames)
+        if not stop.planned:
+            users = self._frames.foremost(frames)
+            stop.front = frames.index(users) if users else None
+
+    def _scopes(self, asked: Body, body: Body) -> None:
+        stop = self._suspended.stop
+        if stop is not None:
+            scopes = cast("list[Scope]", body.get("scopes") or [])
+            stop.take_scopes(asked["frameId"], scopes)
+
+    def _variables(self, asked: Body, body: Body) -> None:
+        stop = self._suspended.stop
+        if stop is not None:
+            stop.take_variables(asked, cast("list[Variable]", body.get("variables") or []))
+
+    def _variable_set(self, asked: Body, body: Body) -> None:
+        # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.
+        looks = asked.get("context") == "hover" or (
+            asked.get("context") == "clipboard" and "frameId" not in asked
+        )
+        if not looks:
+            self._written(body, asked)
+
+    def _written(self, body: Body, asked: Body | None = None) -> None:
+        """A write may change what any other variable shows: they must be fetched anew."""
+        stop = self._suspended.stop
+        if stop is not None:
+            stop.take_written(asked or {}, body)
+            stop.outdated = set(stop.variables)
+            stop.forget_parts()
+
+    def _exception_info(self, asked: Body, body: Body) -> None:
+        stop = self._suspended.stop_of(asked.get("threadId", -1))
+        if stop is not None:
+            stop.exception = body

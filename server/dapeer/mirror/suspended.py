@@ -1,0 +1,103 @@
+"""Which threads are stopped now, and what the stops before looked like. Pure.
+
+What was stopped counts as running from the moment a resume is sent, because a stop may come before the response of the
+step that caused it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from dapeer.dap.messages import Body, Response
+from dapeer.mirror.bounded import MOST
+from dapeer.mirror.history import History
+from dapeer.mirror.stops import Stop
+
+
+class Suspended:
+    """The stops that last, and the history of all."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
+        self.history = History()
+        self._stops: dict[int, Stop] = {}
+        """By thread, the latest last."""
+        self._resuming: dict[int, dict[int, Stop]] = {}
+        """By seq of a resuming request without an answer yet: the stops it left."""
+        self._output_start = 0
+
+    @property
+    def stop(self) -> Stop | None:
+        """The latest stop that still lasts; None while every thread runs."""
+        return next(reversed(self._stops.values()), None)
+
+    def stop_of(self, thread_id: int) -> Stop | None:
+        """Return the stop that holds a thread, or None when the thread runs."""
+        return self._stops.get(thread_id) or next(
+            (stop for stop in self._stops.values() if stop.all_threads), None
+        )
+
+    def begin(self, body: Body, thread_id: int, shown: int) -> None:
+        """Take in a `stopped` event; what the program has printed is shown up to the cursor `shown`."""
+        self.epoch += 1
+        # What another process of the program has been shown with is not shown again.
+        start = max(self._output_start, shown)
+        stop = Stop(self.epoch, body, thread_id, start, self._output_start)
+        if stop.all_threads:
+            self._stops.clear()
+        # The latest stop comes last, also when the thread had stopped before.
+        self._stops.pop(thread_id, None)
+        if len(self._stops) >= MOST:
+            del self._stops[next(iter(self._stops))]
+        self._stops[thread_id] = stop
+        self.history.add(stop)
+
+    def name_thread(self, threads: Collection[int]) -> None:
+        """Say which thread it was that stopped, where the adapter left that out."""
+        stop = self.stop
+        if stop is None or stop.thread_id in threads or not threads:
+            return
+        if not isinstance(stop.body.get("threadId"), int):
+            del self._stops[stop.thread_id]
+            stop.thread_id = next(iter(threads))
+            self._stops[stop.thread_id] = stop
+
+    def continued(self, body: Body) -> None:
+        """Take in a `continued` event."""
+        stop = self._stops.get(body.get("threadId", -1))
+        if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
+            self.resumed()
+        else:
+            self._stops.pop(body.get("threadId", -1), None)
+
+    def exited(self, thread_id: int) -> None:
+        """Forget the stop of a thread that has ended."""
+        self._stops.pop(thread_id, None)
+
+    def resume(self, seq: int, command: str, thread_id: object) -> None:
+        """Take in a request that resumes, when it is sent."""
+        self._resuming[seq] = dict(self._stops)
+        for stop in self._stops.values():
+            stop.left_with = command if thread_id == stop.thread_id else "continue"
+        self.resumed()
+
+    def resume_answered(self, response: Response, *, ended: bool) -> None:
+        """Take back a resume that was refused; take in one that another client asked for."""
+        left = self._resuming.pop(response.request_seq, None)
+        if left is None and response.success:
+            self.resumed()
+        elif left and not response.success and not self._stops and not ended:
+            latest = next(reversed(left.values()))
+            if latest.number == self.epoch:
+                self._stops = left
+
+    def resumed(self) -> None:
+        """Every thread runs, or has ended."""
+        stop = self.stop
+        if stop is not None:
+            # Output that nobody was shown at this stop is told with the next one.
+            self._output_start = (
+                stop.output_start if stop.output_shown is None else stop.output_shown
+            )
+        self._stops.clear()
