@@ -278,7 +278,7 @@ async def test_output_that_was_shown_at_a_stop_is_not_shown_while_the_program_ru
         await w.session.resume("next", {"threadId": 1})
         assert "output" not in w.session.view()
         await w.peer.event("output", category="stdout", output="two\n")
-        await w.session.wait_for(lambda: w.session.mirror.output.end == 8, None)
+        await w.session.wait_for(lambda: w.session.program.output.end == 8, None)
         assert w.session.view().get("output") == "two\n"
 
 

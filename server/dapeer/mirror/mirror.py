@@ -41,16 +41,21 @@ class Mirror:
     clock. Readers may hold on to what it returns until the next `apply`.
     """
 
-    def __init__(self, parent: Mirror | None = None, frames: Frames | None = None) -> None:
-        """What a program prints and fails at its processes share with `parent`; `frames` tells whose a stack frame is."""
+    def __init__(
+        self,
+        frames: Frames | None = None,
+        printed: Printed | None = None,
+        failed: failures.Failures | None = None,
+    ) -> None:
+        """`frames` tells whose a stack frame is; all processes of a program add to what it has `printed`, and what has `failed` in it."""
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._suspended = Suspended()
         self.threads: Bounded[int, str] = Bounded("threads")
         """Names by thread id; empty for a thread that only an event has told of."""
-        self.printed = parent.printed if parent else Printed()
+        self.printed = printed or Printed()
         self.output = self.printed.output
-        self.failures = parent.failures if parent else failures.Failures()
+        self.failures = failed or failures.Failures()
         """Conditions and log messages that could not be evaluated."""
         self.placed = Placed()
         """The breakpoints that were sent, and what the adapter made of them."""

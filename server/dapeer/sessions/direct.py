@@ -280,7 +280,7 @@ class DirectSession:
         """Name what the adapter did, with its own last words, which often are the reason."""
         if self.adapter.pid is None and not self.session.mirror.capabilities:
             return no_adapter(self.plan.inputs.get("port"))
-        printed = self.session.mirror.output.read().text.strip()
+        printed = self.session.program.output.read().text.strip()
         words = (printed or self.adapter.stderr_tail().strip())[-QUOTED:]
         told = f" It said: {words}" if words else ""
         return AdapterFailed(

@@ -170,7 +170,7 @@ def _fate(
 def _may_have_said(first: Session, message: str) -> bool:
     """Whether a log message may be in what a program has printed: what of it is the same each time is."""
     parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
-    log = first.mirror.output.read()
+    log = first.program.output.read()
     return bool(message) and (log.dropped > 0 or all(part in log.text for part in parts))
 
 

@@ -12,7 +12,10 @@ from collections.abc import Set as AbstractSet
 from typing import Generic, Protocol, TypeVar
 
 from dapeer.mirror.breakpoint_status import Awaited
+from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.output import OutputLog
+from dapeer.mirror.printed import Printed
 from dapeer.sessions.waiters import Keyboard, Waiters
 
 SECONDS_BETWEEN_LINES = 0.5
@@ -45,6 +48,10 @@ class Program(Generic[Of]):
     def __init__(self) -> None:
         self.sessions: Sequence[Of] = ()
         """The first process's first, each behind its parent."""
+        self.printed = Printed()
+        """What all its processes have printed, and what its log points say."""
+        self.failures = Failures()
+        """Conditions and log messages that could not be evaluated."""
         self.waiters = Waiters()
         self.keyboard: Keyboard | None = None
         """Types into the terminal that the program runs in."""
@@ -65,6 +72,11 @@ class Program(Generic[Of]):
     def _keep(self, sessions: Sequence[Of]) -> None:
         self.sessions = sessions
         self.sessions = (self.first, *self.below(self.first))
+
+    @property
+    def output(self) -> OutputLog:
+        """The log into which all its processes print."""
+        return self.printed.output
 
     @property
     def first(self) -> Of:
@@ -186,7 +198,7 @@ class Program(Generic[Of]):
         """Wait until something has happened; who waits may be told the newest line of output now and then."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
-        output = self.first.mirror.output
+        output = self.output
         told, due = output.end, clock() + SECONDS_BETWEEN_LINES
 
         def woken() -> bool:

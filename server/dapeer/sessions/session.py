@@ -51,6 +51,8 @@ class Session:
     gets its deadline.
     """
 
+    program: Program[Session]
+    """The processes that belong together, this one's among them."""
     frames: Frames
     """Tells the user's stack frames from those of runtimes and libraries."""
     inspect: Inspection
@@ -96,11 +98,10 @@ class Session:
         """How a session of a Neovim reaches us: tap or listeners. None: we hold the adapter."""
         self.parent = parent
         """The session whose program has started this one's."""
-        self.program: Program[Session] = parent.program if parent else Program()
+        self.program = parent.program if parent else Program()
         self.project = project
         self.frames = frames or Frames(project=project)
-        # The processes of a program print into one log; who waits for one waits for all of them.
-        self.mirror = Mirror(parent.mirror if parent else None, self.frames)
+        self.mirror: Mirror = Mirror(self.frames, self.program.printed, self.program.failures)
         self.channel = Channel(transport, self.observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
@@ -342,7 +343,7 @@ class Session:
         if stop is not None:
             return look.stopped(self.id, self.mirror, stop, self.project)
         last = next(reversed(list(self.mirror.history)), None)
-        since = max(last.output_start if last else 0, self.mirror.output.shown)
+        since = max(last.output_start if last else 0, self.program.output.shown)
         if self.mirror.ended:
             error = None if self.by_us else self.inspect.last_words()
             return look.ended(
@@ -365,14 +366,15 @@ class Session:
     async def snapshot(self, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
         """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
         await self.looked_at(min(seconds, SECONDS_TO_LOOK))
+        output = self.program.output
         if (stop := self.mirror.stop) is not None:
-            stop.output_shown = self.mirror.output.shown = self.mirror.output.end
+            stop.output_shown = output.shown = output.end
         view = self.view()
         if stop is None:
             # What has been told of a running program is not told again with its next stop.
-            self.mirror.output.shown = self.mirror.output.end
-        self.mirror.failures.told()
-        return self.advice.noted(view, self.mirror.output)
+            output.shown = output.end
+        self.program.failures.told()
+        return self.advice.noted(view, output)
 
     async def placed(self, seconds: float) -> None:
         """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""

@@ -46,7 +46,7 @@ async def dap_program_output(
     # Its processes print into one log, which is complete when all have ended.
     program = call.focus.look(session_id).program
     session = program.first
-    log = session.mirror.output
+    log = session.program.output
     if since is not None and since > log.end:
         raise ArgumentError(
             f"`since`: the output ends at cursor {log.end}.", "Give a cursor of this session."

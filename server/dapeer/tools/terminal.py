@@ -32,7 +32,7 @@ async def dap_send_input(
         raise Unsupported(
             "The program does not run in a terminal.", "Start it with dap_run and `terminal: true`."
         )
-    log, epoch, left = session.mirror.output, session.mirror.epoch, Left(timeout_ms)
+    log, epoch, left = session.program.output, session.mirror.epoch, Left(timeout_ms)
     begin, stop = log.end, session.mirror.stop
     await keyboard.type(f"{text}\n" if enter else text)
     # A program that ran may have stopped anew while it was typed.

@@ -121,7 +121,7 @@ def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
 
 def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
     """Return what a program has printed from a cursor on, or lately; and where the rest is, if there is one."""
-    log = session.mirror.output
+    log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since
     output = log.read(begin)
     text = output.text[:LONGEST_OUTPUT]
