@@ -1,0 +1,172 @@
+"""Collected rows as text, summarised so that the odd one shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dapeer.mirror.collected import Collection
+from dapeer.mirror.rows import FAILED, Table
+from dapeer.text.fitting import fitted, shortened
+from dapeer.view.columns import Column, column, runs
+from dapeer.view.stacks import relative
+
+CELL = 60
+"""Characters of a value."""
+ODD_ROWS = 8
+"""Odd rows of one point that are shown."""
+ALL_ROWS = 6
+"""Rows that are shown one by one, where there are no more."""
+VALUES = 4
+"""Different values that are counted in a line, where there are no more."""
+KINDS = 5
+"""Kinds of values that are counted in a line."""
+POINTS = 8
+"""Points of which a snapshot tells."""
+
+MANY = 1000
+"""Rows from which on it is told how fast they came."""
+
+WHO = ("thread", "task", "caller")
+
+
+@dataclass(slots=True)
+class Shown:
+    """The columns of a table as they are told: those that say something, by name."""
+
+    table: Table
+    columns: dict[str, Column] = field(default_factory=dict[str, Column])
+    """Those that change from row to row."""
+    constant: dict[str, str] = field(default_factory=dict[str, str])
+    same: dict[str, str] = field(default_factory=dict[str, str])
+    """By name of a column: the one before it that has the same values."""
+
+    def row(self, index: int) -> str:
+        """Return a row as text."""
+        told = [
+            f"{name} = {value(each.values[index])}" if name not in WHO else each.values[index]
+            for name, each in self.columns.items()
+        ]
+        return f"#{self.table.hits[index]} {', '.join(filter(None, told))}".rstrip()
+
+
+def value(text: str) -> str:
+    """Return a cell as it is read."""
+    if text.startswith(FAILED):
+        return f"({fitted(text[1:].strip() or 'failed', CELL)})"
+    return fitted(text, CELL) if text else "''"
+
+
+def shown(table: Table, expressions: Sequence[str]) -> Shown:
+    """Look at all columns of a table that has rows."""
+    found = Shown(table)
+    named = dict(zip(WHO, (table.threads, table.tasks, table.callers), strict=True))
+    for name, values in (named | dict(zip(expressions, table.cells, strict=True))).items():
+        twin = next((n for n, each in found.columns.items() if each.values == values), None)
+        if twin is not None and len(table) > 1:
+            found.same[name] = twin
+            continue
+        looked_at = column(values)
+        if looked_at.constant:
+            found.constant[name] = values[0]
+        else:
+            found.columns[name] = looked_at
+    return found
+
+
+def summary(collection: Collection, project: Path) -> list[str]:
+    """Return what a point has collected in a process: a line that says where and how much, then columns, then rows."""
+    table = collection.table
+    if not len(table):
+        return [f"{title(collection, project)}"]
+    found = shown(table, collection.point.expressions)
+    few = len(table) <= ALL_ROWS
+    lines = [title(collection, project, found.constant.get("caller", ""))]
+    lines += [f"  {each}" for each in _columns(found, few=few)]
+    rows = (found.row(index) for index in range(len(table))) if few else _odd_rows(found)
+    return [*lines, *(f"  {each}" for each in rows)]
+
+
+def title(collection: Collection, project: Path, caller: str = "") -> str:
+    """Return where a point is, how many rows it has, and what could not be kept."""
+    point, table = collection.point, collection.table
+    place = point.function or f"{relative(point.path, project)}:{point.line}"
+    count = len(table)
+    said = [f"{count:,} row{'' if count == 1 else 's'}"]
+    said += [f"{collection.hits:,} hits"] * (collection.hits > count)
+    said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
+    said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
+    if count >= MANY and collection.seconds > 0:
+        said.append(f"{collection.road} {(count - 1) / collection.seconds:,.0f} a second".strip())
+    elif collection.road:
+        said.append(collection.road)
+    return f"{place}{f' from {caller}' if caller else ''}: {', '.join(said)}"
+
+
+def _columns(found: Shown, *, few: bool) -> Iterator[str]:
+    """Yield what is true of the columns: constant ones together, then one line for each other."""
+    always = [
+        f"{name} = {value(text)}"
+        for name, text in found.constant.items()
+        if name not in WHO or (name != "caller" and text not in {"", "MainThread"})
+    ]
+    if always:
+        yield f"always {', '.join(always)}"
+    by_twin: dict[str, list[str]] = {}
+    for name, twin in found.same.items():
+        by_twin.setdefault(twin, []).append(name)
+    yield from (f"{', '.join(names)} same as {twin}" for twin, names in by_twin.items())
+    if not few:
+        yield from (f"{name}: {described(each)}" for name, each in found.columns.items())
+
+
+def described(each: Column) -> str:
+    """Return what is true of a column whose values change."""
+    parts: list[str] = []
+    kinds, counts = each.kinds.most_common(KINDS), each.counts
+    if counts is not None and len(counts) <= VALUES:
+        parts.append(
+            ", ".join(f"{value(text)} ({count:,})" for text, count in counts.most_common())
+        )
+    elif len(kinds) > 1 and not (each.trend and "zero" in each.kinds and len(kinds) == 2):
+        parts.append(", ".join(f"{shortened(kind, CELL)} ({count:,})" for kind, count in kinds))
+    if each.range is not None:
+        low, high = each.range
+        parts.append(f"{low:,.6g}…{high:,.6g}")
+    elif not parts:
+        parts.append(f"{len(set(each.values)):,} different")
+    return "; ".join(filter(None, [*parts, each.trend]))
+
+
+def _odd_rows(found: Shown) -> Iterator[str]:
+    """Yield the first row, the odd ones, the last, and between them how many are alike."""
+    why: dict[int, list[str]] = {}
+    for name, each in found.columns.items():
+        for odd in each.odd:
+            why.setdefault(odd.index, []).append(f"{name} {odd.why}")
+    last = len(found.table) - 1
+    # The rarest first is what a reader looks for; the rest is counted.
+    chosen = sorted(why, key=lambda index: (index in {0, last}, index))[:ODD_ROWS]
+    left = len(why) - len(chosen)
+    indices = sorted({0, *chosen, last})
+    alike = {first: (first, end) for first, end in runs(indices, last + 1)}
+    for index in indices:
+        reason = f"  ← {'; '.join(why[index])}" if index in why and index in chosen else ""
+        yield f"{found.row(index)}{reason}"
+        if index + 1 in alike:
+            first, end = alike[index + 1]
+            hits = found.table.hits
+            span = f"#{hits[first]}" if first == end else f"#{hits[first]}…{hits[end]}"
+            yield f"{span} alike"
+    if left:
+        yield f"({left} more odd rows: dap_collected changes=true)"
+
+
+def section(collections: Iterable[Collection], project: Path) -> list[str]:
+    """Return the lines of a snapshot's section: a summary for each point, as far as there is room."""
+    every = [each for each in collections if len(each.table)]
+    lines = [line for each in every[:POINTS] for line in summary(each, project)]
+    if len(every) > POINTS:
+        lines.append(f"{len(every) - POINTS} more points: dap_collected")
+    return lines

@@ -1,0 +1,298 @@
+"""What a column of collected values is like, and which of its rows are odd. Pure.
+
+A hundred thousand values are told by few passes over all of them, each made by what Python has built in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import sub
+
+from dapeer.mirror.rows import FAILED
+from dapeer.text.fitting import shortened
+
+FEW = 3
+"""Rows of one oddity that are shown."""
+SHARE = 50
+"""A value, kind or step is rare that has at most one in so many rows, or is alone."""
+DISTINCT = 20
+"""Different values that are counted one by one."""
+SHAPES = 4
+"""Different shapes of texts that are told apart; where there are more, texts are of any shape."""
+USUAL = 0.9
+"""The share of all steps that make a column one that rises, falls, or goes by the same step."""
+FAR = 10
+"""A number is far from the others that lies so many times their middle half's width away from that."""
+LARGE = 1 << 53
+"""Whole numbers from here on are reckoned with as fractions."""
+NAMED = 40
+"""Characters of a value or kind that is said to be odd."""
+SAMPLE = 1000
+"""First values by which the others are judged."""
+ENOUGH = 8
+"""Rows from which on rare is odd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A row in which a column is unlike the rest of it."""
+
+    index: int
+    why: str
+
+
+@dataclass(slots=True)
+class Column:
+    """What is to be told of a column."""
+
+    values: Sequence[str]
+    counts: Counter[str] | None = None
+    """How often each value comes; None: there are too many."""
+    kinds: Counter[str] = field(default_factory=Counter[str])
+    range: tuple[float, float] | None = None
+    """The least and the greatest, where most are numbers."""
+    trend: str = ""
+    odd: Sequence[Odd] = ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are the same."""
+        return self.counts is not None and len(self.counts) == 1
+
+
+def column(values: Sequence[str]) -> Column:
+    """Look at a column; it has at least one value."""
+    if values.count(values[0]) == len(values):
+        return Column(values, Counter({values[0]: len(values)}))
+    # Where the first values are all different, nobody counts the others.
+    many = len(set(values[:SAMPLE])) > max(DISTINCT, SAMPLE // 4)
+    counts = None if many else Counter(values)
+    numbers = _numbers(values)
+    if numbers is not None and _uniform(numbers):
+        kinds: Sequence[str] = ()
+        tally = Counter({_kind_of(numbers[0]): len(values)})
+    else:
+        kinds = _kinds(values, counts)
+        tally = Counter(kinds)
+    found = Column(values, counts, tally)
+    found.odd = _first_of_each(_odd(found, kinds, numbers))
+    if found.trend:
+        # What goes on and on comes by zero.
+        found.odd = [each for each in found.odd if not each.why.endswith(" zero")]
+    return found
+
+
+def _odd(found: Column, kinds: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
+    """Yield the odd rows of a column, and find its range and trend."""
+    yield from _rare(kinds, found.kinds, kinds=True)
+    if found.counts is not None and len(found.counts) <= DISTINCT:
+        yield from _rare(found.values, found.counts)
+    indices: Sequence[int] = range(len(found.values))
+    if numbers is None:
+        indices = [index for index, each in enumerate(kinds) if each in _NUMERIC]
+        if len(indices) * 2 < len(found.values):
+            return
+        numbers = _numbers([found.values[index] for index in indices])
+    finite = [each for each in numbers or () if math.isfinite(each)]
+    if numbers is None or not finite:
+        return
+    found.range = min(finite), max(finite)
+    if len(numbers) >= ENOUGH:
+        found.trend, steps = _trend(numbers, indices)
+        yield from steps
+        if not found.trend:
+            yield from (Odd(indices[each.index], each.why) for each in _far(numbers))
+
+
+def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
+    """Return odd rows by their index, each once, for the first reason."""
+    first: dict[int, Odd] = {}
+    for each in odd:
+        first.setdefault(each.index, each)
+    return [first[index] for index in sorted(first)]
+
+
+def _numbers(values: Sequence[str]) -> Sequence[float] | None:
+    """Return values as numbers, None where one is none."""
+    for kind_of in (int, float):
+        try:
+            numbers = list(map(kind_of, values))
+        except ValueError:
+            continue
+        if kind_of is float or max(map(abs, numbers)) < LARGE:
+            return numbers
+    return None
+
+
+def _uniform(numbers: Sequence[float]) -> bool:
+    """Whether all are whole numbers of one sign."""
+    return isinstance(numbers[0], int) and (min(numbers) > 0 or max(numbers) < 0)
+
+
+# -- kinds
+
+_NUMBER = re.compile(r"(-?)(?:(\d+)|\d*\.?\d+(?:[eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
+_NOTHING = frozenset({"None", "null", "nil", "undefined", "NULL", "<nil>", "nullptr", "0x0"})
+_NUMERIC = frozenset(
+    {"whole", "negative whole", "fraction", "negative fraction", "zero", "nan", "inf", "-inf"}
+)
+_LOGICAL = frozenset({"True", "False", "true", "false"})
+_EMPTY = re.compile(r"""(\w*)(?:\[\]|\{\}|\(\)|''|""|set\(\))""")
+_NAME = re.compile(r"<?([A-Za-z_][\w.:]*)")
+_QUOTES = {"'": "text", '"': "text", "[": "list", "{": "map", "(": "tuple"}
+
+
+def kind(text: str) -> str:
+    """Return of what kind a value is: its type as far as that shows, its sign, whether there is nothing in it.
+
+    >>> kind("3"), kind("-2.5"), kind("nan"), kind("None"), kind("''"), kind("Cart(total=3)")
+    ('whole', 'negative fraction', 'nan', 'None', 'empty text', 'Cart')
+    """
+    if text.startswith(FAILED):
+        return f"error {text[1:].partition(':')[0].strip()}"
+    if text in _NOTHING:
+        return text
+    if text in _LOGICAL:
+        return "bool"
+    if number := _NUMBER.fullmatch(text):
+        return _of_number(text, number)
+    what = _QUOTES.get(text[:1])
+    named = _NAME.match(text)
+    what = what or (named[1] if named else "value")
+    return f"empty {what}" if _EMPTY.fullmatch(text) else what
+
+
+def _of_number(text: str, number: re.Match[str]) -> str:
+    low = text.lower()
+    if "n" in low:
+        return low
+    if float(text) == 0:
+        return "zero"
+    return f"{'negative ' * bool(number[1])}{'whole' if number[2] else 'fraction'}"
+
+
+def _kind_of(number: float) -> str:
+    return kind(f"{number}")
+
+
+def _kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
+    if counts is None:
+        return _of_shapes(values)
+    of = {text: kind(text) for text in counts}
+    texts = [text for text in counts if of[text] == "text"]
+    shapes = dict(zip(texts, shaped("\n".join(texts)), strict=False))
+    if 1 < len(set(shapes.values())) <= SHAPES:
+        of |= {text: f"text like {shape}" for text, shape in shapes.items()}
+    return list(map(of.__getitem__, values))
+
+
+def _of_shapes(values: Sequence[str]) -> Sequence[str]:
+    """Return the kinds of many different values: those of one shape are of one kind."""
+    shapes = shaped("\n".join(values))
+    if len(shapes) != len(values):  # a value has a line end
+        return ["value"] * len(values)
+    example = dict(zip(shapes, values, strict=True))
+    of = {shape: kind(text) for shape, text in example.items()}
+    texts = [shape for shape in of if of[shape] == "text"]
+    if 1 < len(texts) <= SHAPES:
+        of |= {shape: f"text like {shape}" for shape in texts}
+    return list(map(of.__getitem__, shapes))
+
+
+_CLASSES = str.maketrans(
+    "bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ012345678", "a" * 25 + "A" * 25 + "9" * 9
+)
+_RUNS = re.compile("a{2,}|A{2,}|9{2,}")
+
+
+def shaped(text: str) -> list[str]:
+    """Return the shape of each line: letters as one `a`, capitals as one `A`, digits as one `9`.
+
+    >>> shaped("'ab-12'")
+    ["'a-9'"]
+    """
+    return _RUNS.sub(lambda run: run[0][0], text.translate(_CLASSES)).split("\n")
+
+
+# -- odd rows
+
+
+def is_rare(count: int, total: int) -> bool:
+    """Whether something that comes `count` times is rare among so many."""
+    return total >= ENOUGH and count <= max(1, total // SHARE)
+
+
+def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[Odd]:
+    """Yield the first rows of what is rare, and where kinds that are not rare come first."""
+    total = len(values)
+    usual = max(counts.values())
+    for value, count in counts.items():
+        rare = is_rare(count, total)
+        if count == usual or not (rare or kinds):
+            continue
+        index = -1
+        what = shortened(value, NAMED)
+        for number in range(min(count, FEW) if rare else 1):
+            index = values.index(value, index + 1)
+            which = "the first" if number == 0 else "one"
+            yield Odd(index, f"the only {what}" if count == 1 else f"{which} of {count:,} {what}")
+
+
+def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
+    """Return how numbers go on, and the rows in which they do otherwise."""
+    steps = list(map(sub, numbers[1:], numbers))
+    step, times = Counter(steps).most_common(1)[0]
+    if times >= USUAL * len(steps):
+        usual, trend = [each == step for each in steps], f"each {step:+g}" if step else ""
+    else:
+        usual, trend = _direction(steps)
+    others = len(steps) - sum(usual)
+    if not trend or others > max(FEW, len(steps) // SHARE):
+        return f"mostly {trend}" if trend else "", []
+    odd: list[Odd] = []
+    index = -1
+    for _ in range(min(others, FEW)):
+        index = usual.index(False, index + 1)
+        # A step over what is no number is none.
+        if indices[index + 1] == indices[index] + 1:
+            odd.append(Odd(indices[index + 1], f"{steps[index]:+g}"))
+    return f"mostly {trend}" if others else trend, odd
+
+
+def _direction(steps: Sequence[float]) -> tuple[list[bool], str]:
+    """Return whether numbers rise or fall nearly always, and which steps do; empty: neither."""
+    for trend, usual in (
+        ("rising", [each >= 0 for each in steps]),
+        ("falling", [each <= 0 for each in steps]),
+    ):
+        if sum(usual) >= USUAL * len(steps):
+            return usual, trend
+    return [], ""
+
+
+def _far(numbers: Sequence[float]) -> Iterator[Odd]:
+    """Yield the rows whose number is far from the others'."""
+    finite = sorted(filter(math.isfinite, numbers))
+    if len(finite) < ENOUGH:
+        return
+    low, high = finite[len(finite) // 4], finite[len(finite) * 3 // 4]
+    width = FAR * (high - low or abs(high) or 1)
+    ends = [*finite[:FEW], *finite[-FEW:]]
+    for value in {each for each in ends if not low - width <= each <= high + width}:
+        yield Odd(numbers.index(value), "far from the others")
+
+
+def runs(indices: Sequence[int], total: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index of each run of rows between some.
+
+    >>> list(runs([0, 3, 5], 6))
+    [(1, 2), (4, 4)]
+    """
+    for before, after in pairwise([*indices, total]):
+        if after - before > 1:
+            yield before + 1, after - 1
