@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.definition.definition import Definition, load_all, shipped
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import (
     OF_OPENCODE,

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.definition import Definition, load_all, shipped
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.loading import load_all, shipped
 
 REQUIRED = (
     "debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap", "codelldb", "cdt-gdb",

@@ -75,7 +75,19 @@ PURE = (
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
-LONGEST_MODULE = 400
+LONGEST_MODULE = 300
+LONGEST_UNTIL_CUT = 400
+UNCUT = (
+    "adapters/launchers/",
+    "cli.py",
+    "launch/",
+    "neovim/",
+    "opencode/",
+    "peers/",
+    "sessions/",
+    "tools/",
+)
+"""Rooms whose modules are still to be cut."""
 LONGEST_FUNCTION = 50
 LONGEST_TEST = 40
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
@@ -242,7 +254,8 @@ def test_a_pure_module_awaits_nothing_and_reads_no_clock(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_is_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
+    longest = LONGEST_UNTIL_CUT if name_of(path).startswith(UNCUT) else LONGEST_MODULE
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= longest
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

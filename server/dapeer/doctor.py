@@ -22,13 +22,8 @@ import anyio
 import dapeer
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.detection import Detection, detect
-from dapeer.adapters.definition.definition import (
-    Definition,
-    load_all,
-    names_in,
-    shipped,
-    user_folder,
-)
+from dapeer.adapters.definition.definition import Definition, names_in
+from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.dap.channel import Channel

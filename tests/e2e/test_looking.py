@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.sessions.debugger import Debugger

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from dapeer.adapters.definition.definition import load_all, shipped, user_folder
+from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
 from dapeer.mcp.server.server import DapeerServer, make_server

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import choose
-from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.magic import fits, parts
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.errors import AdapterUnknown, ArgumentError

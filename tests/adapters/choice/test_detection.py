@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.definition import Definition, load, load_all, shipped
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.loading import load, load_all, shipped
 
 DEFINITIONS = load_all(shipped())
 BESIDE = Path(sys.executable).parent

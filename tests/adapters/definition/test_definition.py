@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.definition import Definition, load, load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.loading import load, load_all, shipped, user_folder
 from dapeer.errors import ArgumentError, DefinitionError
 
 SMALL = """

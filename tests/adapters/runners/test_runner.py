@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import typed
-from dapeer.adapters.definition.definition import load_all, shipped
+from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.runners.building import at
 from dapeer.adapters.runners.recognition import recognise
 from dapeer.adapters.runners.runner import Runner, load_runners

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from dapeer.adapters.definition.definition import Definition, own_values
+from dapeer.adapters.definition.installation import Need, Version
 from dapeer.adapters.definition.placeholders import fill
-from dapeer.adapters.definition.vocabulary import Need, Version
 
 Found: TypeAlias = Mapping[str, str]
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dapeer.adapters.definition.vocabulary import Interpreter
+from dapeer.adapters.definition.installation import Interpreter
 from dapeer.errors import ArgumentError
 from dapeer.system import environment
 

@@ -1,113 +1,18 @@
-"""The tables of a definition file, one class each."""
+"""The tables of a definition file that say how an adapter is started and spoken to, one class each."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from dapeer.adapters.definition.installation import PLATFORMS
 from dapeer.adapters.definition.table import Table
 from dapeer.mirror.places import Sight
 
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
 KINDS: tuple[Kind, ...] = ("stdio", "tcp", "unix", "connect")
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """One thing that must be there: any one of `names`."""
-
-    kind: Literal["executable", "python_module", "file"]
-    names: tuple[str, ...]
-
-    @classmethod
-    def read(cls, table: Table) -> Need:
-        """Read one item of `detect.any` or `detect.all`."""
-        for kind in ("executable", "python_module", "file"):
-            if kind in table:
-                need = cls(kind, table.texts(kind))
-                table.done()
-                return need
-        raise table.wrong(f"`{table.at('executable')}`, `python_module` or `file` is missing")
-
-    def placeholders(self) -> tuple[str, ...]:
-        """Return the names of the placeholders that finding it gives a value."""
-        match self.kind:
-            case "executable":
-                return "executable", self.names[0]
-            case "file":
-                return "file", "file_dir"
-            case _:
-                return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """How to ask for a version, and the lowest that will do."""
-
-    command: tuple[str, ...]
-    regex: str
-    """Its first group is the version."""
-    min: str
-
-    @classmethod
-    def read(cls, table: Table) -> Version:
-        """Read `detect.version`."""
-        version = cls(table.texts("command"), table.text("regex"), table.get("min", str, "0"))
-        table.done()
-        return version
-
-
-@dataclass(frozen=True, slots=True)
-class Detect:
-    """What must be installed: one of `any` when there are some, and all of `all`."""
-
-    any: tuple[Need, ...]
-    all: tuple[Need, ...]
-    version: Version | None
-
-    @classmethod
-    def read(cls, table: Table) -> Detect:
-        """Read `[detect]`."""
-        detect = cls(
-            tuple(map(Need.read, table.tables("any"))),
-            tuple(map(Need.read, table.tables("all"))),
-            Version.read(table.table("version")) if "version" in table else None,
-        )
-        table.done()
-        return detect
-
-    def placeholders(self) -> set[str]:
-        """Return the names of all placeholders that detection may give a value."""
-        return {name for need in self.any + self.all for name in need.placeholders()}
-
-
-PLATFORMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
-
-
-@dataclass(frozen=True, slots=True)
-class Install:
-    """One way to get the adapter."""
-
-    manager: str
-    """The program that must be there for it: `pip`, `npm`, `apt`."""
-    command: str
-    when: tuple[str, ...]
-    """The platforms on which it works; empty: all."""
-
-    @classmethod
-    def read(cls, table: Table) -> Install:
-        """Read one `[[install]]`."""
-        when = table.some_of("when", tuple(PLATFORMS))
-        install = cls(table.text("manager"), table.text("command"), when)
-        table.done()
-        return install
-
-    def fits(self, platform: str = sys.platform) -> bool:
-        """Whether it works on this platform."""
-        return not self.when or platform in {PLATFORMS[name] for name in self.when}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,26 +116,6 @@ class Tests:
     def read(cls, table: Table) -> Tests:
         """Read `[tests]`."""
         return cls(table.texts("runners"), table.text("launcher"), table.free())
-
-
-@dataclass(frozen=True, slots=True)
-class Interpreter:
-    """Which interpreters, `${python}`, run programs that the adapter debugs."""
-
-    minimum: tuple[int, ...]
-    """The lowest version."""
-    older: str
-    """What to do with an older one, as a sentence."""
-
-    @classmethod
-    def read(cls, table: Table) -> Interpreter:
-        """Read `[interpreter]`."""
-        least = table.get("min", str, "0")
-        if not all(part.isdecimal() for part in least.split(".")):
-            raise table.wrong(f"`{table.at('min')}` is {least!r}, which is not a version")
-        interpreter = cls(tuple(map(int, least.split("."))), table.get("older", str, ""))
-        table.done()
-        return interpreter
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from dapeer.adapters.definition.definition import own_values, shipped, user_folder
+from dapeer.adapters.definition.definition import own_values
+from dapeer.adapters.definition.loading import shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.runners.building import Found, build, look_up, made_from, meant
 from dapeer.adapters.runners.recognition import (

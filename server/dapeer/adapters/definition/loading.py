@@ -1,0 +1,138 @@
+"""Reading definitions of debug adapters from their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dapeer.adapters.definition.definition import CANNOT, INPUTS, OWN, Definition
+from dapeer.adapters.definition.hints import Hint
+from dapeer.adapters.definition.installation import Detect, Install, Interpreter
+from dapeer.adapters.definition.placeholders import placeholders
+from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.stopping import Stopping
+from dapeer.adapters.definition.table import Table, parsed
+from dapeer.adapters.definition.vocabulary import (
+    Attach,
+    Children,
+    Tests,
+    Timeouts,
+    TransportTable,
+    Variant,
+    sight,
+)
+from dapeer.adapters.definition.ways import WAYS
+from dapeer.errors import DefinitionError
+
+
+def shipped() -> Path:
+    """Return the folder of our own definitions: in a wheel inside the package, else in the checkout."""
+    package = Path(__file__).parents[2]
+    packed = package / "_adapters"
+    return packed if packed.is_dir() else package.parents[1] / "adapters"
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own definitions; it need not exist."""
+    configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(configuration) / "dapeer" / "adapters"
+
+
+def load_all(*folders: Path) -> dict[str, Definition]:
+    """Return the definitions in these folders by id, those of later folders first.
+
+    Of two with one id the later folder's wins. A folder that does not exist is empty.
+
+    Raises:
+        DefinitionError: A file is wrong, or one folder defines an id twice.
+    """
+    definitions: dict[str, Definition] = {}
+    for folder in reversed(folders):
+        here: dict[str, Definition] = {}
+        for path in sorted(folder.glob("*.toml")):
+            definition = load(path)
+            if definition.id in here:
+                other = here[definition.id].path.name
+                raise DefinitionError(
+                    f"{path}: id `{definition.id}` is defined by {other} too.",
+                    "Give one of them another id.",
+                )
+            here[definition.id] = definition
+        definitions = {**definitions, **{k: v for k, v in here.items() if k not in definitions}}
+    return definitions
+
+
+def load(path: Path) -> Definition:
+    """Read one definition file.
+
+    Raises:
+        DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
+    """
+    values = parsed(path)
+    definition = _definition(Table(path, "", values), path)
+    _check_placeholders(definition, values)
+    return definition
+
+
+def _definition(table: Table, path: Path) -> Definition:
+    launch_env = table.table("launch_env")
+    attach = table.table("attach")
+    definition = Definition(
+        id=table.text("id"),
+        title=table.get("title", str, table.text("id")),
+        aliases=table.texts("aliases"),
+        stands_in_for=table.texts("stands_in_for"),
+        languages=table.texts("languages"),
+        extensions=table.texts("extensions"),
+        shebangs=table.texts("shebangs"),
+        files=table.texts("files"),
+        folders=table.texts("folders"),
+        binaries=table.get("binaries", bool, default=False),
+        sections=table.texts("sections"),
+        rank=table.get("rank", int, 1),
+        adapter_id=table.text("adapter_id"),
+        attached=table.expression("attached"),
+        detect=Detect.read(table.table("detect")),
+        install=tuple(map(Install.read, table.tables("install"))),
+        transport=TransportTable.read(table.table("transport")),
+        launch=table.table("launch").free(),
+        launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
+        launch_env={name: launch_env.text(name) for name in launch_env},
+        attach={way: Attach.read(attach.table(way)) for way in WAYS if way in attach},
+        interpreter=Interpreter.read(table.table("interpreter")),
+        children=Children.read(table.table("children")) if "children" in table else None,
+        cannot=table.some_of("cannot", CANNOT),
+        tests=Tests.read(table.table("tests")) if "tests" in table else None,
+        stopping=Stopping.read(table),
+        open_to_others=table.get("open_to_others", str, ""),
+        hints=tuple(map(Hint.read, table.tables("hint"))),
+        sight=sight(table.table("threads")),
+        timeouts=Timeouts.read(table.table("timeouts")),
+        quirks=Quirks.read(table.table("quirks")),
+        path=path,
+    )
+    attach.done()
+    table.done()
+    return definition
+
+
+def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
+    known = {*INPUTS, *OWN, *definition.detect.placeholders()}
+    for key in (
+        "detect",
+        "transport",
+        "launch",
+        "launch_env",
+        "launch_variant",
+        "attach",
+        "tests",
+        "hint",
+    ):
+        for place, name in placeholders(values.get(key), key):
+            if name not in known:
+                raise DefinitionError(
+                    f"{definition.path}: unknown placeholder ${{{name}}} in {place}.",
+                    f"Known placeholders: {', '.join(sorted(known))}.",
+                )
