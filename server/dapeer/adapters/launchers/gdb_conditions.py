@@ -1,7 +1,8 @@
-"""Sourced by GDB: a condition that cannot be evaluated is told.
+"""Sourced by GDB: reports a breakpoint's condition that turns out to be invalid.
 
-A breakpoint that waits for its program takes any condition. When the program is there, GDB switches off the
-places where the condition is not valid, and its DAP tells nobody. This sends the event that dapeer has for it.
+GDB accepts any condition for a breakpoint that is still pending. Once the program is loaded, GDB disables the
+locations where the condition is invalid, and its DAP sends no event. This sends dapeer's own event
+`breakpointFailed`.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 
 checked: set[tuple[int, str]] = set()
-"""Number and condition of breakpoints that were looked at, or are just now."""
+"""Number and condition of the breakpoints that were checked, or are being checked."""
 
 
 def check(breakpoint_: Any) -> None:
-    """Tell of a condition that is not valid at a place of its breakpoint."""
+    """Send `breakpointFailed` for a condition that is invalid at a location of its breakpoint."""
     condition, number = breakpoint_.condition, breakpoint_.number
     if not condition or breakpoint_.pending or (number, condition) in checked:
         return
     checked.add((number, condition))
-    # Python is not told; in this table such a place is marked so.
+    # GDB's Python API does not say so; the table marks such a location with N*.
     if "N*" not in gdb.execute(f"info breakpoints {number}", to_string=True):
         return
     with contextlib.suppress(ImportError, AttributeError):
@@ -38,7 +39,7 @@ def check(breakpoint_: Any) -> None:
 
 
 def why_not(number: int, condition: str) -> str:
-    """Return what GDB says when it is given the condition now that the program is there."""
+    """Return the error that GDB reports for the condition now that the program is loaded."""
     try:
         gdb.execute(f"condition {number} {condition}", to_string=True)
     except gdb.error as error:

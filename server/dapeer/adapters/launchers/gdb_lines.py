@@ -1,7 +1,7 @@
-"""Sourced by a GDB that is asked by its machine interface: a container is told in one line, with what is in it.
+"""Sourced by a GDB that speaks its machine interface (MI): a container shows its elements in one line.
 
-The machine interface says `{...}` of a container, and lets one open how the library has built it. A pretty-printer
-that knows the container tells what is in it; here it is told as `gdb_values` tells it.
+MI shows `{...}` for a container, and its children are the library's internal fields. Where a pretty-printer
+knows the container, this shows the same line as `gdb_values`.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 
 busy: list[bool] = []
-"""Not empty while a container is printed: what is in it is printed by the printers that GDB has."""
+"""Not empty while a container is printed: GDB's own printers print its elements."""
 
 
 class Line:
-    """A pretty-printer that tells a container in one line."""
+    """A pretty-printer that shows a container in one line."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
 
     def to_string(self) -> str:
-        """Return the line; why it cannot be read, where it cannot."""
-        values = importlib.import_module("gdb_values")
+        """Return the line, or the reason why the value is unreadable."""
+        text = importlib.import_module("gdb_text")
         busy.append(True)
         try:
-            return values.line_of(self._value) or self._value.format_string()
+            return text.line_of(self._value) or self._value.format_string()
         except (gdb.error, RuntimeError) as error:
-            return str(values.why(error))
+            return str(text.why(error))
         finally:
             busy.pop()
 
 
 def look_up(value: Any) -> Line | None:
-    """Return a printer for what another pretty-printer knows."""
+    """Return a printer for a value that another pretty-printer knows; None for all others."""
     if busy:
         return None
     busy.append(True)
@@ -48,7 +48,7 @@ def look_up(value: Any) -> Line | None:
 
 
 def stay_first(_: Any) -> None:
-    """Stay before the printers that come with a program: GDB asks a program's own first."""
+    """Stay in front of the printers that a program brings: GDB asks those before the global ones."""
     for each in gdb.objfiles():
         if each.pretty_printers and look_up not in each.pretty_printers:
             each.pretty_printers.insert(0, look_up)
@@ -56,7 +56,7 @@ def stay_first(_: Any) -> None:
 
 if gdb is not None:
     sys.path.append(str(Path(__file__).parent))
-    # It teaches GDB the printers of Rust, too.
+    # It also loads the printers for Rust.
     importlib.import_module("gdb_values")
     gdb.pretty_printers.insert(0, look_up)
     gdb.events.stop.connect(stay_first)

@@ -1,4 +1,4 @@
-"""Run our adapter for Java, compiled once for the Java that is here. Only the standard library; run with `-I -S`."""
+"""Compile dapeer's adapter for Java once, and run it. Only the standard library; run with `-I -S`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parent / "java"
 EXPORTS = ["--add-exports", "jdk.jdi/com.sun.tools.example.debug.expr=ALL-UNNAMED"]
-"""The parser of expressions that Java's own debugger `jdb` has."""
+"""Makes the parser of the JDK's own debugger `jdb` accessible."""
 QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
-"""Options that have a small program start soon."""
+"""Options that shorten the start of a small program."""
 
 
 def main(java: str, javac: str, built: str) -> None:
-    """Become the adapter, which may compile programs into the folder `built`."""
+    """Replace this process by the adapter, which may compile programs into the folder `built`."""
     Path(built).mkdir()
     command = [java, *QUICK, *EXPORTS, "-cp", str(classes(javac)), "Adapter", built]
-    if os.name == "nt":  # where nothing takes the place of a process
+    if os.name == "nt":  # Windows cannot replace a process
         sys.exit(subprocess.call(command))
     os.execv(java, command)  # noqa: S606
 
 
 def classes(javac: str) -> Path:
-    """Return the folder of the compiled adapter, which is kept for the next time."""
+    """Return the folder of the compiled adapter, which is cached for the next start."""
     sources = sorted(SOURCES.glob("*.java"))
     compiler = Path(javac).resolve()
     key = hashlib.sha256(f"{compiler} {compiler.stat().st_mtime}".encode())
@@ -43,7 +43,7 @@ def classes(javac: str) -> Path:
             subprocess.run(command, check=True, stdout=sys.stderr, stdin=subprocess.DEVNULL)
             folder.rename(target)
         except OSError:
-            # Somebody else was quicker.
+            # Another process has put it there meanwhile.
             if not target.is_dir():
                 raise
         finally:
@@ -55,6 +55,4 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except subprocess.CalledProcessError:
-        sys.exit(
-            "The adapter for Java does not compile here. It needs a JDK of version 11 or later."
-        )
+        sys.exit("The Java adapter failed to compile. Install a JDK of version 11 or later.")

@@ -1,4 +1,4 @@
-"""Imported by LLDB: its containers say in one line what is in them, and Rust's formatters are loaded for Rust."""
+"""Imported by LLDB: containers show their elements in one line; a Rust program gets Rust's own formatters."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, 
 ELEMENTS = 20
 """Elements of a container that are shown."""
 ROOM = 300
-"""Characters that they may fill."""
+"""Characters of all shown elements together, about."""
 DEPTH = 3
+"""Levels of nested values that are shown."""
 
 CONTAINERS = "vector|list|forward_list|deque|set|multiset|map|multimap|unordered_(multi)?(set|map)"
 
@@ -28,7 +29,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     debugger: Any,
     names: Any,  # noqa: ARG001
 ) -> None:
-    """Set up what is needed for every program."""
+    """Register the summary of containers, and the command `dapeer_values`."""
     kind = f"^std::(__[a-z0-9_]+::)?({CONTAINERS})<.+>$"
     debugger.HandleCommand(f'type summary add -e -x "{kind}" -F {__name__}.contents')
     debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")

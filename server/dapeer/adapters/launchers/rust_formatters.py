@@ -1,4 +1,4 @@
-"""Where Rust's toolchain keeps what it brings for GDB and LLDB; runs inside of them."""
+"""Where the Rust toolchain keeps its formatters for GDB and LLDB. Runs inside of these debuggers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import subprocess
 RUST = b"rust_eh_personality"
 """A symbol of every Rust program."""
 SECONDS_FOR_RUSTC = 5
-"""Seconds in which rustc must say where it lives."""
+"""Timeout for asking rustc for its folder."""
 
 
 def folder_for(program: str) -> str | None:
-    """Return the folder of the formatters for a compiled program; None where it is no Rust, or rustc is missing."""
+    """Return the folder of the formatters for a compiled program; None if it is not Rust, or rustc is missing."""
     if not _is_rust(program):
         return None
     try:

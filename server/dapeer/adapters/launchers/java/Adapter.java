@@ -1,9 +1,7 @@
-import com.sun.jdi.ObjectReference;
 import com.sun.jdi.ThreadGroupReference;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.VMDisconnectedException;
 import com.sun.jdi.Value;
-import com.sun.jdi.event.ExceptionEvent;
 import com.sun.jdi.request.StepRequest;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -17,11 +15,11 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A debug adapter for Java on stdin and stdout, by the Java Debug Interface of every JDK. */
+/** A debug adapter for Java on stdin and stdout. It uses the Java Debug Interface of the JDK. */
 final class Adapter {
     private final Wire wire;
 
-    /** Requests are answered and stops are decided one after another. */
+    /** One thread answers requests and decides stops, one after another. */
     private final ExecutorService worker = Executors.newSingleThreadExecutor(Adapter::daemon);
 
     private final Path built;
@@ -30,6 +28,7 @@ final class Adapter {
     private Evaluation evaluation;
     private Values values;
     private Frames frames;
+    private Exceptions exceptions;
     private Stops stops;
     private boolean stopOnEntry;
     private volatile boolean leaving;
@@ -41,7 +40,7 @@ final class Adapter {
 
     public static void main(String[] arguments) throws Exception {
         Wire wire = new Wire(System.in, new FileOutputStream(FileDescriptor.out));
-        // What some library prints must not get among the messages.
+        // Text that a library prints must not mix with the messages.
         System.setOut(System.err);
         new Adapter(wire, Path.of(arguments[0])).run();
         System.exit(0);
@@ -57,7 +56,7 @@ final class Adapter {
         for (Map<String, Object> each = wire.request(); each != null; each = wire.request()) {
             Map<String, Object> request = each;
             String command = Json.text(request.get("command"));
-            // The end must not wait for a method of the program's that never returns.
+            // Ending must not wait for an evaluation that hangs.
             if (command.equals("disconnect") || command.equals("terminate")) {
                 answer(request, command);
             } else {
@@ -79,12 +78,12 @@ final class Adapter {
             wire.refuse(request, "The program has ended.");
         } catch (Throwable wrong) {
             wire.refuse(request, wrong instanceof NullPointerException
-                    ? "There is no program to do this with."
-                    : Stops.why(wrong));
+                    ? "No program is being debugged."
+                    : Wire.why(wrong));
         }
     }
 
-    /** Do what must come after the response. */
+    /** Do what DAP wants after the response. */
     private void after(String command) {
         if (command.equals("launch") || command.equals("attach")) {
             wire.event("initialized");
@@ -97,7 +96,7 @@ final class Adapter {
     private Map<String, Object> answer(String command, Map<String, Object> wish) throws Exception {
         switch (command) {
             case "initialize":
-                return capabilities();
+                return Capabilities.told();
             case "launch":
                 stopOnEntry = Boolean.TRUE.equals(wish.get("stopOnEntry"));
                 Program program = new Program(wish, built);
@@ -117,7 +116,7 @@ final class Adapter {
             case "setFunctionBreakpoints":
                 return Json.of("breakpoints", breakpoints.setFunctions(Json.list(wish.get("breakpoints"))));
             case "setExceptionBreakpoints":
-                stops.exceptions(filters(wish));
+                stops.setFilters(filters(wish));
                 return Map.of();
             case "configurationDone":
                 return Map.of();
@@ -150,7 +149,7 @@ final class Adapter {
             case "evaluate":
                 return evaluate(wish);
             case "exceptionInfo":
-                return exceptionInfo(thread(wish));
+                return exceptions.info(thread(wish));
             case "continue":
                 runOn();
                 stops.resume();
@@ -172,31 +171,8 @@ final class Adapter {
                 end(wanted == null ? debuggee != null && debuggee.launched() : Boolean.TRUE.equals(wanted));
                 return Map.of();
             default:
-                throw new IllegalArgumentException("This adapter does not know `" + command + "`.");
+                throw new IllegalArgumentException("This adapter does not support the request `" + command + "`.");
         }
-    }
-
-    private static Map<String, Object> capabilities() {
-        Map<String, Object> told = new LinkedHashMap<>();
-        for (String each :
-                List.of(
-                        "ConfigurationDoneRequest", "FunctionBreakpoints", "ConditionalBreakpoints",
-                        "HitConditionalBreakpoints", "LogPoints", "EvaluateForHovers", "SetVariable",
-                        "ExceptionInfoRequest", "ExceptionFilterOptions", "TerminateRequest")) {
-            told.put("supports" + each, true);
-        }
-        told.put("supportTerminateDebuggee", true);
-        told.put("exceptionBreakpointFilters", List.of(filter("caught", false), filter("uncaught", true)));
-        return told;
-    }
-
-    private static Map<String, Object> filter(String name, boolean on) {
-        return Json.of(
-                "filter", name,
-                "label", "Exceptions that are " + name,
-                "default", on,
-                "supportsCondition", true,
-                "conditionDescription", "Names of classes");
     }
 
     private void begin(Debuggee program, Set<Path> sources) {
@@ -205,9 +181,11 @@ final class Adapter {
         evaluation = new Evaluation(program.vm);
         values = new Values(evaluation);
         frames = new Frames(sources, breakpoints);
+        exceptions = new Exceptions(evaluation);
         stops =
                 new Stops(
-                        program.vm, wire, breakpoints, evaluation, worker, program.launched(), this::over);
+                        program.vm, wire, breakpoints, evaluation, exceptions, worker,
+                        program.launched(), this::over);
     }
 
     private void over() {
@@ -229,11 +207,11 @@ final class Adapter {
             if (kill) {
                 debuggee.kill();
             } else {
-                // Our breakpoints go with us, and what they have stopped runs on.
+                // Removes the breakpoints and resumes the program.
                 debuggee.vm.dispose();
             }
         } catch (VMDisconnectedException gone) {
-            // So nothing is left to do.
+            // The program has ended.
         }
     }
 
@@ -252,7 +230,7 @@ final class Adapter {
         for (ThreadReference each : debuggee.vm.allThreads()) {
             ThreadGroupReference group = each.threadGroup();
             String of = group == null ? "" : group.name();
-            // Those that Java itself keeps say nothing of the program.
+            // Threads of the VM itself are left out.
             if (!of.equals("system") && !of.equals("InnocuousThreadGroup")) {
                 told.add(Json.of("id", each.uniqueID(), "name", each.name()));
             }
@@ -292,36 +270,6 @@ final class Adapter {
         Map<String, Object> told = values.variable("", type, value, frame.thread);
         told.put("result", told.remove("value"));
         return told;
-    }
-
-    private Map<String, Object> exceptionInfo(ThreadReference thread) {
-        ExceptionEvent event = stops.thrown(thread);
-        if (event == null) {
-            throw new IllegalStateException("This thread has not stopped at an exception.");
-        }
-        ObjectReference exception = event.exception();
-        String type = exception.referenceType().name();
-        String message = stops.message(exception, thread);
-        List<Object> inner = new ArrayList<>();
-        Value cause = exception.getValue(exception.referenceType().fieldByName("cause"));
-        if (cause != null && !cause.equals(exception)) {
-            ObjectReference other = (ObjectReference) cause;
-            inner.add(
-                    Json.of(
-                            "message", stops.message(other, thread),
-                            "fullTypeName", other.referenceType().name(),
-                            "typeName", other.referenceType().name()));
-        }
-        return Json.of(
-                "exceptionId", type,
-                "description", message,
-                "breakMode", event.catchLocation() == null ? "unhandled" : "always",
-                "details",
-                        Json.of(
-                                "message", message,
-                                "typeName", type.substring(type.lastIndexOf('.') + 1),
-                                "fullTypeName", type,
-                                "innerException", inner.isEmpty() ? null : inner));
     }
 
     private Map<String, Object> step(Map<String, Object> wish, int depth) {

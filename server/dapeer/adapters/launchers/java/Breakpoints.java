@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What the client wants to stop at, and where in the classes that are loaded that is. */
+/** The client's breakpoints, and their locations in the loaded classes. */
 final class Breakpoints {
     static final String WANTED = "wanted";
     private static final List<String> LIBRARIES =
             List.of("java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*");
 
-    /** One breakpoint of the client's: at a line of a file, or at the beginning of a method. */
+    /** One breakpoint of the client: at a line of a file, or at the entry of a method. */
     static final class Wanted {
         final int id;
         final Path file;
@@ -45,14 +45,14 @@ final class Breakpoints {
         }
 
         Map<String, Object> told() {
-            String what = file == null ? "a method of that name" : "code there";
+            String what = file == null ? "a method of this name" : "code at this line";
             return Json.of(
                     "id", id,
                     "verified", !bound.isEmpty(),
                     "line", file == null && bound.isEmpty() ? null : actual,
                     "source", file == null ? null : Json.of("path", file.toString()),
                     "reason", bound.isEmpty() ? "pending" : null,
-                    "message", bound.isEmpty() ? "No class loaded so far has " + what : null);
+                    "message", bound.isEmpty() ? "No loaded class has " + what + " yet" : null);
         }
     }
 
@@ -71,12 +71,12 @@ final class Breakpoints {
         this.wire = wire;
     }
 
-    /** The files that have breakpoints. */
+    /** Return the files that have breakpoints. */
     synchronized Set<Path> files() {
         return new HashSet<>(packages.keySet());
     }
 
-    /** Make these the breakpoints of a file, and return what became of each. */
+    /** Replace the breakpoints of a file, and return the state of each. */
     synchronized List<Object> set(Path file, List<Object> wishes) {
         clear(lines.getOrDefault(file, List.of()));
         packages.put(file, Program.packageOf(file));
@@ -98,7 +98,7 @@ final class Breakpoints {
         return told(wanted);
     }
 
-    /** Make these the breakpoints at methods, and return what became of each. */
+    /** Replace the function breakpoints, and return the state of each. */
     synchronized List<Object> setFunctions(List<Object> wishes) {
         clear(functions);
         vm.eventRequestManager().deleteEventRequests(functionWatches);
@@ -119,7 +119,7 @@ final class Breakpoints {
         return told(wanted);
     }
 
-    /** Stop once at the beginning of a class's `main`. */
+    /** Stop once at the entry of a class's `main`. */
     synchronized void setEntry(String main) {
         entry = new Wanted(0, null, Json.of("name", main + ".main"));
         ClassPrepareRequest watch = vm.eventRequestManager().createClassPrepareRequest();
@@ -128,7 +128,7 @@ final class Breakpoints {
         watch.enable();
     }
 
-    /** Bind what a class that was just loaded has the code of. */
+    /** Bind the breakpoints whose code is in a class that was just loaded. */
     synchronized void prepared(ReferenceType type) {
         Set<Wanted> possible = new HashSet<>(functions);
         if (entry != null) {
@@ -149,7 +149,7 @@ final class Breakpoints {
         }
     }
 
-    /** Whether a class is compiled from a file: the file's name is its, and the package. */
+    /** Whether a class was compiled from a file: file name and package agree. */
     private boolean isOf(ReferenceType type, Path file) {
         String name = packages.getOrDefault(file, "");
         if (!type.name().startsWith(name) || type.name().indexOf('.', name.length()) >= 0) {
@@ -177,7 +177,7 @@ final class Breakpoints {
                 }
             }
         } catch (AbsentInformationException | ClassNotPreparedException none) {
-            // Compiled without lines, or not yet loaded to its end: it comes again.
+            // Compiled without line numbers, or not yet prepared: then an event follows.
         }
     }
 
@@ -186,7 +186,7 @@ final class Breakpoints {
         return type.locationsOfLine(wanted.line);
     }
 
-    /** The beginnings of methods: `method`, `Class.method` or `package.Class.method`. */
+    /** Return the entries of methods: `method`, `Class.method` or `package.Class.method`. */
     private static List<Location> entries(Wanted wanted, ReferenceType type) {
         int dot = wanted.function.lastIndexOf('.');
         String owner = wanted.function.substring(0, Math.max(dot, 0));

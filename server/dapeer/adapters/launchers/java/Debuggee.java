@@ -15,16 +15,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The program's Java: started by us, by the client in a terminal, or by somebody else. */
+/** The Java VM of the program: started here, by the client in a terminal, or attached to. */
 final class Debuggee {
     private static final String START_MILLISECONDS = "25000";
 
     final VirtualMachine vm;
 
-    /** None: it was attached to. */
+    /** Empty: it was attached to. */
     private final Optional<ProcessHandle> handle;
 
-    /** Its exit code and output are known; none: it runs in a terminal, or was attached to. */
+    /** Has its exit code and output. Empty: it runs in a terminal, or was attached to. */
     private final Optional<Process> process;
 
     private final List<Thread> readers = new ArrayList<>();
@@ -46,7 +46,7 @@ final class Debuggee {
         return new Debuggee(connector.attach(where), null, null);
     }
 
-    /** Start a program that connects to us, and waits before its first instruction. */
+    /** Start a program, which connects to this adapter and waits before its first instruction. */
     static Debuggee launch(Program program, Map<String, Object> wish, Wire wire) throws Exception {
         ListeningConnector connector = null;
         for (ListeningConnector each : Bootstrap.virtualMachineManager().listeningConnectors()) {
@@ -73,7 +73,7 @@ final class Debuggee {
             vm = connector.accept(where);
         } catch (IOException died) {
             String said = process == null ? "" : said(process);
-            throw new IOException("Java ended before the program began. " + said, died);
+            throw new IOException("Java exited before the program started. " + said, died);
         } finally {
             stop(listening, where);
         }
@@ -95,7 +95,7 @@ final class Debuggee {
         return handle.isPresent();
     }
 
-    /** Wait for the end, after which no output comes any more, and return the exit code, if it is known. */
+    /** Wait for the end of the program and its output; return the exit code, or null if unknown. */
     Integer ended() {
         try {
             for (Thread reader : readers) {
@@ -137,7 +137,7 @@ final class Debuggee {
         return command;
     }
 
-    /** Return the Java to run: the one that is named, else that of `$JAVA_HOME`, else our own. */
+    /** Return the Java to run: `javaExec`, else that of `$JAVA_HOME`, else the adapter's own. */
     private static String java(Map<String, Object> wish) {
         Object home = Json.table(wish.get("env")).getOrDefault("JAVA_HOME", System.getenv("JAVA_HOME"));
         for (String folder : List.of(Json.text(home), System.getProperty("java.home"))) {
@@ -190,7 +190,7 @@ final class Debuggee {
                                             "output", new String(buffer, 0, n));
                                 }
                             } catch (IOException gone) {
-                                // So has the program.
+                                // The program has ended.
                             }
                         });
         thread.setDaemon(true);
@@ -210,7 +210,7 @@ final class Debuggee {
         try {
             connector.stopListening(where);
         } catch (Exception stopped) {
-            // It listens no more, which is all that is wanted.
+            // It has stopped already.
         }
     }
 }

@@ -14,13 +14,13 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Java expressions at a frame, by the parser that Java's own `jdb` has. */
+/** Evaluates Java expressions in a frame, with the parser of the JDK's own `jdb`. */
 final class Evaluation {
     private static final Pattern UNKNOWN = Pattern.compile("Name unknown: ([\\w$]+)");
 
     private final VirtualMachine vm;
 
-    /** The thread that runs a method for us: it stops nowhere meanwhile. */
+    /** The thread that runs a method for an evaluation: its events do not stop the program. */
     volatile ThreadReference busy;
 
     Evaluation(VirtualMachine vm) {
@@ -37,7 +37,7 @@ final class Evaluation {
             return parsed(expression, frame);
         } catch (InvocationException thrown) {
             throw new IllegalArgumentException(
-                    "It threw " + thrown.exception().referenceType().name(), thrown);
+                    "The expression threw " + thrown.exception().referenceType().name(), thrown);
         } catch (IncompatibleThreadStateException running) {
             throw new IllegalArgumentException("The thread is not suspended.", running);
         } finally {
@@ -45,7 +45,7 @@ final class Evaluation {
         }
     }
 
-    /** The parser knows neither what an inner class sees of its outer ones, nor what it has captured. */
+    /** Resolve names that jdb's parser does not know: fields of outer classes, captured variables. */
     private Value parsed(String expression, Frames.Frame frame) throws Exception {
         String sought = expression;
         for (int tries = 0; ; tries++) {
@@ -63,7 +63,7 @@ final class Evaluation {
         }
     }
 
-    /** Return the way from `this` to a name: captured, or a field of an outer object. */
+    /** Return the path from `this` to a captured variable, or a field of an outer object. */
     private static String outside(String name, Frames.Frame frame) throws Exception {
         ObjectReference object = frame.get().thisObject();
         String way = "this";

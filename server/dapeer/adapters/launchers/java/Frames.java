@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Stack frames by number, and where their sources are. */
+/** Stack frames by DAP's frame id, and the files of their sources. */
 final class Frames {
-    /** A place in a thread's stack; the frame there is another object after each method call. */
+    /** A position in a thread's stack. JDI's own frame objects are invalid after each method call. */
     static final class Frame {
         final ThreadReference thread;
         final int depth;
@@ -39,7 +39,7 @@ final class Frames {
         this.breakpoints = breakpoints;
     }
 
-    /** Forget all: the program runs on. */
+    /** Forget all frame ids: the program resumes. */
     void clear() {
         frames.clear();
         numbers = 0;
@@ -48,12 +48,12 @@ final class Frames {
     Frame get(int number) {
         Frame frame = frames.get(number);
         if (frame == null) {
-            throw new IllegalArgumentException("The program has run on since that was told.");
+            throw new IllegalArgumentException("The program has resumed since then, so this frame is stale.");
         }
         return frame;
     }
 
-    /** Return a part of a thread's stack; `levels` 0: all of it. */
+    /** Return `levels` frames of a thread's stack; 0: all of them. */
     List<Object> stack(ThreadReference thread, int start, int levels)
             throws IncompatibleThreadStateException {
         List<Object> told = new ArrayList<>();
@@ -77,12 +77,12 @@ final class Frames {
         return told;
     }
 
-    /** Return the name of a class as its source has it; those made at run time have a part of one. */
+    /** Return the name of a class as in its source; a lambda's is its class and `lambda`. */
     static String name(String type) {
         return type.replaceFirst("\\$\\$Lambda.*", ".lambda").replace('$', '.');
     }
 
-    /** Return the source of a place; without a path where its file is not to be found. */
+    /** Return the source of a location; without a path if its file is not found. */
     private Map<String, Object> source(Location place) {
         try {
             String relative = place.sourcePath().replace('\\', '/');

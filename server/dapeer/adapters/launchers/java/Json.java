@@ -3,7 +3,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** JSON as maps, lists, texts, numbers (long or double), booleans and null. */
+/** Reads and writes JSON as maps, lists, strings, numbers (long or double), booleans and null. */
 final class Json {
     private final String text;
     private int at;
@@ -22,7 +22,7 @@ final class Json {
         return out.toString();
     }
 
-    /** Return a table of these keys and values, in turn; those that are null are left out. */
+    /** Return a map of alternating keys and values, without the values that are null. */
     static Map<String, Object> of(Object... pairs) {
         Map<String, Object> table = new LinkedHashMap<>();
         for (int i = 0; i < pairs.length; i += 2) {

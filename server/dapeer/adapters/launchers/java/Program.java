@@ -16,32 +16,32 @@ import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
-/** What is to be run: a source file, a class file, a jar, or a class by its name. */
+/** The program to run: a source file, a class file, a jar, or the name of a class. */
 final class Program {
-    /** Where build tools put classes, seen from a project's folder. */
+    /** Folders in which build tools put classes, relative to the project's folder. */
     private static final List<String> OUTPUTS =
             List.of(
                     "target/classes", "target/test-classes", "build/classes/java/main",
                     "build/classes/java/test", "build/classes", "out/production", "out", "bin", "classes");
 
-    /** Where they put sources. */
+    /** Folders in which projects keep sources. */
     private static final List<String> SOURCES =
             List.of("", "src/main/java", "src/test/java", "src", "source", "test");
 
     private static final Pattern PACKAGE = Pattern.compile("(?m)^\\s*package\\s+([\\w.]+)\\s*;");
 
-    /** What `java` gets behind its options: `-cp`, a class path and a class, or `-jar` and a file. */
+    /** Arguments of `java` after its options: `-cp`, a class path and a class, or `-jar` and a file. */
     final List<String> command = new ArrayList<>();
 
     /** The class whose `main` is run. */
     String main = "";
 
-    /** Folders below which the sources of classes may be. */
+    /** Folders in which the sources of classes are searched. */
     final Set<Path> sources = new LinkedHashSet<>();
 
     private Program() {}
 
-    /** Return where the sources of a program are that runs already. */
+    /** Return a program that runs already; only its source folders are known. */
     static Program near(Map<String, Object> arguments) {
         Program program = new Program();
         program.sourcesNear(Path.of(Json.text(arguments.getOrDefault("cwd", "."))));
@@ -82,7 +82,7 @@ final class Program {
         command.addAll(List.of("-cp", String.join(File.pathSeparator, classpath), main));
     }
 
-    /** Return the package that a source file declares, with a dot behind it; empty: none. */
+    /** Return the package that a source file declares, with a dot at its end; empty for the default package. */
     static String packageOf(Path source) {
         try {
             Matcher found = PACKAGE.matcher(Files.readString(source));
@@ -92,7 +92,7 @@ final class Program {
         }
     }
 
-    /** Take the class of a source file where it is compiled, and up to date; else compile it. */
+    /** Return the class of a source file; compile it where no compiled class is up to date. */
     private String ofSource(Path source, Set<String> classpath, Path built) throws IOException {
         String name = packageOf(source);
         String main = name + source.getFileName().toString().replace(".java", "");
@@ -130,7 +130,7 @@ final class Program {
             throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         if (compiler == null) {
-            throw new IOException(source + " is not compiled, and this Java has no compiler");
+            throw new IOException("There is no compiled class for " + source + ", and this Java has no compiler (javac).");
         }
         StringWriter said = new StringWriter();
         List<String> options =
@@ -144,7 +144,7 @@ final class Program {
                                         .getJavaFileObjects(source.toFile()))
                         .call();
         if (!done) {
-            throw new IOException("it does not compile: " + said.toString().trim());
+            throw new IOException("The program does not compile: " + said.toString().trim());
         }
     }
 
@@ -164,7 +164,7 @@ final class Program {
         return main;
     }
 
-    /** Return the name of the class in a file: the first that its table of constants says. */
+    /** Return the name of the class in a class file, from its constant pool. */
     private static String nameOf(Path file) throws IOException {
         try (DataInputStream in = new DataInputStream(Files.newInputStream(file))) {
             in.readInt();

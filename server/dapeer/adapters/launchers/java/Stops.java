@@ -1,9 +1,6 @@
 import com.sun.jdi.ObjectReference;
-import com.sun.jdi.ReferenceType;
-import com.sun.jdi.StringReference;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.VMDisconnectedException;
-import com.sun.jdi.Value;
 import com.sun.jdi.VirtualMachine;
 import com.sun.jdi.event.ClassPrepareEvent;
 import com.sun.jdi.event.Event;
@@ -18,17 +15,12 @@ import com.sun.jdi.request.EventRequest;
 import com.sun.jdi.request.ExceptionRequest;
 import com.sun.jdi.request.StepRequest;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** What the program's Java tells: whether the program stops there, and why. */
+/** Takes the events of the program's Java VM, and decides which of them stop the program. */
 final class Stops {
-    private static final Pattern HITS = Pattern.compile("\\s*(>=|>|==|=|<=|<|%)?\\s*(\\d+)\\s*");
-    private static final Pattern PART = Pattern.compile("\\{([^{}]+)}");
     private static final String[] LIBRARIES = {"java.*", "javax.*", "jdk.*", "sun.*", "com.sun.*"};
 
     private final VirtualMachine vm;
@@ -37,13 +29,14 @@ final class Stops {
     private final Evaluation evaluation;
     private final ExecutorService worker;
     private final Runnable over;
-    private final Map<Long, ExceptionEvent> thrown = new HashMap<>();
-    private final List<ExceptionRequest> exceptions = new ArrayList<>();
+    private final Exceptions exceptions;
+    private final Conditions conditions;
+    private final List<ExceptionRequest> filters = new ArrayList<>();
 
-    /** The exception that was told last. */
+    /** The exception that was reported last. */
     private ObjectReference last;
 
-    /** How often the whole program is suspended; 0: it runs. It begins suspended, or not. */
+    /** The VM's suspend count, as far as this adapter has raised it; 0: the program runs. */
     private int suspensions;
 
     Stops(
@@ -51,6 +44,7 @@ final class Stops {
             Wire wire,
             Breakpoints breakpoints,
             Evaluation evaluation,
+            Exceptions exceptions,
             ExecutorService worker,
             boolean suspended,
             Runnable over) {
@@ -58,6 +52,8 @@ final class Stops {
         this.wire = wire;
         this.breakpoints = breakpoints;
         this.evaluation = evaluation;
+        this.exceptions = exceptions;
+        conditions = new Conditions(evaluation, wire);
         this.worker = worker;
         this.over = over;
         suspensions = suspended ? 1 : 0;
@@ -66,14 +62,14 @@ final class Stops {
         listener.start();
     }
 
-    // -- what the client wants
+    // -- requests of the client
 
     boolean stopped() {
         return suspensions > 0;
     }
 
     void resume() {
-        thrown.clear();
+        exceptions.clear();
         for (; suspensions > 0; suspensions--) {
             vm.resume();
         }
@@ -99,10 +95,10 @@ final class Stops {
     }
 
     /** Stop at exceptions by filter; the value is a list of class names, empty for all. */
-    void exceptions(Map<String, String> filters) {
-        vm.eventRequestManager().deleteEventRequests(exceptions);
-        exceptions.clear();
-        filters.forEach(
+    void setFilters(Map<String, String> wanted) {
+        vm.eventRequestManager().deleteEventRequests(filters);
+        filters.clear();
+        wanted.forEach(
                 (filter, names) -> {
                     boolean caught = filter.equals("caught");
                     ExceptionRequest request =
@@ -110,37 +106,16 @@ final class Stops {
                     request.putProperty("names", names);
                     request.setSuspendPolicy(EventRequest.SUSPEND_ALL);
                     if (caught) {
-                        // Where classes are looked for, exceptions are a matter of course.
+                        // Class loaders throw and catch exceptions all the time.
                         request.addClassExclusionFilter("jdk.*");
                         request.addClassExclusionFilter("sun.*");
                     }
                     request.enable();
-                    exceptions.add(request);
+                    filters.add(request);
                 });
     }
 
-    /** Return the exception that a thread has stopped at, or null. */
-    ExceptionEvent thrown(ThreadReference thread) {
-        return thrown.get(thread.uniqueID());
-    }
-
-    /** Return what an exception says; only those of Java's own are asked, who say what was null. */
-    String message(ObjectReference exception, ThreadReference thread) {
-        Value message =
-                exception.getValue(exception.referenceType().fieldByName("detailMessage"));
-        if (message == null && exception.referenceType().name().startsWith("java.")) {
-            try {
-                message =
-                        evaluation.call(
-                                exception, "getMessage", "()Ljava/lang/String;", thread);
-            } catch (Exception silent) {
-                return null;
-            }
-        }
-        return message == null ? null : ((StringReference) message).value();
-    }
-
-    // -- what happens
+    // -- events of the program
 
     private void listen() {
         try {
@@ -156,7 +131,7 @@ final class Stops {
                 take(set);
             }
         } catch (VMDisconnectedException | InterruptedException gone) {
-            // The same end, told in another way.
+            // The VM has ended without an event.
         }
         over.run();
     }
@@ -181,7 +156,8 @@ final class Stops {
         } else if (busy == null) {
             worker.execute(() -> decide(set));
         } else {
-            // Another thread has stopped all while this one runs a method for us, to its end.
+            // Another thread's event has suspended all threads, while `busy` runs a method for an
+            // evaluation. Let that method finish first.
             busy.resume();
             worker.execute(
                     () -> {
@@ -193,7 +169,7 @@ final class Stops {
 
     private void decide(EventSet set) {
         try {
-            // More than one may have happened at the same place: any of them is reason enough.
+            // Several events may happen at one place: the first that stops is reported.
             for (Event event : set) {
                 if (event instanceof LocatableEvent && isStop((LocatableEvent) event)) {
                     suspensions++;
@@ -204,7 +180,7 @@ final class Stops {
             }
             set.resume();
         } catch (VMDisconnectedException gone) {
-            // The listener tells.
+            // The listener reports the end.
         }
     }
 
@@ -215,88 +191,16 @@ final class Stops {
         if (event instanceof ExceptionEvent) {
             ExceptionEvent thrown = (ExceptionEvent) event;
             String names = Json.text(event.request().getProperty("names"));
-            if (!names.isBlank() && !isNamed(thrown.exception(), names)) {
+            if (!names.isBlank() && !Conditions.isNamed(thrown.exception(), names)) {
                 return false;
             }
-            // Who catches an exception may throw it on: it is told where it was thrown first.
+            // An exception may be caught and thrown again: only its first throw is reported.
             boolean again = thrown.catchLocation() != null && thrown.exception().equals(last);
             last = thrown.exception();
             return !again;
         }
         Object wish = event.request().getProperty(Breakpoints.WANTED);
-        return wish != null && isWanted((Breakpoints.Wanted) wish, event.thread());
-    }
-
-    private boolean isWanted(Breakpoints.Wanted wanted, ThreadReference thread) {
-        if (!wanted.condition.isBlank()) {
-            try {
-                Value value = evaluation.of(wanted.condition, evaluation.frame(thread));
-                if ("false".equals(String.valueOf(value))) {
-                    return false;
-                }
-            } catch (Exception wrong) {
-                console("Condition `" + wanted.condition + "` failed: " + why(wrong) + "\n");
-            }
-        }
-        wanted.hits++;
-        if (!wanted.hitCondition.isBlank() && !counts(wanted.hitCondition, wanted.hits)) {
-            return false;
-        }
-        if (wanted.logMessage.isBlank()) {
-            return true;
-        }
-        Matcher part = PART.matcher(wanted.logMessage);
-        console(part.replaceAll(each -> Matcher.quoteReplacement(logged(each.group(1), thread))) + "\n");
-        return false;
-    }
-
-    private String logged(String expression, ThreadReference thread) {
-        try {
-            Value value = evaluation.of(expression, evaluation.frame(thread));
-            return value instanceof StringReference
-                    ? ((StringReference) value).value()
-                    : new Values(evaluation).text(value, thread);
-        } catch (Exception wrong) {
-            return "{" + expression + ": " + why(wrong) + "}";
-        }
-    }
-
-    private boolean counts(String condition, int hits) {
-        Matcher found = HITS.matcher(condition);
-        if (!found.matches()) {
-            console("Hit condition `" + condition + "` failed: it is not like 3, >= 3 or % 3\n");
-            return true;
-        }
-        int number = Integer.parseInt(found.group(2));
-        switch (found.group(1) == null ? "==" : found.group(1)) {
-            case ">":
-                return hits > number;
-            case ">=":
-                return hits >= number;
-            case "<":
-                return hits < number;
-            case "<=":
-                return hits <= number;
-            case "%":
-                return number > 0 && hits % number == 0;
-            default:
-                return hits == number;
-        }
-    }
-
-    private static boolean isNamed(ObjectReference exception, String names) {
-        for (String name : names.split("[,\\s]+")) {
-            for (ReferenceType each = exception.referenceType(); each != null; each = above(each)) {
-                if (each.name().equals(name) || each.name().matches(".*[.$]" + Pattern.quote(name))) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    private static ReferenceType above(ReferenceType type) {
-        return ((com.sun.jdi.ClassType) type).superclass();
+        return wish != null && conditions.isWanted((Breakpoints.Wanted) wish, event.thread());
     }
 
     private void tell(LocatableEvent event) {
@@ -304,11 +208,7 @@ final class Stops {
         if (event instanceof StepEvent) {
             stopped("step", thread, null, null);
         } else if (event instanceof ExceptionEvent) {
-            ExceptionEvent exception = (ExceptionEvent) event;
-            thrown.put(thread.uniqueID(), exception);
-            String type = exception.exception().referenceType().name();
-            String message = message(exception.exception(), thread);
-            stopped("exception", thread, message == null ? type : type + ": " + message, null);
+            stopped("exception", thread, exceptions.keep((ExceptionEvent) event), null);
         } else {
             Breakpoints.Wanted wanted =
                     (Breakpoints.Wanted) event.request().getProperty(Breakpoints.WANTED);
@@ -334,15 +234,5 @@ final class Stops {
     private void forgetSteps() {
         vm.eventRequestManager()
                 .deleteEventRequests(new ArrayList<>(vm.eventRequestManager().stepRequests()));
-    }
-
-    private void console(String text) {
-        wire.event("output", "category", "console", "output", text);
-    }
-
-    /** Return why something failed, in one line. */
-    static String why(Throwable error) {
-        String message = error.getMessage();
-        return (message == null ? error.toString() : message).split("\n")[0];
     }
 }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The messages of the Debug Adapter Protocol, both ways. */
+/** Reads and writes the messages of the Debug Adapter Protocol. */
 final class Wire {
     private final InputStream in;
     private final OutputStream out;
@@ -20,7 +20,7 @@ final class Wire {
         this.out = out;
     }
 
-    /** Return the next request; null when there will be none. */
+    /** Return the next request; null at the end of the input. */
     Map<String, Object> request() throws IOException {
         while (true) {
             int length = -1;
@@ -77,6 +77,12 @@ final class Wire {
         return answer;
     }
 
+    /** Return the first line of an error's message. */
+    static String why(Throwable error) {
+        String message = error.getMessage();
+        return (message == null ? error.toString() : message).split("\n")[0];
+    }
+
     private static Map<String, Object> response(Map<String, Object> request, boolean success) {
         return new LinkedHashMap<>(
                 Json.of(
@@ -94,7 +100,7 @@ final class Wire {
             out.write(body);
             out.flush();
         } catch (IOException gone) {
-            // Whoever reads has left; the end of its requests ends us.
+            // The client is gone; the end of its requests ends this adapter.
         }
     }
 
