@@ -21,7 +21,7 @@ WITHOUT_MORE = {
     "terminate_debuggee", "force",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
-    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code",
+    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until",
     # OpenCode's tools count as everything anyway, and so does nvim_lua_call's tool.
     "directory", "title", "agent", "model", "prompt", "command", "arguments", "request_id", "message", "answers",
     "wait", "decision",

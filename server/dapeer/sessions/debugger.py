@@ -27,6 +27,7 @@ from dapeer.sessions.plan import Plan
 from dapeer.sessions.pushes import Push, Tell, set_lines
 from dapeer.sessions.session import Session
 from dapeer.sessions.supervisor import Supervisor
+from dapeer.sessions.waiters import unless_cancelled
 from dapeer.system.folders import sweep
 
 KEPT_SESSIONS = 20
@@ -173,9 +174,10 @@ class Debugger:
             session = await self._lives.start(plan, arguments)
         if session.delegates:
             limit = plan.definition.timeouts.launch
-            await session.wait_for(
-                lambda: session.over or session.program.child_runs(session), limit
-            )
+            async with unless_cancelled(self.terminate, session):
+                await session.wait_for(
+                    lambda: session.over or session.program.child_runs(session), limit
+                )
         return session
 
     def next_id(self) -> int:
@@ -226,6 +228,14 @@ class Debugger:
         if self.focused is session and failed:
             self.focused = next(reversed(self.sessions.values()), None)
         self._tell("sessions", session)
+
+    def forget(self, session_id: int) -> None:
+        """Drop the sessions of a program that has ended, as those are that nobody has to read."""
+        first = self.session(session_id)
+        for dropped in first.program.sessions:
+            self.sessions.pop(dropped.id, None)
+            self._restarts.pop(dropped.id, None)
+        self._tell("sessions", first)
 
     async def terminate(self, session: Session) -> None:
         """End the debuggee and the session, its children first, by force after `ENDING`; what has ended already is left as it is.

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+import anyio
+
+from dapeer.errors import Overdue
 
 Predicate = Callable[[], bool]
 WaitFor = Callable[[Predicate, float | None], Awaitable[bool]]
@@ -56,6 +61,20 @@ class Waiters:
             return True
         finally:
             self._waiting.remove(waiter)
+
+
+Of = TypeVar("Of")
+
+
+@contextlib.asynccontextmanager
+async def unless_cancelled(end: Callable[[Of], Awaitable[None]], whom: Of) -> AsyncGenerator[None]:
+    """Do the body; where it is cancelled, nobody wants what it waits for any longer: then `end` that."""
+    try:
+        yield
+    except anyio.get_cancelled_exc_class():
+        with anyio.CancelScope(shield=True), contextlib.suppress(Overdue):
+            await end(whom)
+        raise
 
 
 class Keyboard(Protocol):

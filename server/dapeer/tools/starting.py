@@ -14,20 +14,19 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.json_types import Json
 from dapeer.launch.configurations import Configuration, Found
+from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.repetition import Until
 from dapeer.system.environment import surroundings
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
-from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.tool import Call, Reply, Unlisted, tool
-from dapeer.tools.base.waiting import next_stop
 from dapeer.tools.inheritance import before
+from dapeer.tools.running import Running
 
-MILLISECONDS_WITHOUT_STOP = 1000
-"""Milliseconds to wait for a stop after an attach that nothing is going to stop."""
 LISTED = 50
 """Configurations that are listed."""
 
@@ -130,6 +129,8 @@ async def dap_run(
     follow_children: bool = True,
     just_my_code: bool = True,
     fresh: Annotated[bool, Field(description="end earlier programs, drop breakpoints")] = False,
+    repeat: Annotated[int, Field(ge=1, description="runs, until one stops or fails")] = 1,
+    until: Annotated[Until | None, Field(description="of `repeat`: stop at failures only")] = None,
     evaluate: Evaluate = (),
     show: Show = None,
     wait_until_paused: WaitUntilPaused = True,
@@ -142,18 +143,15 @@ async def dap_run(
     inputs |= {"stop_on_entry": stop_on_entry, "terminal": terminal}
     inputs |= {"follow_children": follow_children, "just_my_code": just_my_code}
     asked = LaunchRequest(type, request, name or "", given(inputs), config or {}, exception_filters)
-    start = await Launcher(debugger, call.peers).start(asked, configuration, where)
+    again = Repeat(repeat, until)
+    start = await Launcher(debugger, call.peers).start(asked, configuration, again.place(where))
+    again.check(start)
     placed = [(each.filename, each.wanted()) for each in breakpoints]
     wanted = with_paths(placed, start.folder, debugger.project)
     inherited = await before(call, wanted, filters=exception_filters is not None, fresh=fresh)
-    session, push = await start.begin(debugger, wanted)
-    debugger.expect(session, ((path, each["line"]) for path, each in wanted))
-    call.focus.started(session)
-    can_stop = start.launched or stop_on_entry or core or debugger.breakpoints.by_path
-    limit = timeout_ms if can_stop else min(timeout_ms, MILLISECONDS_WITHOUT_STOP)
+    running = Running(call, start, wanted, inherited)
     shown = Asked(evaluate, show, wait_until_paused)
-    reply = await next_stop(call, session, 0, limit, asked=shown)
-    return noted(reply, [*located(call, session), *await inherited.told(session, push)])
+    return await running.told(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
 
 
 TOOLS = (dap_configurations, dap_run)

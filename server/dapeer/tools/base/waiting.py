@@ -45,6 +45,7 @@ async def next_stop(
     old: AbstractSet[tuple[int, int]] = frozenset(),
     *,
     asked: Asked = NOTHING,
+    waited: float = 0,
 ) -> Reply:
     """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
 
@@ -52,13 +53,13 @@ async def next_stop(
     waits is not missed, and an old one is not taken for a new one. The stop may be one of another
     process of the program, to which the focus goes then. Of those that were there before, the `old`
     ones, the caller is told only when the session itself does not stop soon. Who asks not to wait
-    has the time for a look all the same.
+    has the time for a look all the same. `waited`: the milliseconds for which the caller has waited before.
     """
     left, program = Left(timeout_ms), session.program
     limit = timeout_ms if asked.wait else 0
     patience = min(limit, MILLISECONDS_TO_STEP) if old else 0
     await program.next_stop(session, epoch, patience / 1000, old, call.progress)
-    looks = session.where.sees_running and limit >= MILLISECONDS_UNTIL_LOOK
+    looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = limit - patience - (MILLISECONDS_TO_LOOK if looks else 0)
     seen = None
     if not await _stopped(call, session, epoch, rest) and looks:

@@ -1,0 +1,47 @@
+"""A program that is run again and again until something happens, as a caller asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dapeer.errors import ArgumentError
+from dapeer.launch.start import Start, Where
+from dapeer.sessions.repetition import Until
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How often a program is run, and until when."""
+
+    times: int = 1
+    until: Until | None = None
+    """None: any stop."""
+
+    def __post_init__(self) -> None:
+        """Refuse an end without a repetition.
+
+        Raises:
+            ArgumentError: There is only one run.
+        """
+        if self.until is not None and not self.wanted:
+            raise ArgumentError("`until` says when to stop repeating.", "Give `repeat`, too.")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is more than one run."""
+        return self.times > 1
+
+    def place(self, where: Where) -> Where:
+        """Return where to start: many runs flash by in nobody's Neovim unless they are asked for there."""
+        return "direct" if self.wanted and where == "auto" else where
+
+    def check(self, start: Start) -> None:
+        """Look whether it can be run again.
+
+        Raises:
+            ArgumentError: It is attached to.
+        """
+        if self.wanted and not start.launched:
+            raise ArgumentError(
+                "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
+            )

@@ -1,0 +1,112 @@
+"""A program that is run again and again, until a run fails: for races, and for tests that fail now and then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from dapeer.errors import AdapterFailed, DapeerError
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.inspection import SECONDS_TO_LOOK
+from dapeer.sessions.session import Session
+from dapeer.sessions.waiters import unless_cancelled
+from dapeer.view.tally import Tally, Verdict
+
+Until: TypeAlias = Literal["stop", "failure"]
+"""What ends the repetition besides a run that fails at its end: any stop, or only one that is a failure."""
+
+Begin: TypeAlias = Callable[[], Awaitable[Session]]
+Tell: TypeAlias = Callable[[str, float | None, float | None], Awaitable[None]]
+"""Tells who waits what was reached: as a sentence, as a number, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Runs a program with the same request, one run after the other."""
+
+    debugger: Debugger
+    begin: Begin
+    """Starts a run."""
+    until: Until
+    tell: Tell
+
+    async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
+        """Run it so often, or until a run does not pass, or until the time is up; return the last run's session, and the tally.
+
+        A run that passes ends wholly, with all that it has started. What the last run has come to stays as it is: stopped at its failure, say, or
+        running. Whoever cancels this ends the run, too.
+
+        Raises:
+            DapeerError: A run does not start.
+        """
+        clock = asyncio.get_running_loop().time
+        end, tally = clock() + seconds, Tally(times)
+        while True:
+            begun = clock()
+            session = await self._begun(tally)
+            async with unless_cancelled(self.debugger.terminate, session.program.first):
+                tally.verdict = await self._verdict(session, tally, end)
+                if tally.verdict is not Verdict.PASSED:
+                    return session, tally
+                await self.debugger.terminate(session.program.first)
+            self._keep(session, tally, clock() - begun)
+            if not tally.left or clock() >= end:
+                return session, tally
+            count = len(tally.passed)
+            await self.tell(f"{count} of {times} runs passed", count, times)
+
+    async def _begun(self, tally: Tally) -> Session:
+        try:
+            return await self.begin()
+        except DapeerError as error:
+            if not tally.passed:
+                raise
+            what = f"Run {tally.run + 1} of {tally.times} did not start: {error.what}"
+            raise AdapterFailed(what, error.hint) from error
+
+    def _keep(self, session: Session, tally: Tally, seconds: float) -> None:
+        """Count a run that has passed, and forget the one before it: they are all alike."""
+        if tally.kept is not None:
+            self.debugger.forget(tally.kept)
+        tally.kept = session.program.first.id
+        tally.mute = tally.mute or _code(session) is None
+        tally.passed.append(seconds)
+
+    async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
+        """Wait until it is known what becomes of a run."""
+        clock = asyncio.get_running_loop().time
+        while True:
+            told = await session.program.next_stop(session, 0, end - clock())
+            if told is None:
+                return Verdict.RUNNING
+            stop = told.mirror.stop
+            if stop is None:
+                return _end(told)
+            # Some adapters speak of a breakpoint where an exception was thrown: the stack tells.
+            await told.looked_at(SECONDS_TO_LOOK)
+            if _is_failure(stop):
+                return Verdict.FAILED
+            if self.until == "stop":
+                return Verdict.STOPPED
+            tally.passed_by += 1
+            await told.resume("continue", {"threadId": stop.thread_id})
+
+
+def _is_failure(stop: Stop) -> bool:
+    """Whether nobody wanted the program to stop there: an exception, a failed assertion, a signal."""
+    return not stop.planned and stop.reason != "pause"
+
+
+def _end(session: Session) -> Verdict:
+    """Return what became of a run that has ended."""
+    if session.by_us:
+        return Verdict.ENDED
+    failed = session.cause is not None or _code(session) not in {None, 0}
+    return Verdict.FAILED if failed else Verdict.PASSED
+
+
+def _code(session: Session) -> int | None:
+    return session.program.first.mirror.exit_code

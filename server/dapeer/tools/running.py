@@ -1,0 +1,76 @@
+"""A start that is decided: made once, or again and again, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from dapeer.launch.repeat import Repeat
+from dapeer.launch.request import Placed
+from dapeer.launch.start import Start
+from dapeer.sessions.pushes import Push
+from dapeer.sessions.repetition import Repetition
+from dapeer.sessions.session import Session
+from dapeer.tools.base.asked import Asked
+from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.notes import located, noted
+from dapeer.tools.base.tool import Call, Reply
+from dapeer.tools.base.waiting import next_stop
+from dapeer.tools.inheritance import Inheritance
+from dapeer.view.tally import Tally
+
+MILLISECONDS_WITHOUT_STOP = 1000
+"""Milliseconds to wait for a stop after an attach that nothing is going to stop."""
+
+
+@dataclass(slots=True)
+class Running:
+    """What is started, with which breakpoints, and what it has from before."""
+
+    call: Call
+    start: Start
+    wanted: Sequence[Placed]
+    inherited: Inheritance
+    _push: Push | None = field(default=None, init=False)
+    """Tells the other programs of the breakpoints."""
+    _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
+    """The breakpoints of the first run, as path and line."""
+
+    async def told(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
+        """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
+        can_stop = stops or self.start.launched or self.call.debugger.breakpoints.by_path
+        limit = timeout_ms if can_stop or self.wanted else MILLISECONDS_WITHOUT_STOP
+        limit = min(limit, timeout_ms)
+        if again.wanted:
+            left = Left(limit if asked.wait else 0)
+            repetition = Repetition(
+                self.call.debugger, self._begin, again.until or "stop", self.call.progress
+            )
+            session, tally = await repetition.run(again.times, left.ms / 1000)
+            reply = await next_stop(self.call, session, 0, left.ms, asked=asked, waited=limit)
+            reply = _headed(reply, tally)
+        else:
+            session = await self._begin()
+            reply = await next_stop(self.call, session, 0, limit, asked=asked)
+        lines = await self.inherited.told(session, self._push) if self._push else []
+        return noted(reply, [*located(self.call, session), *lines])
+
+    async def _begin(self) -> Session:
+        """Start it once more; the breakpoints are everybody's from the first time on."""
+        debugger = self.call.debugger
+        first = self._push is None
+        session, push = await self.start.begin(debugger, self.wanted if first else ())
+        if first:
+            self._push = push
+            debugger.expect(session, ((path, each["line"]) for path, each in self.wanted))
+            self._awaited = frozenset(session.program.awaited.places)
+        else:
+            debugger.expect(session, self._awaited)
+        self.call.focus.started(session)
+        return session
+
+
+def _headed(reply: Reply, tally: Tally) -> Reply:
+    """Return a reply that begins with what became of all runs."""
+    data = {**(reply.data or {}), "runs": tally.data()}
+    return replace(reply, text=f"{tally.text()}\n{reply.text}", data=data)

@@ -1,0 +1,88 @@
+"""What became of the runs of a program that was run again and again. Pure."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Verdict(enum.Enum):
+    """What became of a run, as its sentence has it."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    """At something that is no failure, such as a breakpoint."""
+    ENDED = "was ended"
+    """By somebody, before it was known whether it would fail."""
+    RUNNING = "still runs"
+    """The time is up."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """The runs so far."""
+
+    times: int
+    """How many were asked for."""
+    passed: list[float] = field(default_factory=list[float])
+    """Seconds that each run took that passed, its start included."""
+    verdict: Verdict = Verdict.PASSED
+    """Of the last run."""
+    kept: int | None = None
+    """The session of the last run that passed."""
+    passed_by: int = 0
+    """Stops that were no failures, and from which the program was continued."""
+    mute: bool = False
+    """Whether a run has passed that told no exit code."""
+
+    @property
+    def run(self) -> int:
+        """The number of the last run, from 1."""
+        return len(self.passed) + (self.verdict is not Verdict.PASSED)
+
+    @property
+    def left(self) -> int:
+        """How many runs were not made, or are not known to have passed."""
+        return self.times - len(self.passed)
+
+    def data(self) -> dict[str, Any]:
+        """Return it as data."""
+        told = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
+        told |= {"passed": len(self.passed)}
+        each = {"seconds_each": round(self._each, 3)} if self.passed else {}
+        return {**told, **each, **({"passed_session": self.kept} if self.kept else {})}
+
+    def text(self) -> str:
+        """Return it as a line.
+
+        >>> Tally(50, [0.5, 0.3], Verdict.FAILED, kept=2).text()
+        'Run 3 of 50 failed; 2 passed (the last: session 2), 0.4 s each.'
+        """
+        parts = [self._outcome()]
+        if self.verdict is Verdict.RUNNING or (self.verdict is Verdict.PASSED and self.left):
+            parts.append(f"dap_run with repeat={self.left} goes on.")
+        if self.passed_by:
+            s = "s" if self.passed_by > 1 else ""
+            parts.append(f"Continued from {self.passed_by} stop{s} without a failure.")
+        if self.mute:
+            parts.append(
+                "The adapter tells no exit codes: a run that stopped nowhere counts as passed."
+            )
+        return " ".join(parts)
+
+    @property
+    def _each(self) -> float:
+        return sum(self.passed) / len(self.passed)
+
+    def _outcome(self) -> str:
+        count = len(self.passed)
+        each = f", {self._each:.1f} s each" if count else ""
+        if self.verdict is not Verdict.PASSED:
+            last = f" (the last: session {self.kept})" if self.kept else ""
+            passed = f"; {count} passed{last}{each}" if count else ""
+            return f"Run {self.run} of {self.times} {self.verdict.value}{passed}."
+        if self.left:
+            return f"{count} of {self.times} runs passed{each}; the time is up."
+        return f"All {count} runs passed{each}."
