@@ -41,6 +41,8 @@ CLAUDES = {
     ("Linux", "aarch64"): "@anthropic-ai/claude-code-linux-arm64",
 }
 """Claude Code, one file of 240 MB that needs no Node.js. It is run by tests, and never shipped."""
+MCPB = "@anthropic-ai/mcpb@2.1.2"
+"""Knows what the manifest of a bundle must hold."""
 STYLUA = "2.5.2"
 """Formats Lua, in WebAssembly."""
 
@@ -65,6 +67,11 @@ def inspector() -> tuple[str, str]:
 def conformance() -> tuple[str, str]:
     """Return the command of the MCP conformance suite; the test is skipped where there is none."""
     return _or_skip(CONFORMANCE)
+
+
+def mcpb() -> tuple[str, str]:
+    """Return the command that checks bundles; the test is skipped where there is none."""
+    return _or_skip(MCPB)
 
 
 @cache
@@ -149,6 +156,7 @@ def _command(package: str) -> tuple[str, str]:
 _SCRIPTS = {
     INSPECTOR: "clients/launcher/build/index.js",
     CONFORMANCE: "dist/index.js",
+    MCPB: "dist/cli/cli.js",
 }
 
 
@@ -227,6 +235,7 @@ def main() -> int:
 _EVERYTHING = (
     (INSPECTOR, lambda: _command(INSPECTOR)),
     (CONFORMANCE, lambda: _command(CONFORMANCE)),
+    (MCPB, lambda: _command(MCPB)),
     ("OpenCode", _opencode),
     ("OpenCode", _ripgrep),
     ("Claude Code", _claude),

@@ -22,7 +22,7 @@ LAYERS = (
     ("launch",),
     ("peers",),
     ("sessions", "doctor"),
-    ("adapters", "neovim", "opencode"),
+    ("adapters", "neovim", "opencode", "install"),
     ("view",),
     ("mirror",),
     ("dap", "schemas", "system"),
@@ -47,7 +47,7 @@ INSIDES = {
 """The same inside the large rooms, where `OTHERS` stands for what is not named."""
 
 OWNERS: dict[str, tuple[str, ...]] = {
-    "mcp": ("demo/", "mcp/", "tools/"),
+    "mcp": ("demo/", "mcp/", "tools/", "install/reach.py"),
     "starlette": ("mcp/transports/http.py",),
     "uvicorn": ("mcp/transports/connections.py",),
     "h11": ("mcp/transports/connections.py",),
@@ -58,6 +58,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "jsonschema_rs": ("schemas/rules.py",),
     "pydantic_core": ("mcp/transports/jsonl.py",),
     "httpx2": ("opencode/client.py",),
+    "tomlkit": ("install/toml_text.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
     # Started inside the debug adapter's own process, never in ours.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import dapeer
 from dapeer.errors import ArgumentError, DapeerError
+from dapeer.install import arguments as installing
 from dapeer.system import credentials, logs, preconditions
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_serve(add_parser)
     _add_demo(add_parser)
     _add_opencode(add_parser)
+    installing.add_to(_add(add_parser, "install", installing.SUMMARY))
     _add_doctor(add_parser)
     for name, command, summary in (
         ("adapters", _adapters, "list the known debug adapters, and whether each is ready"),

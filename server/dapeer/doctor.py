@@ -30,6 +30,9 @@ from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Request
 from dapeer.errors import AdapterUnknown, DapeerError, RequestFailed
+from dapeer.install.clients import CLIENTS
+from dapeer.install.command import here
+from dapeer.install.reach import reached
 from dapeer.system import ownership
 from dapeer.system.process_table import ptrace_scope
 
@@ -56,6 +59,7 @@ def report() -> int:
     found = [each for definition in _definitions() for each in _adapter_and_doors(definition)]
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
     _print(["", "Debug adapters", *map(str, found), f"  Put your own into {user_folder()}"])
+    _print(["", "Assistants", *map(str, _assistants())])
     return 0 if any(finding.state == "ready" for finding in found) else NOTHING_READY
 
 
@@ -116,6 +120,14 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
     finally:
         await reaper.aclose()
     yield Finding("ok", "ends", f"{time.perf_counter() - began:.1f} s in total")
+
+
+def _assistants() -> list[Finding]:
+    found = [
+        Finding(reach.state, f"{reach.client.title} ({reach.scope})", reach.detail)
+        for reach in anyio.run(reached, here())
+    ]
+    return found or [Finding("note", "none", f"`dapeer install {'|'.join(CLIENTS)}` connects one")]
 
 
 def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from dapeer.errors import ArgumentError
-from dapeer.mcp.server.toolbox import Selection
+from dapeer.mcp.server.toolbox import LEAN, OF_LEAN, Selection
 from dapeer.tools import TOOLS
 from dapeer.tools.base.tool import Call, Reply, tool
 from tests.mcp.small import SMALL, in_memory, text
@@ -128,3 +128,16 @@ async def test_our_own_tools_are_listed_with_schemas_that_clients_can_use() -> N
         assert each.title
         assert len(each.name) <= 40
         assert "$ref" not in json.dumps(each.input_schema)
+
+
+async def test_the_lean_group_is_at_most_twelve_tools_in_six_kilobytes() -> None:
+    async with (
+        asyncio.timeout(LIMIT),
+        in_memory(TOOLS, selection=Selection(groups=(LEAN,))) as server,
+        Client(server) as connected,
+    ):
+        listed = (await connected.list_tools()).tools
+    assert {tool.name for tool in listed} == OF_LEAN
+    assert len(listed) <= 12
+    shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
+    assert len(json.dumps(shown, separators=(",", ":"))) <= 6 * 1024

@@ -30,6 +30,13 @@ log = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
 
+LEAN: Final = "lean"
+"""The group of the tools with which an agent of its own finds a bug: at most 12, and 6 KB."""
+OF_LEAN: Final = frozenset({
+    "dap_run", "dap_terminate",
+    "dap_set_breakpoint", "dap_continue", "dap_step_over", "dap_step_into", "dap_pause", "dap_wait_until_paused",
+    "dap_evaluate",
+})  # fmt: skip
 OLD_PREFIX: Final = "nvim_dap_"
 """How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
 
@@ -47,7 +54,7 @@ class Selection:
 
     def allows(self, tool: AnyTool) -> bool:
         """Return whether a tool is wanted."""
-        wanted = self.groups is None or not set(self.groups).isdisjoint(tool.groups)
+        wanted = self.groups is None or not set(self.groups).isdisjoint(_groups(tool))
         return wanted and (tool.read_only or not self.read_only)
 
     def check(self, tools: Iterable[AnyTool]) -> None:
@@ -57,12 +64,16 @@ class Selection:
             ArgumentError: No tool belongs to one of the groups.
         """
         offered = (*tools, *OF_OPENCODE)
-        known = sorted({group for tool in offered for group in tool.groups}.union(GROUPS))
+        known = sorted({group for tool in offered for group in _groups(tool)}.union(GROUPS))
         for group in self.groups or ():
             if group not in known:
                 raise ArgumentError(
                     f"No tools belong to the group `{group}`.", f"Groups: {', '.join(known)}."
                 )
+
+
+def _groups(tool: AnyTool) -> Sequence[str]:
+    return (*tool.groups, LEAN) if tool.name in OF_LEAN else tool.groups
 
 
 class Toolbox:

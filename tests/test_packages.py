@@ -1,0 +1,83 @@
+"""What installs dapeer names one version, and the real validators find nothing wrong with it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import npm, packages
+from tests.programs import ROOT
+
+VENV = Path(sys.executable).parent
+LINES_OF_A_SKILL = 150
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_every_package_says_what_the_project_says() -> None:
+    texts = packages.files()
+    outdated = [path for path, text in texts.items() if (ROOT / path).read_text("utf-8") != text]
+    assert not outdated, "run `python -m tests.packages`"
+    about = packages.project()
+    for path in (
+        "packages/agent/plugin.json",
+        "packages/registry/server.json",
+        "packages/mason/package.yaml",
+    ):
+        assert about["version"] in texts[path]
+        assert about["description"] in texts[path]
+
+
+def test_the_readme_names_the_entry_of_the_registry() -> None:
+    name = packages.registry_name(packages.project())
+    assert f"<!-- mcp-name: {name} -->" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_skill_is_short() -> None:
+    skill = ROOT / packages.AGENT / "skills/debug-with-dapeer/SKILL.md"
+    assert len(skill.read_text(encoding="utf-8").splitlines()) < LINES_OF_A_SKILL
+
+
+@pytest.mark.parametrize("folder", [".", packages.AGENT])
+def test_skillsaw_finds_nothing(folder: str) -> None:
+    said = run(VENV / "skillsaw", "lint", folder)
+    assert "Errors:   0" in said
+    assert "Warnings: 0" in said
+
+
+def test_zizmor_finds_nothing() -> None:
+    assert "No findings" in run(VENV / "zizmor", "--offline", ".github/workflows")
+
+
+def test_mcpb_accepts_the_bundle() -> None:
+    run(*npm.mcpb(), "validate", "packages/mcpb/manifest.json")
+
+
+@pytest.mark.parametrize("folder", [".", packages.AGENT])
+def test_claude_accepts_the_plugin(folder: str, tmp_path: Path) -> None:
+    said = run(
+        npm.claude(), "plugin", "validate", folder, HOME=str(tmp_path), DISABLE_AUTOUPDATER="1"
+    )
+    assert "Validation passed" in said
+
+
+def test_luarocks_accepts_the_rockspec() -> None:
+    luarocks = shutil.which("luarocks")
+    if luarocks is None:
+        pytest.skip("needs luarocks (Debian: apt-get install luarocks)")
+    run(luarocks, "lint", *(path for path in packages.files() if path.endswith(".rockspec")))
