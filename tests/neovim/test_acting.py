@@ -1,6 +1,7 @@
 """The assistant acts on the person's session, and the person on it, and both stay in step."""
 
 import asyncio
+import os
 from pathlib import Path
 
 from mcp import Client
@@ -96,11 +97,34 @@ async def test_what_the_assistant_changes_is_changed_for_both(tmp_path: Path, se
         await ask(c, "dap_set_variable", path="value", value="20")
         assert await evaluate(c, "value") == "20"
         await person.does("step_over")
+        await person.sees_stop(loop.line("inner_return"))
         assert await person.evaluates("doubled") == "40"
         stop = await ask(c, "dap_wait_until_paused", evaluate=["doubled + 1", "doubld"])
         assert stop["locals"] == {"value": "20", "doubled": "40"}
         assert stop["values"] == {"doubled + 1": "41"}
         assert "near: doubled" in stop["failed"]["doubld"]
+
+
+async def test_what_is_told_of_a_stop_is_of_one_stop_when_the_person_goes_on_meanwhile(
+    tmp_path: Path, setup: Json
+) -> None:
+    loop, gate = program("loop.py"), tmp_path / "gate"
+    os.mkfifo(gate)
+    # At the first stop it is not known before the gate is opened.
+    held = f"value if 'doubled' in locals() else open({str(gate)!r}).read()"
+    async with together(tmp_path, setup) as (c, person):
+        await person.breaks_at(loop.source, loop.line("inner"))
+        await person.run(loop)
+        await person.sees_stop(loop.line("inner"))
+        waits = asyncio.create_task(ask(c, "dap_wait_until_paused", evaluate=[held, "doubled"]))
+        with await asyncio.to_thread(gate.open, "w"):
+            await person.does("step_over")
+        told = await waits
+        assert told["line"] == loop.line("inner_return")
+        assert told["locals"]["doubled"] == "0"
+        assert told["values"] == {held: "0", "doubled": "0"}
+        # Nobody was told of the stop before.
+        assert told["output"] == "round 0\n"
 
 
 async def test_a_wait_of_the_assistant_ends_when_the_person_steps(

@@ -55,8 +55,3 @@ class Failures:
         known = self.known.get(key, failure)
         self.known[key] = known
         known.count = int(body.get("count") or known.count + 1)
-
-    def told(self) -> None:
-        """Take note that somebody has been told of all."""
-        for failure in self:
-            failure.told = failure.count

@@ -31,6 +31,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem, no_process
 from dapeer.mirror.printed import IN_TERMINAL
+from dapeer.mirror.telling import Telling
 from dapeer.sessions.inspection import SECONDS_TO_LOOK, Inspection
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
@@ -366,15 +367,9 @@ class Session:
     async def snapshot(self, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
         """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
         await self.looked_at(min(seconds, SECONDS_TO_LOOK))
-        output = self.program.output
-        if (stop := self.mirror.stop) is not None:
-            stop.output_shown = output.shown = output.end
-        view = self.view()
-        if stop is None:
-            # What has been told of a running program is not told again with its next stop.
-            output.shown = output.end
-        self.program.failures.told()
-        return self.advice.noted(view, output)
+        telling, view = Telling(self.mirror), self.view()
+        telling.told()
+        return self.advice.noted(view, self.program.output)
 
     async def placed(self, seconds: float) -> None:
         """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""

@@ -11,10 +11,12 @@ from typing import Any, cast
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
+from dapeer.mirror.telling import Telling
 from dapeer.sessions import fates
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.session import Session
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
+from dapeer.tools.base import looking
 from dapeer.tools.base.asked import NOTHING, Asked, add_values
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import Call, Reply
@@ -144,9 +146,20 @@ async def look(
     left: Left | None = None,
     asked: Asked = NOTHING,
 ) -> Reply:
-    """Return what the session looks like now, as far as that is known in the time that is left; where its threads were seen, if it runs."""
+    """Return what the session looks like now, as far as that is known in the time that is left; where its threads were seen, if it runs.
+
+    When somebody goes on from the stop while expressions are evaluated there, the next one is told instead.
+    """
     left = left or Left(SECONDS_TO_LOOK * 1000)
-    view = await session.snapshot(left.to_tell)
+    await session.looked_at(min(left.to_tell, SECONDS_TO_LOOK))
+    telling, view = Telling(session.mirror), session.view()
+    await add_values(view, session, asked, left)
+    stop = telling.stop if asked.evaluate else None
+    over = looking.left(session, stop) if stop and stop.left_by else None
+    if stop and over and left.ms:
+        return await next_stop(call, session, stop.number, left.ms, asked=asked)
+    telling.told()
+    view = session.advice.noted(view, session.program.output)
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         _add_places(view, session, seen)
     definition = call.debugger.definitions.get(session.adapter)
@@ -156,9 +169,9 @@ async def look(
     if breakpoints:
         view["breakpoints"] = breakpoints
     said = [*_silences(session, seen), *session.program.notes(session)]
+    said += [over.what] if over else []
     if said:
         view["notes"] = [*view.get("notes", ()), *said]
-    await add_values(view, session, asked, left)
     told = view
     if asked.show == "brief":
         told = view = brief(view)
