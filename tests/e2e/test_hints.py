@@ -56,10 +56,10 @@ async def test_library_code_that_is_passed_by_tells_the_argument_that_enters_it(
     ]
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         await ask(c, "dap_run", program="main.py", breakpoints=wanted, **HERE)
-        refused = "library code, where nothing stops; dap_run with just_my_code=false"
+        refused = "library code is skipped: dap_run with just_my_code=false stops there"
         assert refused in await read(c, "dap_breakpoints")
         into = await read(c, "dap_step_into")
-        assert "dap_run with just_my_code=false goes into it" in into
+        assert "dap_run with just_my_code=false steps into it" in into
         assert "launch.json" not in into
         await ask(c, "dap_terminate")
         asked = {"program": "main.py", "just_my_code": False}

@@ -110,7 +110,7 @@ async def test_at_debugpy_s_port_child_processes_are_debugged_and_nothing_else(
         transport = ContentLengthTransport(await connect("127.0.0.1", port))
         async with channel(transport, []) as opened:
             await opened.request("initialize", {**CLIENT, "adapterID": "x"}, seconds=LIMIT)
-            with pytest.raises(RequestFailed, match="Only child processes are debugged here"):
+            with pytest.raises(RequestFailed, match="This port serves only child processes"):
                 await opened.request(command, arguments, seconds=LIMIT)
         await transport.aclose()
 

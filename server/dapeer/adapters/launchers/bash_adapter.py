@@ -1,7 +1,7 @@
-"""Run bash-dap, whose temporary files go to a folder that is removed. Only the standard library; run with `-I -S`.
+"""Run bash-dap with its temporary files in a folder that dapeer removes. Only the standard library; run with `-I -S`.
 
-It leaves a folder behind at each end. No variable is changed: the scripts that it runs have the user's own
-folder. Arguments: the folder, and bash-dap's command, which is a Python script with an interpreter of its own.
+bash-dap leaves a folder behind at each end. Setting `TMPDIR` would change it for the debugged scripts as well, so
+this sets `tempfile.tempdir`. Arguments: the folder, and bash-dap's command, a Python script with a shebang line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CODE = (
 
 
 def main() -> None:
-    """Become bash-dap. Where its command is not such a script, it runs as it is."""
+    """Replace this process by bash-dap. A command that is not a Python script runs unchanged."""
     folder, command = sys.argv[1:]
     with open(command, "rb") as file:  # noqa: PTH123 - pathlib takes time to import
         first = os.fsdecode(file.readline(4096))

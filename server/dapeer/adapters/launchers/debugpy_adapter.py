@@ -1,10 +1,10 @@
-"""Start the debugpy adapter with prompt TCP acknowledgements, for one user only, and without a description that nobody reads.
+"""Start the debugpy adapter, patched: faster messages, ports for one user only, no unused descriptions.
 
-The debug server inside the debuggee writes each message as two segments and leaves Nagle's
-algorithm on, so each message waits until the adapter's kernel acknowledges the first segment: 40 ms
-when that is delayed, on Linux. `TCP_QUICKACK` makes it prompt, until the kernel turns it off again;
-so it is set before every message that the adapter reads. What is described, `debugpy_launcher` tells; for whom the ports
-are, `debugpy_ports`. If debugpy's inside is not what this knows, plain debugpy is started.
+The debug server in the debuggee writes each message as two segments, with Nagle's algorithm on. So each
+message waits until the adapter's kernel acknowledges the first segment, which Linux delays by 40 ms.
+`TCP_QUICKACK` switches the delay off until the kernel switches it on again, so it is set before every
+message that the adapter reads. `debugpy_launcher` explains the descriptions, `debugpy_ports` the ports.
+A debugpy of another structure runs unpatched.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dapeer.adapters.launchers import debugpy_launcher, debugpy_ports
 
 
 def acknowledge_promptly(stream_class: Any, option: int) -> None:
-    """Make the class's streams over a socket set `option` on it before each line they read.
+    """Make a stream set `option` on its socket before each line that it reads.
 
     Raises:
-        AttributeError: The class is not the one we know, and is left as it was.
+        AttributeError: The class has another structure; it stays unchanged.
     """
     stock: Callable[..., Any] = stream_class.from_socket.__func__
     read_line: Callable[..., bytes] = stream_class._read_line  # noqa: SLF001
@@ -33,7 +33,7 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:
         stream = stock(cls, sock, name)
 
         def quick_read_line(reader: object) -> bytes:
-            # A socket that is closed meanwhile is the reader's to report.
+            # The socket may be closed by now; `read_line` reports that.
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_TCP, option, 1)
             return read_line(stream, reader)
@@ -45,15 +45,15 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:
 
 
 def launch_beneath(launchers: Any, folder: str, script: str) -> None:
-    """Make the adapter start debugpy's launcher by a script; somebody's own (`debugLauncherPath`) is left alone.
+    """Make the adapter start debugpy's launcher by a script, unless a user has named one (`debugLauncherPath`).
 
     Args:
-        launchers: The module that does it.
-        folder: What it runs to start debugpy's launcher.
-        script: Runs that.
+        launchers: The module of debugpy that starts launchers.
+        folder: The path of debugpy's own launcher.
+        script: The path of the script, which runs that launcher.
 
     Raises:
-        AttributeError: The module is not the one we know, and is left as it was.
+        AttributeError: The module has another structure; it stays unchanged.
     """
     stock: Callable[..., Any] = launchers.spawn_debuggee
 
@@ -65,7 +65,7 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:
         *rest: object,
     ) -> Any:
         if not os.path.exists(launcher):  # noqa: PTH110 - as debugpy says it
-            # debugpy would wait for half a minute to hear of it.
+            # debugpy would report that only after 30 seconds.
             raise request.isnt_valid(f"`debugLauncherPath`: {launcher} does not exist", silent=True)
         command = [*python, script] if launcher == folder else python
         return stock(session, request, command, launcher, *rest)
@@ -77,7 +77,7 @@ def close_ports() -> None:
     """Close debugpy's ports to other users of the machine.
 
     Raises:
-        AttributeError: debugpy is not the one we know.
+        AttributeError: debugpy has another structure.
     """
     from debugpy import adapter  # noqa: PLC0415
     from debugpy.adapter import clients, launchers, servers  # noqa: PLC0415
@@ -89,7 +89,7 @@ def close_ports() -> None:
 
 
 def main() -> None:
-    """Run `python -m debugpy.adapter`, improved where that is possible."""
+    """Run `python -m debugpy.adapter` with those patches that fit."""
     with contextlib.suppress(ImportError, AttributeError):
         from debugpy import launcher  # noqa: PLC0415
         from debugpy.adapter import launchers  # noqa: PLC0415

@@ -1,13 +1,13 @@
-"""Run debugpy's launcher, or the program under its server: as Python would run it, and sooner.
+"""Run debugpy's launcher, or the program under debugpy's server: as Python would run it, and faster.
 
     python debugpy_launcher.py FOLDER_OF_DEBUGPY[/launcher] ARGUMENT...
 
-Whether it logs or not, debugpy describes its environment: it reads the metadata of every package that is installed,
-in the adapter, in the launcher, and twice beside the program, there with the debugger's tracing on. That is two fifths
-of a start, and more where much is installed. And it runs programs in a namespace of its own, so that some see
-what they would not see without it, and hide their faults. If debugpy's inside is not what this knows, it is left as it is.
+debugpy describes its environment even if it does not log: it reads the metadata of every installed package, in
+the adapter, in the launcher, and twice in the debuggee, there with tracing on. That takes 40 % of a start, and
+more where many packages are installed. debugpy also runs programs in a namespace of its own, which hides some
+faults of programs. A debugpy of another structure stays unpatched.
 
-It runs in the program's own Python, and has the one name that debugpy hides from stacks.
+This runs in the program's own Python. Its file has the one name that debugpy hides from stacks.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from pathlib import Path
 from typing import Any
 
 NO_TOKEN = "none"  # noqa: S105 - it is none
-"""Stands where the adapter's token does, when it has none."""
+"""Passed in place of the adapter's access token, if it has none."""
 
 
 def describe_only_what_is_logged(log: Any) -> None:
-    """Make debugpy describe its environment only where that goes to a log.
+    """Make debugpy describe its environment only if it logs that.
 
     Raises:
-        AttributeError: The module is not the one we know, and is left as it was.
+        AttributeError: The module has another structure; it stays unchanged.
     """
     stock: Callable[[str], None] = log.describe_environment
     log._levels  # noqa: B018, SLF001 - is it there?
@@ -50,11 +50,11 @@ def spawn_beneath(debuggee: Any, folder: str) -> None:
     """Make debugpy's launcher start the program by this script.
 
     Args:
-        debuggee: The module that does it.
-        folder: What it runs to start the server.
+        debuggee: The module of debugpy that starts programs.
+        folder: The path that it runs to start the server.
 
     Raises:
-        AttributeError: The module is not the one we know, and is left as it was.
+        AttributeError: The module has another structure; it stays unchanged.
     """
     stock: Callable[..., Any] = debuggee.spawn
 
@@ -69,7 +69,7 @@ def spawn_beneath(debuggee: Any, folder: str) -> None:
 
 
 def without_token(command: list[str]) -> list[str]:
-    """Return what starts debugpy without the token that there is none of."""
+    """Return debugpy's command line without `NO_TOKEN`."""
     name = "--adapter-access-token"
     place = command.index(name) if name in command else len(command)
     if command[place + 1 : place + 2] != [NO_TOKEN]:
@@ -78,10 +78,10 @@ def without_token(command: list[str]) -> list[str]:
 
 
 def improve() -> None:
-    """Improve what debugpy does beside the program, and in the Python processes that the program starts.
+    """Patch debugpy in the debuggee, and in the Python processes that the debuggee starts.
 
     Raises:
-        AttributeError: debugpy is not the one we know.
+        AttributeError: debugpy has another structure.
     """
     sys.path.insert(0, str(Path(__file__).absolute().parent))
     try:
@@ -93,10 +93,10 @@ def improve() -> None:
 
 
 def take_over(cli: Any) -> list[Callable[[], None]]:
-    """Have debugpy's command line start the debugger only; return where it puts what runs the program then.
+    """Make debugpy's command line start only the debugger; return the list to which it adds what runs the program.
 
     Raises:
-        AttributeError: The module is not the one we know, and is left as it was.
+        AttributeError: The module has another structure; it stays unchanged.
     """
     options, start, runpy_of_it = cli.options, cli.start_debugging, cli.runpy
     known = (cli.run_file, cli.run_module, cli.run_code, runpy_of_it._run_module_as_main)  # noqa: SLF001 - are they there?
@@ -121,7 +121,7 @@ def take_over(cli: Any) -> list[Callable[[], None]]:
 
 
 def run_file(path: str, runpy_of_debugpy: Any) -> None:
-    """Do as `python PATH` does, with a script, a folder or an archive."""
+    """Run a script, a folder or an archive as `python PATH` does."""
     namespace = fresh_main()
     if pkgutil.get_importer(path) is not None:
         sys.path.insert(0, path)
@@ -141,18 +141,18 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:
 
 
 def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
-    """Return what executes the user's code, with the names by which pydevd knows where a program begins.
+    """Return the function that executes the user's code, with the names by which pydevd finds a program's first frame.
 
-    From Python 3.12 on it stops at no uncaught exception without it.
+    Without them, pydevd misses uncaught exceptions from Python 3.12 on.
     """
     text = "def run(code, namespace):\n    exec(code, namespace)\n"
     namespace: dict[str, Any] = {}
-    exec(compile(text, runpy_of_debugpy.__file__, "exec"), namespace)  # noqa: S102 - as is said
+    exec(compile(text, runpy_of_debugpy.__file__, "exec"), namespace)  # noqa: S102 - its purpose
     return namespace["run"]
 
 
 def run_module(name: str, runpy_of_debugpy: Any) -> None:
-    """Do as `python -m NAME` does."""
+    """Run a module as `python -m NAME` does."""
     fresh_main()
     if not no_folders():
         sys.path.insert(0, os.getcwd())  # noqa: PTH109 - a text
@@ -161,7 +161,7 @@ def run_module(name: str, runpy_of_debugpy: Any) -> None:
 
 
 def run_code(text: str, runpy_of_debugpy: Any) -> None:
-    """Do as `python -c TEXT` does."""
+    """Run code as `python -c TEXT` does."""
     namespace = fresh_main()
     if not no_folders():
         sys.path.insert(0, "")
@@ -169,7 +169,7 @@ def run_code(text: str, runpy_of_debugpy: Any) -> None:
 
 
 def fresh_main() -> dict[str, Any]:
-    """Make a `__main__` as Python does before it runs anything, and return its namespace."""
+    """Make `__main__` as Python makes it at its start, and return its namespace."""
     module = types.ModuleType("__main__")
     namespace = vars(module)
     namespace["__loader__"] = machinery.BuiltinImporter
@@ -181,12 +181,12 @@ def fresh_main() -> dict[str, Any]:
 
 
 def no_folders() -> bool:
-    """Whether Python is not to import from the folder of the program."""
+    """Whether Python must not import from the program's folder (`-I`, `-P`)."""
     return bool(sys.flags.isolated or getattr(sys.flags, "safe_path", False))
 
 
-def hide_ourselves(folder: str) -> None:
-    """Leave out of the traceback that is about to be printed how the program was started, as with plain Python."""
+def hide_launcher(folder: str) -> None:
+    """Remove the frames of debugpy and this launcher from the traceback that Python prints at the end."""
     stock = sys.excepthook
 
     def shortened(kind: Any, error: Any, trace: Any) -> None:
@@ -200,9 +200,9 @@ def hide_ourselves(folder: str) -> None:
 
 
 def main() -> None:
-    """Run what the arguments say."""
+    """Run debugpy's launcher or the program, as the arguments say."""
     if not no_folders():
-        # Python has put our own folder there.
+        # The folder of this file.
         del sys.path[0]
     del sys.argv[0]
     entry = Path(sys.argv[0])
@@ -221,7 +221,7 @@ def main() -> None:
     with contextlib.suppress(ImportError, AttributeError):
         importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
-    # As debugpy's `__main__` does, with nothing more on the stack.
+    # As debugpy's `__main__` does, but the program runs without debugpy's frames below it.
     cli: Any = importlib.import_module("debugpy.server.cli")
     left: list[Callable[[], None]] = []
     with contextlib.suppress(AttributeError):
@@ -231,7 +231,7 @@ def main() -> None:
         for run in left:
             run()
     except BaseException:
-        hide_ourselves(os.path.dirname(str(debugpy.__file__)))  # noqa: PTH120 - a text
+        hide_launcher(os.path.dirname(str(debugpy.__file__)))  # noqa: PTH120 - a text
         raise
 
 

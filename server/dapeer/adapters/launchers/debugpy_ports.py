@@ -1,8 +1,9 @@
-"""Keep debugpy's ports for the user who debugs: any other user of the machine could run code by them.
+"""Close debugpy's ports to other users of the machine, who could run code through them.
 
-The adapter listens at three ports of this machine: for the debug server in the program, for its own launcher, and for those who
-debug child processes. At the last one it takes whatever its first client may ask for, so `attach` with `processId` and `debugpyArgs` runs
-code in any process of the user. And the token by which the server in the program proves who it is stands on a command line.
+The adapter listens at three local ports: for the debug server in the program, for its own launcher, and for
+clients that debug child processes. The last one accepts every request: `attach` with `processId` and
+`debugpyArgs` runs code in any process of the user. And the access token of the debug server is passed on a
+command line, which all users can read.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from dapeer.system.ownership import check_peer, peer_processes, tells
 
 
 def admit_only_us(sockets: Any, servers: Any) -> None:
-    """Make debugpy hang up on connections of other users of the machine.
+    """Make debugpy close connections of other users of the machine.
 
-    A process that the program has started, and that has become another user, is none of these.
+    A process that the program has started under another user is admitted.
 
     Raises:
-        AttributeError: A module is not the one we know, and both are left as they were.
+        AttributeError: A module has another structure; both stay unchanged.
     """
     stock: Callable[..., socket.socket] = sockets.serve
     programs: Callable[[], list[Any]] = servers.connections
@@ -47,7 +48,7 @@ def admit_only_us(sockets: Any, servers: Any) -> None:
 
 
 def is_ours(connection: socket.socket) -> bool:
-    """Whether a connection that was accepted comes from no other user of the machine."""
+    """Whether an accepted connection comes from this user, or from another machine."""
     try:
         host = str(connection.getpeername()[0]).partition("%")[0]
         check_peer(connection, host, here=ipaddress.ip_address(host).is_loopback)
@@ -57,7 +58,10 @@ def is_ours(connection: socket.socket) -> bool:
 
 
 def is_among(connection: socket.socket, pids: list[int]) -> bool:
-    """Whether a connection comes from a process in the system's session of one of these; there one is by birth only."""
+    """Whether a connection comes from a process in the same POSIX session as one of these processes.
+
+    A process is in a session only by descent, so no stranger can join one.
+    """
     try:
         ours = {os.getsid(pid) for pid in pids if Path(f"/proc/{pid}").exists()}
         return any(os.getsid(pid) in ours for pid in peer_processes(connection))
@@ -66,12 +70,12 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
 
 
 def show_no_token(adapter: Any, launchers: Any, servers: Any) -> None:
-    """Have no token on command lines, which all users can read, where connections are known by their user.
+    """Pass no access token on command lines, where the system tells the user of a connection.
 
-    The adapter's own one is made after this, so it is forgotten when the first port is opened.
+    The adapter creates its own token later, so that is dropped when the first port is opened.
 
     Raises:
-        AttributeError: A module is not the one we know, and all are left as they were.
+        AttributeError: A module has another structure; all stay unchanged.
     """
     stock: Callable[..., Any] = servers.serve
     known = (adapter.access_token, launchers.adapter.access_token, launchers.spawn_debuggee)
@@ -83,27 +87,27 @@ def show_no_token(adapter: Any, launchers: Any, servers: Any) -> None:
         return stock(*arguments, **named)
 
     servers.serve = serve
-    # A launcher wants a text.
+    # The launcher needs a string.
     launchers.adapter = SimpleNamespace(access_token=NO_TOKEN)
 
 
 def serve_children_only(client_class: Any) -> None:
-    """Make a client that connects to the port debug child processes of the program, and nothing else.
+    """Let clients that connect to the port debug only child processes of the program.
 
     Raises:
-        AttributeError: The class is not the one we know, and is left as it was.
+        AttributeError: The class has another structure; it stays unchanged.
     """
     launch: Callable[..., Any] = client_class.launch_request
     attach: Callable[..., Any] = client_class.attach_request
 
     def launch_request(self: Any, request: Any) -> Any:
         if not self.using_stdio:
-            raise request.isnt_valid("Only child processes are debugged here")
+            raise request.isnt_valid("This port serves only child processes of the program")
         return launch(self, request)
 
     def attach_request(self: Any, request: Any) -> Any:
         if not self.using_stdio and "subProcessId" not in request.arguments:
-            raise request.isnt_valid("Only child processes are debugged here")
+            raise request.isnt_valid("This port serves only child processes of the program")
         return attach(self, request)
 
     client_class.launch_request = launch_request

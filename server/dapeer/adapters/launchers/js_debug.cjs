@@ -1,13 +1,13 @@
-// Run js-debug's server, FILE, which has Node.js tell nobody where its inspector listens, and which keeps its temporary
-// files in FOLDER.
+// Run js-debug's server, FILE, patched: Node.js does not publish the address of its inspector, and temporary files go
+// to FOLDER.
 //
 //     node js_debug.cjs FOLDER FILE ARGUMENT...
 //
-// It leaves a folder behind at each end. No variable is changed: the programs that it starts have the user's own folder.
+// js-debug leaves a folder behind at each end. Setting TMPDIR would change it for the debugged programs as well.
 //
-// js-debug has each process of the program open an inspector at a port, and tell the whole address, which has a secret
-// part, to whoever asks by HTTP: any user of the machine. It gets the address by a socket of its own, so nobody else
-// has to be told. Where its source is not as this knows it, it runs as it is.
+// js-debug makes each process of the program open an inspector at a port. The address has a secret part, which the
+// process publishes by HTTP, to any user of the machine. js-debug itself gets the address by another socket, so
+// publishing is switched off. A js-debug with another source runs unpatched.
 "use strict";
 
 const fs = require("fs");
@@ -19,7 +19,7 @@ const folder = process.argv[2];
 const file = path.resolve(process.argv[3]);
 process.argv.splice(1, 2);
 
-// It makes sockets there, whose paths have some hundred bytes at most.
+// js-debug also puts sockets there; the path of a socket has about 100 bytes at most.
 if (Buffer.byteLength(folder) <= 60) {
   os.tmpdir = () => folder;
 }
@@ -29,7 +29,7 @@ server.id = ".";
 server.filename = file;
 server.paths = Module._nodeModulePaths(path.dirname(file));
 process.mainModule = server;
-// Node.js up to 22 takes a list of no places; later ones refuse to start with that.
+// Node.js up to 22 accepts an empty list of places; later versions refuse to start with it.
 const known = /\b(\w+)\.has\(1\)\?(\w+)\.addNodeOption\("--inspect-publish-uid=http"\)/g;
 const better = '$1.has(1)?$2.addNodeOption("--inspect-publish-uid="+($1.version&&$1.version.major<23?",":"http"))';
 const source = fs.readFileSync(file, "utf8").replace(/^#!.*/, "").replace(known, better);

@@ -2,25 +2,25 @@
  * Preloaded into a runner of JavaScript tests (`node --require`), so that a debugger which stops at
  * uncaught errors stops where a test fails.
  *
- * A runner catches what its tests throw. V8 says at the throw whether anything is going to catch it: it
- * looks at the `try` blocks around it, and at who handles the promise of the async function that it is in.
- * So each test and each hook is run in an async function whose promise nobody handles until it is
- * settled. What a test catches itself, in a `try` or an assertion like `toThrow`, stays caught.
- * Where a runner's inside is not what this knows, tests only run.
+ * A runner catches what its tests throw. V8 predicts at the throw whether an error will be caught: it looks
+ * for `try` blocks around it, and for handlers on the promise of the async function around it. So each test
+ * and each hook runs in an async function whose promise has no handler until it is settled. What a test
+ * catches itself, in a `try` or an assertion like `toThrow`, stays caught. In a runner of another structure
+ * the tests just run.
  */
 'use strict';
 
 const { AsyncResource } = require('node:async_hooks');
 const Module = require('node:module');
 
-// Captured: tests replace them by timers of their own.
+// Captured, because tests may replace it by a fake timer.
 const soon = queueMicrotask;
 const NEVER = 2 ** 31 - 1; // milliseconds: a person who looks at a test takes their time
 const ours = new WeakSet();
 
 /**
- * Return a function that does as `test`; `arity` is how many arguments the runner gives it, a callback
- * not counted. With `fail` an error is told there, and to nobody else.
+ * Return a function that runs `test` so that V8 sees its errors as uncaught. `arity` is the number of arguments
+ * that the runner passes, without a callback. With `fail`, errors are reported to that function only.
  */
 function shown(test, arity = 0, fail = undefined) {
   if (typeof test !== 'function' || ours.has(test) || test.constructor.name === 'GeneratorFunction') {
@@ -39,7 +39,7 @@ function shown(test, arity = 0, fail = undefined) {
   return run;
 }
 
-/** Return what runs a test in its own realm: V8 does not follow the promises of one realm into another. */
+/** Return a function that runs a test in the test's own realm: V8 does not follow promises across realms. */
 function bodyOf(realm) {
   if (!bodies.has(realm)) {
     bodies.set(realm, realm(`return ${BODY}`)());
@@ -56,7 +56,7 @@ const BODY = `async (test, settled) => {
   }
 }`;
 
-/** Return a function with a promise in place of the callback that `test` takes last. */
+/** Return a function that returns a promise where `test` takes a callback as its last argument. */
 function promised(test) {
   return function (...given) {
     return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ function promised(test) {
   };
 }
 
-/** node:test runs each test and hook in an asynchronous scope of its own. */
+/** Patch node:test, which runs each test and hook in an async scope of its own. */
 function inNode() {
   const { runInAsyncScope } = AsyncResource.prototype;
   AsyncResource.prototype.runInAsyncScope = function (fn, ...rest) {
@@ -78,14 +78,14 @@ function inNode() {
   };
 }
 
-/** Return a function with a callback in place of its promise. */
+/** Return a function that takes a callback where `run` returns a promise. */
 function withCallback(run) {
   return function (context, callback) {
     run.call(this, context).then(() => callback());
   };
 }
 
-/** Return what makes a test fail; a rejection, passed on by the runner's promises, would count as one more that nobody handles. */
+/** Return a function that makes a test fail. A rejection would be a second unhandled error. */
 function failing(test) {
   return (error) => {
     test.pass = () => {
@@ -94,7 +94,7 @@ function failing(test) {
   };
 }
 
-/** Mocha runs each test and hook by the same method. */
+/** Patch Mocha, which runs each test and hook by the same method. */
 function inMocha({ prototype }) {
   const { run } = prototype;
   prototype.run = function (...given) {
@@ -104,7 +104,7 @@ function inMocha({ prototype }) {
   };
 }
 
-/** Jest tells the environment of a file's tests what it is about to do. */
+/** Patch Jest, which sends events of its tests to a test environment. */
 function inJest({ prototype }) {
   const { handleTestEvent } = prototype;
   prototype.handleTestEvent = async function (event, state) {
@@ -117,7 +117,7 @@ function inJest({ prototype }) {
   };
 }
 
-/** Vitest keeps what a test does in a weak map, by the test. */
+/** Patch Vitest, which keeps the function of a test in a weak map. */
 function inVitest() {
   const { set } = WeakMap.prototype;
   WeakMap.prototype.set = function (key, value) {
@@ -145,7 +145,7 @@ Module._load = function (...given) {
   try {
     adapt(loaded);
   } catch {
-    // An object that objects to being looked at.
+    // A module may throw when its properties are read.
   }
   return loaded;
 };

@@ -1,14 +1,14 @@
-# Run Perl::LanguageServer; its port takes connections of no other user of the machine.
+# Run Perl::LanguageServer so that it rejects connections of other users of the machine.
 #
-# It debugs for whoever connects, so any user could run code as the one who debugs. Whose a connection is, Linux tells
-# in its table of TCP sockets; where there is none, nobody is refused.
+# It serves every client that connects, so any user could run code as the user who debugs. Linux lists the user of
+# each connection in /proc/net/tcp; where that is missing, no connection is rejected.
 use strict;
 use warnings;
 
 use Perl::LanguageServer;
 use Socket qw(unpack_sockaddr_in);
 
-# Both ends of a connection, as the table writes them: the words of an address in the order of this machine.
+# An end of a connection, as /proc/net/tcp writes it: the address in the byte order of this machine.
 sub spelled {
     my ($port, $address) = unpack_sockaddr_in($_[0]);
     return sprintf '%08X:%04X', unpack('L', $address), $port;

@@ -1,14 +1,14 @@
 """Run Python tests in a debugger that stops where they fail: `python_tests.py HOW RUNNER ARGUMENT...`.
 
-A test runner catches what its tests raise, so to a debugger nothing is ever uncaught. Here each failure
-is shown to it as if nobody had caught it, where the runner reports it: what is skipped, expected to fail
-or caught by the test itself is none. Runs in the interpreter of the user's tests, whatever its version,
-and needs nothing else there: without a debugger, or with one whose inside is not what this knows, tests
-only run.
+A test runner catches what its tests raise, so a debugger sees no uncaught exception. This shows each failure
+to the debugger as an uncaught exception when the runner reports it. Skipped tests, expected failures and
+exceptions that a test catches itself are not failures. It runs in the interpreter of the user's tests, of any
+version, and needs only the standard library. Without a debugger, or with a debugger of another structure, the
+tests just run.
 
-HOW is `module` or `program`, and RUNNER one that runs tests: pytest, unittest, Django's manage.py; or HOW is
-`auto`, and RUNNER the node id of a test. That is for Django in a project of Django's, else for pytest where it can
-be imported, else for unittest. Django and unittest are told its dotted name.
+HOW is `module` or `program`, with a test runner: pytest, unittest, Django's manage.py. Or HOW is `auto`, and
+RUNNER is the node id of a test: Django runs it in a Django project, else pytest if it is installed, else unittest.
+Django and unittest get the test's dotted name.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ IN_THE_WAY: dict[str, object] = {
     "numprocesses": 0, "dist": "no", "tx": [], "forked": False,
     "usepdb": False, "trace": False, "timeout": 0,
 }  # fmt: skip
-"""Options of a project by which its tests would run in other processes, be debugged by somebody else, or
-be ended while a person looks at them; what they are without those."""
+"""Values for pytest's options that would run tests in other processes, start another debugger, or end a test
+by a timeout while a person looks at it."""
 
 
 def show(error: Sequence[Any]) -> None:
-    """Stop where an exception comes from, if the debugger stops at uncaught ones."""
+    """Stop where an exception was raised, if the debugger stops at uncaught exceptions."""
     debugger: Any = getattr(sys.modules.get("pydevd"), "get_global_debugger", lambda: None)()
     if debugger is None:
         return
@@ -44,7 +44,7 @@ def show(error: Sequence[Any]) -> None:
     kind, value, trace = error
     thread = threading.current_thread()
     information: Any = debugger.set_additional_thread_info(thread)
-    # Else the debugger would trace itself.
+    # Keeps the debugger from tracing itself.
     information.is_tracing += 1
     try:
         inside.stop_on_unhandled_exception(
@@ -55,9 +55,9 @@ def show(error: Sequence[Any]) -> None:
 
 
 def within(trace: Any) -> Any:
-    """Return a traceback from its first frame on that none of the others has called.
+    """Return a traceback without its first frames that later ones have called.
 
-    `subTest` catches in a frame that the test has called; the debugger would show the test's line where it did.
+    `subTest` catches in a frame below the test's own, whose traceback entry names the line of `with subTest`.
     """
     frames: set[Any] = set()
     entry = trace
@@ -70,7 +70,7 @@ def within(trace: Any) -> Any:
 
 
 def callers(entry: Any) -> Iterator[Any]:
-    """Yield the frames that have called the one of an entry."""
+    """Yield the frames below that of a traceback's entry, its caller first."""
     frame = entry.tb_frame.f_back
     while frame is not None:
         yield frame
@@ -78,15 +78,15 @@ def callers(entry: Any) -> Iterator[Any]:
 
 
 def run_pytest(arguments: list[str]) -> int:
-    """Do as `python -m pytest` does; return the exit code."""
+    """Run `python -m pytest`; return the exit code."""
     import pytest  # noqa: PLC0415
 
     class Shown:
-        """Shows failures, and clears the way of the debugger."""
+        """A plugin that shows failures to the debugger, and switches off what disturbs debugging."""
 
         @pytest.hookimpl(hookwrapper=True)
         def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
-            # Coverage is measured by the same hook of the interpreter that debuggers live by.
+            # Coverage uses the same trace function as debuggers.
             early_config.known_args_namespace.no_cov = True
             yield
 
@@ -95,7 +95,7 @@ def run_pytest(arguments: list[str]) -> int:
             for name, value in IN_THE_WAY.items():
                 if getattr(config.option, name, NO_OPTION) is not NO_OPTION:
                     setattr(config.option, name, value)
-            # What pytest says of itself before the first test is read with the first stop.
+            # A model reads pytest's header with the first stop, so it is left out.
             config.option.verbose = config.option.verbose or -1
             yield
 
@@ -103,13 +103,13 @@ def run_pytest(arguments: list[str]) -> int:
         def pytest_report_teststatus(self, config: Any) -> Generator[None, Any, None]:
             outcome = yield
             category, letter, word = outcome.get_result()
-            # Of a test that has failed the stop tells more than its letter.
+            # The stop says more of a failed test than its letter does.
             outcome.force_result((category, letter if config.option.verbose > 0 else "", word))
 
         def pytest_exception_interact(self, call: Any) -> None:
             error: BaseException = call.excinfo.value
             if isinstance(error, pytest.Collector.CollectError):
-                # What went wrong in a file of tests is told by an exception of pytest's own.
+                # pytest wraps an error in a test file into an exception of its own.
                 error = error.__cause__ or error
             show((type(error), error, error.__traceback__))
 
@@ -117,7 +117,7 @@ def run_pytest(arguments: list[str]) -> int:
 
 
 def show_unittests() -> None:
-    """Show what unittest counts as failed, whoever runs it: itself, Django, or a program of the project."""
+    """Show failures of unittest to the debugger, whether unittest, Django or a program of the project runs it."""
     results: Any = unittest.TestResult
 
     def shown(name: str) -> None:
@@ -130,15 +130,15 @@ def show_unittests() -> None:
 
         setattr(results, name, add)
 
-    # The last of what each is told is the exception, or that there was none.
+    # The last argument of each is the exception, or None.
     for name in ("addError", "addFailure", "addSubTest"):
         shown(name)
-    # Else Django's `--parallel` runs tests in other processes.
+    # Keeps Django's `--parallel` from running tests in other processes.
     os.environ.setdefault("DJANGO_TEST_PROCESSES", "1")
 
 
 def run_by_program(how: str, name: str, arguments: list[str]) -> object:
-    """Do as `python NAME` or `python -m NAME` does with these arguments; return the exit code."""
+    """Run `python NAME` or `python -m NAME` with these arguments; return the exit code."""
     show_unittests()
     launcher = sibling("debugpy_launcher")
     runpy: Any = sys.modules.get("_pydevd_bundle.pydevd_runpy") or importlib.import_module("runpy")
@@ -146,7 +146,7 @@ def run_by_program(how: str, name: str, arguments: list[str]) -> object:
     try:
         (launcher.run_file if how == "program" else launcher.run_module)(name, runpy)
     except SystemExit as end:
-        # Raised again where the debugger does not look: that tests have failed was shown.
+        # The failures have been shown, so this one is not.
         return end.code
     return 0
 
@@ -166,7 +166,7 @@ def pose_as(module: str, arguments: list[str]) -> None:
 
 
 def sibling(name: str) -> Any:
-    """Return another of our launchers, which are in no package here."""
+    """Import another of dapeer's launchers, which is not in a package here."""
     place = Path(__file__).with_name(f"{name}.py")
     spec: Any = importlib.util.spec_from_file_location(name, place)
     module = importlib.util.module_from_spec(spec)
@@ -175,7 +175,7 @@ def sibling(name: str) -> Any:
 
 
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
-    """Return what runs a test that is named by its node id, a program or a module, and what that is told."""
+    """Return how a test is run that is named by its node id: `program` or `module`, its name, its arguments."""
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents
          if (folder / "manage.py").is_file()), None,
@@ -190,12 +190,12 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
 
 
 def is_there(module: str) -> bool:
-    """Whether the interpreter has a module."""
+    """Whether a module is installed."""
     return importlib.util.find_spec(module) is not None
 
 
 def dotted(node: str, folder: Path) -> str:
-    """Return what unittest calls a test that is imported from a folder, or see to it that it can be.
+    """Return the dotted name of a test for unittest; make its file importable from outside of a package.
 
     >>> dotted("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'

@@ -1,9 +1,9 @@
-"""Do away with what a process that died has left behind. Only the standard library; run with `-I -S`.
+"""Kill the processes and remove the folders that a dead process has left behind.
 
-Reads lines from stdin: `process PID STARTED LEADS_GROUP LEADS_SESSION` and `folder NAME` (hexadecimal) say
-what to watch, `forget PID` and `forget NAME` what no longer. When stdin ends, because the other side
-has died in whatever way, every watched process is killed, with the process group and the session that it
-leads, and every watched folder is removed.
+Reads lines from stdin. `process PID STARTED LEADS_GROUP LEADS_SESSION` and `folder NAME` (hexadecimal) add
+something to clean up; `forget PID` and `forget NAME` remove it. When stdin ends, the other side has died: every
+listed process is killed, with the process group and the session that it leads, and every listed folder is
+removed. Only the standard library; run with `-I -S`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import sys
 import time
 
 SECONDS_TO_DIE = 2.0
-"""What the killed processes have to be gone before their folders are removed."""
+"""Timeout for the killed processes to end, after which their folders are removed anyway."""
 
 
 class Watch:
-    """What to do away with. Processes are known by their start time too: the number alone may be reused."""
+    """What to clean up. The start time identifies a process, since its number may be reused."""
 
     def __init__(self) -> None:
         self.processes: dict[int, tuple[str, bool, bool]] = {}
         self.folders: set[str] = set()
 
     def obey(self, line: str) -> None:
-        """Do what one line says."""
+        """Carry out one line of stdin."""
         match line.split():
             case ["process", pid, since, group, session]:
                 self.processes[int(pid)] = since, group == "True", session == "True"
@@ -40,18 +40,18 @@ class Watch:
                 pass
 
     def do_away(self) -> None:
-        """Kill the processes that are still the ones we were told of; when they are gone, remove the folders."""
+        """Kill the processes whose start time is still the same; when they have ended, remove the folders."""
         killed = [file for pid in self.processes for file in self.kill(pid)]
         if self.folders:
             wait_for(killed)
-            # It takes time to import.
+            # Slow to import.
             import shutil  # noqa: PLC0415
 
             for name in self.folders:
                 shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
     def kill(self, pid: int) -> list[int]:
-        """Kill a process, its group and its session; return descriptors that tell when they are gone."""
+        """Kill a process, its group and its session; return file descriptors that become readable when they have ended."""
         since, led, whole = self.processes[pid]
         now = started(pid)
         if now not in ("", since):
@@ -59,12 +59,12 @@ class Watch:
         killed: list[int] = []
         if now or not os.path.isdir("/proc/self"):  # noqa: PTH112 - pathlib takes time to import
             killed += kill(pid)
-        # A group outlives its leader, and keeps its number from being used again.
+        # A group outlives its leader. Until it ends, the system does not reuse its number.
         if led or leads_group(pid):
             with contextlib.suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
-        # An adapter's debuggee may have a group of its own, but not a session. What is killed may have
-        # started another meanwhile.
+        # A debuggee may have its own process group, but stays in the adapter's session. A process may start
+        # another one before it is killed, so this repeats until none is new.
         known: set[int] = set()
         while whole and (found := members(pid) - known):
             killed += [file for other in found for file in kill(other)]
@@ -73,7 +73,7 @@ class Watch:
 
 
 def kill(pid: int) -> list[int]:
-    """Kill a process; return a descriptor that tells when it is gone, where the system has such."""
+    """Kill a process; return a pidfd, which becomes readable when it has ended, if the system has them."""
     files: list[int] = []
     with contextlib.suppress(OSError):
         if hasattr(os, "pidfd_open"):
@@ -83,7 +83,7 @@ def kill(pid: int) -> list[int]:
 
 
 def wait_for(files: list[int]) -> None:
-    """Wait until all processes are gone, for some seconds at most."""
+    """Wait until all processes have ended, for `SECONDS_TO_DIE` at most."""
     until = time.monotonic() + SECONDS_TO_DIE
     for file in files:
         poll = select.poll()
@@ -92,32 +92,32 @@ def wait_for(files: list[int]) -> None:
 
 
 def line_of(pid: int) -> str:
-    """Return the line that has a process watched, which must be running now."""
+    """Return the line of stdin that adds a running process."""
     session = session_of(pid) == pid
     return f"process {pid} {started(pid) or '-'} {leads_group(pid)} {session}\n"
 
 
 def started(pid: int) -> str:
-    """Return when a process started, in ticks since boot; nothing when that is not known."""
+    """Return when a process started, in clock ticks since boot; empty if unknown."""
     return status(pid, 19)
 
 
 def session_of(pid: int) -> int:
-    """Return the session of a process; 0 when that is not known."""
+    """Return the POSIX session of a process; 0 if unknown."""
     return int(status(pid, 3) or 0)
 
 
 def members(session: int) -> set[int]:
-    """Return the processes of a session."""
+    """Return the processes of a POSIX session."""
     names = os.listdir("/proc") if os.path.isdir("/proc/self") else []  # noqa: PTH208, PTH112
     return {int(name) for name in names if name.isdigit() and session_of(int(name)) == session}
 
 
 def status(pid: int, field: int) -> str:
-    """Return a field of a process's status, counted from its state; nothing when it is gone."""
+    """Return a field of `/proc/PID/stat`, counted from the state; empty if the process is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            # The name, in parentheses, may hold anything.
+            # The name, in parentheses, may contain spaces and parentheses.
             return file.read().rpartition(b")")[2].split()[field].decode()
     except (OSError, IndexError):
         return ""
@@ -132,7 +132,7 @@ def leads_group(pid: int) -> bool:
 
 
 def main() -> None:
-    """Watch until stdin ends, then do away with what is left."""
+    """Read stdin until it ends, then clean up."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     watch = Watch()

@@ -1,7 +1,7 @@
-# Loaded before a program of Ruby: rdbg's post-mortem session takes `exit` for an error that nobody rescues.
+# Loaded before a Ruby program, because rdbg's post-mortem session takes `exit` for an uncaught error.
 TracePoint.new(:raise) do |raised|
   next unless raised.raised_exception.is_a?(SystemExit) && defined?(DEBUGGER__::CONFIG)
 
-  # What is registered last runs first, so before rdbg looks.
+  # The last registered block runs first, so before rdbg's own one.
   at_exit { DEBUGGER__::CONFIG[:postmortem] = false if $!.is_a?(SystemExit) }
 end.enable

@@ -1,8 +1,8 @@
 # Runs Ruby tests so that Ruby's debugger stops where they fail: `ruby ruby_tests.rb PROGRAM ARGUMENT...`.
 #
-# A runner rescues what its tests raise, so nothing is ever uncaught. So the debugger, which runs in this
-# process, is told to stop at what a failing assertion raises, and at what nobody means to raise. The errors
-# are known by their names: their libraries come later. Without a debugger the program only runs.
+# A runner rescues what its tests raise, so the debugger sees no uncaught error. This sets breakpoints at the errors
+# of failing assertions, and at errors that are mistakes. They are named as strings, since their libraries are loaded
+# later. Without a debugger the program just runs.
 
 ASSERTIONS = %w[
   Minitest::Assertion RSpec::Expectations::ExpectationNotMetError RSpec::Mocks::MockExpectationError
@@ -10,7 +10,7 @@ ASSERTIONS = %w[
 ].freeze
 MISTAKES = %w[NoMethodError ZeroDivisionError FrozenError].freeze
 
-# Minitest's skip is an assertion; some assertions wait for an error.
+# Minitest's `skip` raises an Assertion; `assert_raises` and `raise_error` expect an error.
 NOT_SKIPPED = '__method__ != :skip'
 NOT_AWAITED = 'caller.none?(/assert_raises|raise_error/)'
 

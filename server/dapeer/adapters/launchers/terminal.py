@@ -1,7 +1,7 @@
-"""Run a program in the terminal that is our stdin. Only the standard library; run with `-I -S`.
+"""Run a program with the terminal at stdin as its controlling terminal. Only the standard library; run with `-I -S`.
 
-The process leads a session already; here the terminal becomes that session's own, so that the
-program can open `/dev/tty`, and is told when the terminal is gone.
+This process already leads a session. With a controlling terminal the program can open `/dev/tty`, and gets
+SIGHUP when the terminal closes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import termios
 
 
 def main(command: list[str]) -> None:
-    """Become the program."""
+    """Replace this process by the program."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     try:
         os.execvp(command[0], command)  # noqa: S606 - what the user wants to debug

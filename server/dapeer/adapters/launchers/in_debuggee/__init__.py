@@ -1,1 +1,1 @@
-"""What runs in the debuggee, beside pydevd."""
+"""Modules that run in the debuggee and patch pydevd."""

@@ -1,6 +1,6 @@
-"""Improves pydevd in a program that runs already and has been attached to, until its debugger goes.
+"""Patches pydevd in a running program that was attached to, until the debugger disconnects.
 
-What is needed comes as text: the program may run on another machine, or as somebody who cannot read our files.
+The modules arrive as text: the program may run on another machine, or as a user who cannot read dapeer's files.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 PACKAGE = "in_debuggee"
 PATCHED = ("pydevd", "_pydevd", "_pydev", "sys", "threading")
-"""Beginnings of the names of the modules in which something is replaced."""
+"""Prefixes of the names of modules that are patched."""
 
 
 class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Imports the modules of our package from their texts."""
+    """Imports the modules of this package from their texts."""
 
     def __init__(self, texts: dict[str, str], folder: str) -> None:
         self._texts = texts
@@ -53,7 +53,7 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def arrive(texts: dict[str, str]) -> str:
-    """Improve pydevd, unless that is done already; return why it could not be done, empty: it is done."""
+    """Patch pydevd, unless it is patched already; return why that failed, empty if it did not."""
     if f"{PACKAGE}.improving" in sys.modules:
         return ""
     if PACKAGE in sys.modules:
@@ -74,7 +74,7 @@ def arrive(texts: dict[str, str]) -> str:
 
 
 class Told:
-    """A text that is shown without quotes."""
+    """A string that is shown without quotes."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -84,7 +84,7 @@ class Told:
 
 
 def tell(texts: dict[str, str], names: list[str], variables: dict[str, Any]) -> Told:
-    """Return, as JSON, how we show variables of a frame; no code of the program is run, and nothing of ours stays."""
+    """Return, as JSON, how dapeer shows variables of a frame. It runs no code of the program and leaves no module."""
     finder: Any = Texts(texts, "")
     there = PACKAGE in sys.modules
     sys.meta_path.insert(0, finder)
@@ -99,13 +99,13 @@ def tell(texts: dict[str, str], names: list[str], variables: dict[str, Any]) -> 
 
 
 def forget() -> None:
-    """Leave none of our modules where the program finds them."""
+    """Remove the modules of this package from `sys.modules`."""
     for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
         del sys.modules[name]
 
 
 def held_names() -> dict[Any, dict[str, Any]]:
-    """Return what the modules and classes hold in which something may be replaced."""
+    """Return the contents of all modules and classes that may be patched."""
     held: dict[Any, dict[str, Any]] = {}
     modules: Any = sys.modules
     for name, module in list(modules.items()):
@@ -117,13 +117,13 @@ def held_names() -> dict[Any, dict[str, Any]]:
 
 
 def is_ours(value: Any) -> bool:
-    """Whether a value is a function or property of our package."""
+    """Whether a value is a function or property of this package."""
     value = value.fget if isinstance(value, property) else value
     return str(getattr(value, "__module__", "")).partition(".")[0] == PACKAGE
 
 
 def restoring(before: dict[Any, dict[str, Any]]) -> Callable[[], None]:
-    """Return what puts everything back that we have replaced, and forgets our modules."""
+    """Return a function that undoes all patches and removes the modules of this package."""
 
     def restore() -> None:
         for owner, held in before.items():
@@ -140,10 +140,10 @@ def restoring(before: dict[Any, dict[str, Any]]) -> Callable[[], None]:
 
 
 def leave_with(restore: Callable[[], None]) -> None:
-    """Restore everything when the debugger goes, whether it says so or its connection ends.
+    """Undo all patches when the debugger disconnects, by a request or by the end of its connection.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     requests: Any = importlib.import_module("_pydevd_bundle.pydevd_process_net_command_json")
     answers: Any = requests.PyDevJsonCommandProcessor

@@ -1,4 +1,4 @@
-"""Improve pydevd in a process that the debuggee has started, as debugpy itself comes there: by being imported."""
+"""Patches pydevd in a process that the debuggee has started. debugpy imports this module there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Do so."""
+    """Patch pydevd in this process, if it is a child."""
     in_debuggee: Any = importlib.import_module("in_debuggee.improving")
     debugpy = str(Path(str(sys.modules["pydevd"].__file__)).parents[3])
     sys.path.insert(0, debugpy)
@@ -20,13 +20,13 @@ def main() -> None:
         sys.path.remove(debugpy)
     with contextlib.suppress(ImportError, AttributeError):
         in_debuggee.improve_children()
-    # Its stdout may be a pipe to another program.
+    # The child's stdout may be a pipe to another program.
     in_debuggee.improve(prints=False)
 
 
 program = sys.modules["__main__"]
 if "pydevd" not in sys.modules and hasattr(program, "PyDB"):
-    # It starts the child's program; a little later it gives itself this name.
+    # This frame starts the child's program; it takes this name a little later.
     sys.modules["pydevd"] = program
 if "pydevd" in sys.modules:
     main()

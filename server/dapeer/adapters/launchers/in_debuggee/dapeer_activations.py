@@ -1,6 +1,8 @@
-"""Calls in the debuggee, told apart: DAP numbers frames anew at each stop, and CPython gives a new frame the address of an old one.
+"""Numbers for the calls in which the program stops, so that a client can tell a recursive call from its caller.
 
-Up to Python 3.11 pydevd traces each call by an object of its own, which knows neither frame nor variables, so it can be kept.
+DAP numbers frames anew at each stop, and CPython reuses the address of an old frame, so neither identifies a call.
+
+Up to Python 3.11 pydevd traces each call by an object of its own. Keeping it keeps neither frame nor variables alive.
 """
 
 from __future__ import annotations
@@ -13,14 +15,14 @@ import threading
 from typing import Any
 
 ACTIVATION = "dapeerActivation"
-"""In the body of `stopped`: the number of the innermost call; 0: it is suspended and resumed, as that of a generator is."""
+"""Key in the body of `stopped`: the number of the innermost call; 0: a generator or coroutine, which is resumed."""
 KEPT = 200
-"""Calls that are known again."""
+"""Calls that are remembered."""
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Calls:
-    """The calls in which the program has stopped, each by what traces it."""
+    """The calls in which the program has stopped, each by its tracer."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,11 +42,11 @@ class Calls:
 
 calls = Calls()
 stopping = threading.local()
-"""By thread, as `number`: the call in which it is about to stop."""
+"""`number`: the call in which this thread is about to stop."""
 
 
 def tracer_of(frame: Any) -> object:
-    """Return what traces one call only; None where nothing does."""
+    """Return the tracer of a single call; None if there is none."""
     method = frame.f_trace
     if hasattr(method, "get_method_object"):
         method = method.get_method_object()
@@ -53,7 +55,7 @@ def tracer_of(frame: Any) -> object:
 
 
 def number_of(frame: Any) -> int | None:
-    """Return the number of a call; 0: it is suspended and resumed; None: it is not known."""
+    """Return the number of a call; 0 for a generator or coroutine, None if unknown."""
     if frame is None:
         return None
     if frame.f_code.co_flags & RESUMED:
@@ -63,10 +65,10 @@ def number_of(frame: Any) -> int | None:
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - as in the other parts
-    """Have each stop tell its call.
+    """Add the number of the innermost call to each stop.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     pydevd: Any = importlib.import_module("pydevd")
     answers: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command_factory_json")

@@ -1,6 +1,6 @@
-"""Arrays and tensors in the debuggee: shape, type, what is missing, and as many elements as there is room for.
+"""Shows arrays and tensors: shape, type, the number of missing elements, and as many elements as fit.
 
-How long that takes depends on that room alone, whatever the size of an array and whatever print options the program has set.
+The time depends only on the characters that are shown, not on the array's size or the program's print options.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 CELLS = 1_000_000
-"""Elements up to which those that are missing are counted."""
+"""Size of the largest array in which missing elements are counted."""
 WIDE = 1000
-"""Characters of room from which on a value is shown as if it were alone."""
+"""With this many characters or more, a value is shown as if it were alone."""
 ELEMENT = 40
 """Characters of an element."""
 MOST = 1000
-"""Elements that are written; their text may be cut further."""
+"""Elements that are shown at most."""
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Show = Callable[[Any, int], str]
-    """Shows a value in as many characters."""
+    """Shows a value in at most that many characters."""
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return shape, type and what is missing, then the elements of an array, its beginning and end where it is long; None: it is none."""
+    """Return shape, type and missing elements of an array, then its elements, of a long one those at its ends; None: no array."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         plain = kind.__module__ == "numpy" and value.dtype.kind in "biufcMm"
@@ -45,7 +45,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def is_at_hand(value: Any) -> bool:
-    """Whether an array's elements are computed already, and lie in memory of this process."""
+    """Whether an array's elements are in this process's memory: not lazy, not on another device."""
     ready = getattr(value, "is_ready", None)
     devices = getattr(value, "devices", None)
     if ready is None or devices is None:
@@ -54,12 +54,12 @@ def is_at_hand(value: Any) -> bool:
 
 
 def edges(room: int) -> tuple[int, int]:
-    """Return of how many elements an array is shown whole, and else how many at each end of a dimension."""
+    """Return the size up to which an array is shown whole, and how many elements are shown at each end otherwise."""
     return (max(room // 8, 20), 3) if room >= WIDE else (10, 2)
 
 
 def corner(value: Any, room: int) -> tuple[Any, int]:
-    """Return so much of an array that its ends are few elements, and how many dimensions deep that lies."""
+    """Return a part of an array whose ends have few elements, and how many dimensions deep that part is."""
     threshold, edge = edges(room)
     deep, shape = 0, tuple(value.shape)
     while shape and size(shape) > threshold and size(min(n, 2 * edge) for n in shape) > MOST:
@@ -76,7 +76,7 @@ def size(shape: Any) -> int:
 
 
 def written(value: Any, room: int, show: Show, numpy: Any) -> str:
-    """Return the elements of an array as NumPy writes them, those that are objects or texts as we do."""
+    """Return the elements of an array as NumPy writes them; objects and strings as dapeer shows them."""
     value, deep = corner(value, room)
     threshold, edge = edges(room)
     formats = dict.fromkeys(("object", "numpystr"), lambda each: element(each, show))  # type: ignore[reportUnknownLambdaType]
@@ -88,7 +88,7 @@ def written(value: Any, room: int, show: Show, numpy: Any) -> str:
 
 
 def element(each: Any, show: Show) -> str:
-    """Return an object or a text in an array of them."""
+    """Return an element that is an object or a string."""
     if isinstance(each, (str, bytes)):
         return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT)
     # Such as what stands for an element that is masked.
@@ -97,12 +97,12 @@ def element(each: Any, show: Show) -> str:
 
 
 def nested(text: str, deep: int) -> str:
-    """Return the first part of an array that is many dimensions deep."""
+    """Return the first part of an array with many dimensions."""
     return "[" * deep + text + ", …]" * deep
 
 
 def missing(value: Any, kind: Any, numpy: Any) -> str:
-    """Return how many elements of an array are missing; empty: none, or they are not counted."""
+    """Return how many elements of an array are missing (NaN, masked); empty if none, or not counted."""
     if numpy is None or kind is not numpy.ndarray or value.size > CELLS:
         return ""
     if value.dtype.kind not in "fcMm":
@@ -116,9 +116,9 @@ def missing(value: Any, kind: Any, numpy: Any) -> str:
 
 
 def tensor(value: Any, room: int) -> str:
-    """Return shape, type, where it lies, whether it is trained and what is missing, then the elements of a tensor.
+    """Return shape, type, device, `requires_grad` and missing elements of a tensor, then its elements.
 
-    What lies on another device is not fetched from there.
+    Elements on another device are not fetched.
     """
     held = value.detach()
     at_hand = held.device.type == "cpu" and str(held.layout) == "torch.strided"
@@ -140,7 +140,7 @@ def tensor(value: Any, room: int) -> str:
 
 
 def not_numbers(held: Any) -> int:
-    """Return how many elements of a tensor are no numbers; 0 where they are not counted."""
+    """Return how many elements of a tensor are NaN; 0 if they are not counted."""
     if not held.is_floating_point() or held.numel() > CELLS:
         return 0
     try:
@@ -151,7 +151,7 @@ def not_numbers(held: Any) -> int:
 
 
 def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
-    """Yield the text of a tensor's elements, of a long dimension those at its ends."""
+    """Yield the text of a tensor's elements; of a long dimension only those at its ends."""
     if not value.ndim:
         yield number(value.item())
         return
@@ -167,5 +167,5 @@ def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
 
 
 def number(each: Any) -> str:
-    """Return a number as people write it; those of a tensor have few digits."""
+    """Return a number with few digits, as a tensor's elements have."""
     return f"{each:.4g}" if isinstance(each, (float, complex)) else str(each)

@@ -1,6 +1,6 @@
-"""What awaits what in the debuggee, and where its threads and tasks are; no code of the program is run to tell it.
+"""Finds where the threads and asyncio tasks of the debuggee are, and which task awaits which. Runs no code of it.
 
-Of a program that we have not started this text is evaluated there (`places()`), in whatever Python it runs in: 3.6 reads it, too.
+In a program that was attached to, the text of this module is evaluated (`places()`), in Python 3.6 or newer.
 """
 
 import contextlib
@@ -16,23 +16,23 @@ from collections.abc import Iterator
 from typing import Any
 
 TASKS = 20
-"""Tasks that are followed from one to the next."""
+"""Tasks in a chain of awaiting tasks, at most."""
 FRAMES = 60
-"""Frames of a thread that are told."""
+"""Frames of a thread that are returned."""
 KINDS = {
     types.CoroutineType: ("cr_frame", "cr_await"),
     types.GeneratorType: ("gi_frame", "gi_yieldfrom"),
     types.AsyncGeneratorType: ("ag_frame", "ag_await"),
 }
-"""What can be awaited: where its frame is, and what it awaits itself."""
+"""Kinds of awaitables: the attributes of their frame, and of what they await themselves."""
 OWN = re.compile(r"[/\\](debugpy|in_debuggee)[/\\]|[/\\]debugpy_launcher\.py$")
-"""Is found in the files of the debugger."""
+"""Substrings of the paths of the debugger's files."""
 STEPS = ("async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper")
-"""Built-in types that stand for one step of what is awaited, and have no name for that."""
+"""Built-in types for a single step of an awaitable, which have no public name."""
 
 
 def frames_of(awaited: Any) -> "list[types.FrameType]":
-    """Return the frames of a coroutine and of what it awaits, the innermost first."""
+    """Return the frames of a coroutine and of those that it awaits, the innermost first."""
     frames: list[types.FrameType] = []
     while type(awaited) in KINDS:
         frame, inner = KINDS[type(awaited)]
@@ -44,7 +44,7 @@ def frames_of(awaited: Any) -> "list[types.FrameType]":
 
 
 def stepping(awaited: Any) -> Any:
-    """Return the generator or coroutine of which one step is awaited; what is awaited, where that is no step."""
+    """Return the generator or coroutine behind a single step; any other awaitable unchanged."""
     while type(awaited).__module__ == "builtins" and type(awaited).__name__ in STEPS:
         held = gc.get_referents(awaited)
         awaited = next((each for each in held if type(each) in KINDS), next(iter(held), None))
@@ -52,7 +52,7 @@ def stepping(awaited: Any) -> Any:
 
 
 def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:
-    """Return the task that waits for a future, through what gathers, shields or groups futures; None: none does."""
+    """Return the task that waits for a future, also through `gather`, `shield` or a task group; None: none does."""
     callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []  # noqa: SLF001
     for each in callbacks:
         # Python 3.6 has no contexts.
@@ -69,7 +69,7 @@ def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:
 
 
 def parent(one: Any, asyncio: Any) -> Any:
-    """Return a task, or that which has opened a group of tasks; None: it is neither."""
+    """Return a task, or the task that has opened a task group; None for all else."""
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):
         return one
@@ -81,7 +81,7 @@ def parent(one: Any, asyncio: Any) -> Any:
 
 
 def behind(callback: Any) -> "Iterator[Any]":
-    """Yield the objects that a callback works for: what it is bound to, or has enclosed."""
+    """Yield the objects behind a callback: those that it is bound to, or has in its closure."""
     if type(callback) is functools.partial:
         yield from callback.args
         callback = callback.func
@@ -94,19 +94,19 @@ def behind(callback: Any) -> "Iterator[Any]":
 
 
 def name_of(task: Any) -> str:
-    """Return the name of a task; before Python 3.8 they have none."""
+    """Return the name of a task; empty before Python 3.8."""
     get_name = getattr(sys.modules["asyncio"].Task, "get_name", None)
     return get_name(task) if get_name else "Task"
 
 
 def coroutine_of(task: Any) -> Any:
-    """Return what a task runs."""
+    """Return the coroutine that a task runs."""
     get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
     return get_coro(task) if get_coro else task._coro  # noqa: SLF001
 
 
 def awaiting(task: Any) -> "Iterator[Any]":
-    """Yield a label, and the frames that wait for a task; then the same of the task that these belong to."""
+    """Yield a label and the frames of the task that awaits a task; then the same for that task, and so on."""
     asyncio: Any = sys.modules["asyncio"]
     seen: list[Any] = []
     while len(seen) < TASKS and task not in seen:
@@ -125,7 +125,7 @@ def awaiting(task: Any) -> "Iterator[Any]":
 
 
 def places() -> str:
-    """Return, as JSON, where each thread and each task is that is not done, the innermost frame first."""
+    """Return, as JSON, the frames of each thread and of each unfinished task, the innermost first."""
     of_python: Any = sys
     now: dict[int, types.FrameType] = of_python._current_frames()  # noqa: SLF001
     known: Any = threading
@@ -135,7 +135,7 @@ def places() -> str:
     ]
     tasks: list[dict[str, Any]] = []
     for task in pending():
-        # A class of the program's own may be anything.
+        # A class of the program may raise anything.
         with contextlib.suppress(Exception):
             tasks.append(place_of(task, now.values()))
     tasks.sort(key=operator.itemgetter("name"))
@@ -143,14 +143,14 @@ def places() -> str:
 
 
 def pending() -> "Iterator[Any]":
-    """Yield the tasks of all event loops that are not done."""
+    """Yield the unfinished tasks of all event loops."""
     asyncio: Any = sys.modules.get("asyncio.tasks")
     for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
         yield from (each for each in list(getattr(asyncio, kind, ())) if not each.done())
 
 
 def place_of(task: Any, running: Any) -> "dict[str, Any]":
-    """Return where a task is, and which one awaits it; one that runs is where its thread is."""
+    """Return where a task is, and which task awaits it. A task that runs now is where its thread is."""
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)
     for innermost in running if frames else ():
@@ -166,7 +166,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
 
 
 def up(frame: Any) -> "list[types.FrameType]":
-    """Return a frame and those that have called it, without the debugger's own and what these have called."""
+    """Return a frame and its callers, without frames of the debugger and those called by them."""
     frames: list[types.FrameType] = []
     while frame is not None:
         code = frame.f_code
@@ -179,7 +179,7 @@ def up(frame: Any) -> "list[types.FrameType]":
 
 
 def stack(frame: Any) -> "list[list[Any]]":
-    """Return the places of a frame and of those that have called it."""
+    """Return the locations of a frame and of its callers."""
     return [*map(place, up(frame))]
 
 

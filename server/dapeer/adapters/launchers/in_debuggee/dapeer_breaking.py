@@ -1,8 +1,8 @@
-"""Conditions, hit conditions and log messages in the debuggee: what they raise is counted and told.
+"""Evaluates conditions, hit conditions and log messages, and reports what they raise with a count.
 
-pydevd says nothing of a NameError in a condition, and prints a traceback for each hit of any other. It sends log
-messages beside the program's output, so their order is lost, and what is not sent yet when the program ends is, too.
-Here they are printed where the program prints.
+pydevd ignores a NameError in a condition, and prints a traceback at each hit for any other error. It sends log
+messages in another stream than the program's output, so their order is lost, and unsent ones are lost when the
+program ends. Here log messages are printed to the program's own stdout.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from types import CodeType
 from typing import Any
 
 EVENT = "breakpointFailed"
-"""What tells of something that a breakpoint could not evaluate."""
+"""The event that reports an expression of a breakpoint that failed."""
 MARK = "\0dapeer"
-"""Stands for a log message until it is known that it is wanted."""
+"""Placeholder for a log message until its breakpoint's conditions have been checked."""
 SECONDS_TO_SEND_ALL = 10.0
-"""Seconds that an ending program waits until all that it has to tell is sent."""
+"""Timeout for an ending program to send its last events, in seconds."""
 
 
 class Failures:
-    """Counts what could not be evaluated, and tells of it: at once, then ever more seldom, at each stop and at the end."""
+    """Counts failed evaluations. Reports the first at once, later ones ever less often, at each stop and at the end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,7 +33,7 @@ class Failures:
         self._told: dict[tuple[str, int, str, str, str], int] = {}
 
     def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
-        """Count a failure of a `kind` of expression."""
+        """Count a failure; `kind` is one of condition, hit condition, log message."""
         key = (*place, kind, text, error if isinstance(error, str) else described(error))
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + 1
@@ -41,7 +41,7 @@ class Failures:
             self.tell()
 
     def tell(self, debugger: Any = None) -> None:
-        """Tell what is not told yet, by a debugger, or by the one that there is."""
+        """Report unreported failures through a debugger, by default the current one."""
         with self._lock:
             news = {key: n for key, n in self._counts.items() if self._told.get(key) != n}
             self._told.update(news)
@@ -53,7 +53,7 @@ class Failures:
             send(body, debugger)
 
     def forget(self) -> None:
-        """Begin anew: in a forked process, what happened before is its parent's."""
+        """Start from zero in a forked process: earlier failures are its parent's."""
         self._lock = threading.Lock()
         self._counts.clear()
         self._told.clear()
@@ -61,11 +61,11 @@ class Failures:
 
 failures = Failures()
 waiting = threading.local()
-"""By thread, as `log`: the breakpoint whose message is wanted, and the frame that it is evaluated in."""
+"""`log`: the breakpoint that this thread has hit and whose message is due, and its frame."""
 
 
 def described(error: BaseException) -> str:
-    """Return an exception in one line."""
+    """Return type and message of an exception in one line."""
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         return f"{type(error).__name__}: {text}".partition("\n")[0]
@@ -85,7 +85,7 @@ def send(body: dict[str, Any], debugger: Any = None) -> None:
 
 @functools.lru_cache(maxsize=1000)
 def compiled(expression: str) -> CodeType:
-    """Compile once what is evaluated at each hit."""
+    """Compile an expression; cached, since it is evaluated at each hit."""
     return compile(expression.strip(), "<breakpoint>", "eval")
 
 
@@ -100,7 +100,7 @@ def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
 
 
 def holds(breakpoint_: Any, frame: Any) -> bool:
-    """Whether a breakpoint's condition is true, and if so, its hit condition: as DAP has it, only those hits count."""
+    """Whether a breakpoint's condition is true, then its hit condition. As DAP says, only hits with a true condition count."""
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
         try:
@@ -123,7 +123,7 @@ def holds(breakpoint_: Any, frame: Any) -> bool:
 
 
 def message(breakpoint_: Any, frame: Any) -> str:
-    """Return what a breakpoint logs; a part that raises says so in its own place."""
+    """Return the log message of a breakpoint; an expression that raises is replaced by its error."""
     parts: list[str] = []
     for text, expression in breakpoint_.expression.parts:
         parts.append(text)
@@ -138,15 +138,15 @@ def message(breakpoint_: Any, frame: Any) -> str:
 
 
 class Template(str):
-    """The expression that pydevd makes of a log message, with what it was made of."""
+    """The expression that pydevd makes of a log message, with the parts of that message."""
 
     __slots__ = ("parts",)
     parts: list[tuple[str, str]]
-    """Pairs of a text and the expression that follows it, which may be empty."""
+    """Pairs of a literal text and the expression after it, which may be empty."""
 
 
 def parts_of(log_message: str) -> list[tuple[str, str]]:
-    """Return the texts of a log message, each with the expression that follows it.
+    """Split a log message into literal texts, each with the expression after it.
 
     >>> parts_of("a={a}, {{1: 2}} {b")
     [('a=', 'a'), (', ', '{1: 2}'), (' {b', '')]
@@ -166,7 +166,7 @@ def parts_of(log_message: str) -> list[tuple[str, str]]:
 
 
 class Printer:
-    """Prints where the program's output goes, whatever the program or a test runner makes of its own stdout."""
+    """Prints to the program's original stdout, even if the program or a test runner replaces `sys.stdout`."""
 
     def __init__(self) -> None:
         self._file = os.dup(1)
@@ -177,9 +177,9 @@ class Printer:
         return status.st_dev, status.st_ino
 
     def prints(self, text: str) -> bool:
-        """Print; return False where that cannot be done any more."""
+        """Print; return False if stdout is closed."""
         try:
-            # A program that closes all files may have opened another in its place.
+            # The program may have closed all files and opened another one with this number.
             if self._identity() != self._same:
                 return False
             if sys.__stdout__ is not None:
@@ -193,10 +193,10 @@ class Printer:
 
 
 def improve(*, prints: bool) -> None:
-    """Count failures, and print log messages in their order where `prints`.
+    """Report failed evaluations; if `prints`, print log messages in order with the program's output.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     pydevd: Any = importlib.import_module("pydevd")
     answers: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command_factory_json")
@@ -212,7 +212,7 @@ def improve(*, prints: bool) -> None:
 
 
 def count_conditions(debugger: Any) -> None:
-    """Have conditions and hit conditions evaluated by `holds`."""
+    """Make pydevd evaluate conditions and hit conditions by `holds`."""
     stock = debugger.handle_breakpoint_condition
 
     def handle_condition(self: Any, info: Any, breakpoint_: Any, frame: Any) -> Any:
@@ -228,7 +228,7 @@ def count_conditions(debugger: Any) -> None:
 
 
 def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer | None) -> None:
-    """Have log messages made when they are wanted, and printed."""
+    """Make pydevd evaluate log messages after the conditions, and print them."""
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     expression_of = requests.convert_dap_log_message_to_expression
     stock_expression = debugger.handle_breakpoint_expression
@@ -240,7 +240,7 @@ def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer 
         return made
 
     def handle_expression(self: Any, breakpoint_: Any, info: Any, frame: Any) -> None:
-        # It may raise, and does so for nothing where the condition is false, which is asked after this.
+        # Not evaluated yet: pydevd checks the condition after this, and the message may raise.
         if isinstance(breakpoint_.expression, Template):
             waiting.log = breakpoint_, frame
             info.pydev_message = MARK
@@ -261,7 +261,7 @@ def print_messages(debugger: Any, requests: Any, factory: Any, printer: Printer 
 
 
 def tell_at_stops(factory: Any) -> None:
-    """Have failures told before a stop is."""
+    """Report failures before each stop."""
     suspended = factory.make_thread_suspend_single_notification
 
     def make_suspended(*arguments: Any, **named: Any) -> Any:
@@ -274,7 +274,7 @@ def tell_at_stops(factory: Any) -> None:
 
 
 def tell_at_end(debugger: Any) -> None:
-    """Have the last counts told, and everything sent, before the debugger goes with the program."""
+    """Report the last counts and send all events before the debugger ends with the program."""
     stock = debugger.dispose_and_kill_all_pydevd_threads
 
     def dispose(self: Any, *arguments: Any, **named: Any) -> None:

@@ -1,8 +1,8 @@
-"""What a stopped thread is to do in the debuggee is done without a wait in between.
+"""Makes a suspended thread carry out queued commands without delay.
 
-A thread that pydevd has suspended does one command, then waits up to 200 ms before it looks at the next, though that is
-queued: it clears the event that announces commands without a look at its queue. So requests that are sent side by side
-wait, and so does each step of a program of three threads or more. Here the event stays set until the queue is empty.
+A thread that pydevd has suspended carries out one command, then waits up to 200 ms for the next, even if one is
+queued: it clears the event of its queue without checking the queue. That delays parallel requests, and each step in
+a program with three or more threads. Here the event stays set until the queue is empty.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from typing import Any
 
 
 class Announcement(threading.Event):
-    """Announces the commands of a thread until all are taken."""
+    """An event that stays set until a thread's command queue is empty."""
 
     def __init__(self, commands: Any) -> None:
         super().__init__()
         self._commands = commands
 
     def clear(self) -> None:
-        """Clear, and announce what is queued still."""
+        """Clear the event; set it again if a command is queued."""
         super().clear()
-        # In this order: who queues a command from now on sets the event afterwards.
+        # In this order: a command that is queued from now on sets the event afterwards.
         if not self._commands.empty():
             self.set()
 
 
 class Announcements(dict[str, Announcement]):
-    """The announcements of each thread, by its id."""
+    """The events of all threads, by thread id."""
 
     def __init__(self, queues: Any) -> None:
         super().__init__()
         self._queues = queues
 
     def __missing__(self, thread_id: str) -> Announcement:
-        """Return the one of a thread that is new."""
+        """Create the event of a new thread."""
         return self.setdefault(thread_id, Announcement(self._queues[thread_id]))
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
-    """Have threads take their commands so.
+    """Replace the events of pydevd's debugger class.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     pydevd: Any = importlib.import_module("pydevd")
     announce(pydevd.PyDB)
 
 
 def announce(debugger: Any) -> None:
-    """Have each debugger of a class announce commands so. One that keeps them otherwise than we know is left as it is.
+    """Replace the events of each debugger of a class, unless the debugger has another structure.
 
     Raises:
-        AttributeError: The class is not the one we know, and is left as it was.
+        AttributeError: The class has another structure; it stays unchanged.
     """
     debugger.get_internal_queue_and_event  # noqa: B018 - is it there?
     stock = debugger.__init__

@@ -1,7 +1,7 @@
-"""What an exception tells in the debuggee: the members of a group, the worker it comes from, one order of frames.
+"""Adds to exceptions what pydevd leaves out: members of a group, the worker process, chained tracebacks in order.
 
-Where the recursion limit is reached, Python switches off whatever traces the program, pydevd too; such an error is shown
-to it when it has left the program. What asyncio catches is told, since nothing stops at it.
+At the recursion limit Python switches tracing off, so pydevd misses that error: it is shown to pydevd when it leaves
+the program. Exceptions that asyncio catches stop nothing, so they are reported in the output.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Any
 
 MEMBERS = 8
-"""Members of a group that are told."""
+"""Members of an exception group that are shown."""
 FRAMES = 50
-"""Frames of one traceback."""
+"""Frames of one traceback that are shown."""
 STOPS_THERE = 'exception_filters=["userUnhandled"] stops there'
 REMOTE = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 """A frame in a traceback that a worker process has sent as text."""
@@ -31,7 +31,7 @@ LIBRARIES = (
     str(Path(__file__).absolute().parent.parent) + os.sep,
     *(path + os.sep for name, path in sysconfig.get_paths().items() if name.endswith("lib")),
 )
-"""Where no code of the user's is: our launchers, and what Python finds modules in."""
+"""Folders without code of the user: dapeer's launchers, and Python's libraries."""
 CHAINED = {
     True: "\nThe above exception was the direct cause of the following exception:\n\n",
     False: "\nDuring handling of the above exception, another exception occurred:\n\n",
@@ -49,24 +49,24 @@ def named(error: BaseException) -> str:
 
 
 def is_users(path: str) -> bool:
-    """Whether a file is neither Python's nor a library's."""
+    """Whether a file is the user's: not part of Python or of a library."""
     return not path.startswith(("<", *LIBRARIES)) and "site-packages" not in path
 
 
 def relative(path: str) -> str:
-    """Return a path as seen from the working directory, if it is below it."""
+    """Return a path relative to the working directory, if it is inside of it."""
     here = os.getcwd() + os.sep  # noqa: PTH109
     return path.removeprefix(here)
 
 
 def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of the frames of a traceback, the outermost first; the user's, if there are any."""
+    """Return file, line and function of the frames of a traceback, the outermost first; only the user's, if there are any."""
     frames = all_frames_of(trace)
     return [frame for frame in frames if is_users(frame[0])] or frames
 
 
 def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
-    """Return file, line and function of the frames of a traceback but pydevd's, the outermost first."""
+    """Return file, line and function of the frames of a traceback, the outermost first, without pydevd's."""
     frames: list[tuple[str, int, str]] = []
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -77,7 +77,7 @@ def all_frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
 
 
 def place(frames: list[tuple[str, int, str]]) -> str:
-    """Return where the innermost frame is."""
+    """Return the location of the innermost frame."""
     if not frames:
         return ""
     path, line, function = frames[-1]
@@ -98,13 +98,13 @@ def written(frames: list[tuple[str, int, str]]) -> str:
 
 
 def group_of(error: BaseException) -> tuple[BaseException, ...]:
-    """Return the exceptions that a group holds; nothing of one that is no group."""
+    """Return the members of an exception group; empty for other exceptions."""
     inside: Any = getattr(error, "exceptions", ())
     return inside if isinstance(inside, tuple) and hasattr(error, "derive") else ()  # pyright: ignore[reportUnknownVariableType]
 
 
 def members(error: BaseException, depth: int = 1) -> Iterator[str]:
-    """Yield the exceptions of a group, each with its place, and those of groups in it."""
+    """Yield a line for each member of a group with its location, also for nested groups."""
     inside = group_of(error)
     for member in inside[:MEMBERS]:
         yield "  " * depth + named(member) + place(frames_of(member.__traceback__))
@@ -114,20 +114,20 @@ def members(error: BaseException, depth: int = 1) -> Iterator[str]:
 
 
 def remote_of(error: BaseException) -> str:
-    """Return the traceback that a worker process has sent with an exception; empty: it comes from no worker."""
+    """Return the traceback that a worker process has sent with an exception; empty if there is none."""
     cause = error.__cause__
     return str(cause).strip('"\n ') if type(cause).__name__.endswith("RemoteTraceback") else ""
 
 
 def worker(error: BaseException) -> str:
-    """Return where in a worker process an exception was raised; empty: it comes from none."""
+    """Return where in a worker process an exception was raised; empty if not in a worker."""
     found = [(path, int(line), name) for path, line, name in REMOTE.findall(remote_of(error))]
     users = [frame for frame in found if is_users(frame[0])]
     return f"  raised in a worker process{place(users or found)}; {STOPS_THERE}" if found else ""
 
 
 def inside(error: BaseException) -> str:
-    """Return where in a library that the user's code has called an exception was raised; empty: it tells better of itself."""
+    """Return where in a library an exception was raised; empty if the user's code or a worker raised it."""
     frames = all_frames_of(error.__traceback__)
     users = any(is_users(path) for path, _, _ in frames)
     if not users or isinstance(error, AssertionError) or group_of(error) or remote_of(error):
@@ -140,13 +140,13 @@ def inside(error: BaseException) -> str:
 
 
 def message(error: BaseException, known: str) -> str:
-    """Return an exception's message with what belongs to it: the members of a group, the worker."""
+    """Return an exception's message with the members of its group and its location in a worker process."""
     more = [*members(error), worker(error)]
     return "\n".join([known, *filter(None, more)])
 
 
 def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
-    """Return the tracebacks of an exception and of those that led to it, as Python orders them: the latest last."""
+    """Return the tracebacks of an exception and of its causes in Python's order: the latest last."""
     seen |= {id(error)}
     text = written(frames_of(error.__traceback__)) + named(error) + "\n"
     remote = remote_of(error)
@@ -165,24 +165,24 @@ def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
-    """Tell exceptions so.
+    """Patch how pydevd shows exceptions.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     lists: Any = importlib.import_module("_pydevd_bundle.pydevd_frame_utils")
     requests: Any = importlib.import_module("_pydevd_bundle.pydevd_comm")
     answers: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command_factory_json")
     inform(requests, answers)
     innermost_first(lists)
-    # By this pydevd mixes its own words with types and functions.
+    # pydevd adds its own text to types and functions with this.
     lists.FramesList.current_frame = property(lambda _: None, lambda _, __: None)
     show_untraced(importlib.import_module("pydevd").PyDB)
     sys.meta_path.insert(0, Asyncio())
 
 
 def inform(requests: Any, answers: Any) -> None:
-    """Have `exceptionInfo` tell all that belongs to an exception."""
+    """Complete the answer to `exceptionInfo`."""
     stock = requests.build_exception_info_response
 
     def build(debugger: Any, thread_id: Any, *rest: Any, **more: Any) -> Any:
@@ -194,7 +194,7 @@ def inform(requests: Any, answers: Any) -> None:
                 body = response.body
                 told = message(error, body.description)
                 if debugger.get_use_libraries_filter():
-                    # The frames of libraries are not on the stack then.
+                    # `justMyCode` hides the frames of libraries.
                     told = "\n".join(filter(None, (told, inside(error))))
                 body.description = body.details.message = told
                 body.details.stackTrace = trace(error)
@@ -206,7 +206,7 @@ def inform(requests: Any, answers: Any) -> None:
 
 
 def innermost_first(lists: Any) -> None:
-    """Have the frames of what led to an exception in the order of all others."""
+    """Put the frames of an exception's causes into the order of all other stacks."""
     stock = lists.create_frames_list_from_exception_cause
 
     def create(*arguments: Any) -> Any:
@@ -219,7 +219,7 @@ def innermost_first(lists: Any) -> None:
 
 
 def show_untraced(debugger: Any) -> None:
-    """Show what leaves the program while nobody traces it any more: after the recursion limit was reached."""
+    """Show exceptions that leave the program after the recursion limit has switched tracing off."""
     stock = debugger.do_stop_on_unhandled_exception
     last: list[int] = []
 
@@ -235,7 +235,7 @@ def show_untraced(debugger: Any) -> None:
         shown(tuple(told)[:3])
 
     debugger.do_stop_on_unhandled_exception = stop
-    # A program that looks whether it has a hook, or puts Python's own back, finds what it finds without us.
+    # A program that reads or restores its hook finds the same as without this patch.
     stock_hook, stock_hook_of_threads = sys.excepthook, threading.excepthook
     hook = before(stock_hook, lambda *error: shown(error))
     hook_of_threads = before(stock_hook_of_threads, of_thread)
@@ -247,7 +247,7 @@ def show_untraced(debugger: Any) -> None:
 
 
 def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
-    """Return a hook that does something before another does its work."""
+    """Return a hook that calls a function before another hook."""
 
     def both(*arguments: Any) -> Any:
         first(*arguments)
@@ -257,7 +257,7 @@ def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[...
 
 
 def show(error: Any) -> None:
-    """Stop as at an uncaught exception, if the debugger is to stop at such."""
+    """Stop as at an uncaught exception, if the debugger stops at these."""
     pydevd: Any = sys.modules["pydevd"]
     debugger = pydevd.get_global_debugger()
     if debugger is None:
@@ -273,10 +273,10 @@ def show(error: Any) -> None:
 
 
 class Asyncio(importlib.abc.MetaPathFinder):
-    """Has asyncio, once the program imports it, tell of what it catches."""
+    """Makes asyncio report the exceptions that it catches, once the program imports it."""
 
     def find_spec(self, *_: object) -> None:
-        """Find nothing; but the module that is being imported now will be there when the next is."""
+        """Find nothing. Patch asyncio if it was imported since the last call."""
         module: Any = sys.modules.get("asyncio.base_events")
         loop = getattr(module, "BaseEventLoop", None)
         if loop is None or not hasattr(loop, "call_exception_handler"):
@@ -286,7 +286,7 @@ class Asyncio(importlib.abc.MetaPathFinder):
 
 
 def tell_caught(stock: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop's handler of exceptions that tells of each besides."""
+    """Return an event loop's exception handler that also reports each exception."""
     told: Any = importlib.import_module("in_debuggee.dapeer_breaking")
 
     def call_exception_handler(self: Any, context: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an evaluation prints in the debuggee is a part of its answer; pydevd sends it as the program's output."""
+"""Adds what an evaluation prints to its result. pydevd sends it as output of the program."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Generator
 from typing import Any
 
 heard = threading.local()
-"""By thread, as `text`: what the evaluation that is under way has printed."""
+"""`text`: what the current evaluation of this thread has printed."""
 
 
 def taken() -> str:
-    """Return what was printed, once."""
+    """Return what was printed, and forget it."""
     text: Any = getattr(heard, "text", None)
     if text is None:
         return ""
@@ -26,7 +26,7 @@ def taken() -> str:
 
 @contextlib.contextmanager
 def listening() -> Generator[None]:
-    """Hear what is printed."""
+    """Keep what is printed."""
     heard.text = io.StringIO()
     try:
         with contextlib.redirect_stdout(heard.text), contextlib.redirect_stderr(heard.text):
@@ -36,10 +36,10 @@ def listening() -> Generator[None]:
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
-    """Put what was printed before the result, or the error.
+    """Put what was printed in front of the result or error.
 
     Raises:
-        AttributeError: pydevd is not the one we know, and is left as it was.
+        AttributeError: pydevd has another structure; it stays unchanged.
     """
     requests: Any = importlib.import_module("_pydevd_bundle.pydevd_comm")
     answer = requests.pydevd_schema.EvaluateResponseBody

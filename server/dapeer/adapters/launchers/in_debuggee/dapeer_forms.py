@@ -1,6 +1,6 @@
-"""Values in the debuggee that have a form of their own: dates, enumerations, paths, functions, and what libraries hold data in.
+"""Shows dates, enums, paths, functions, and the data types of libraries in a form of their own.
 
-Types are known by being exactly those of their package; no module is imported for it.
+A type counts only if it is exactly the one of its package. No module is imported to find that out.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Show = Callable[[Any, int], str]
-    """Shows a value in as many characters."""
+    """Shows a value in at most that many characters."""
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return how a value of a special kind is shown; None: as it shows itself."""
+    """Return the text of a value of such a type; None for all others."""
     try:
         package = str(kind.__module__).partition(".")[0]
         if package in PACKAGES:
@@ -44,15 +44,15 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
             return f"Path({str(value)!r})"
         if kind in (types.FunctionType, types.ModuleType) or issubclass(kind, type):
             return named(value)
-    except Exception:  # noqa: BLE001 - a library's own code
+    except Exception:  # noqa: BLE001 - a library may raise anything
         return None
     return None
 
 
 def named(value: Any) -> str:
-    """Return a function with its parameters and place, a class or a module by its name; anything else as its `repr`.
+    """Return a function with its parameters and location, a class or module by its name; anything else as its `repr`.
 
-    Of a function that is made in another one, the place tells which that is.
+    The location shows which of several functions with one name it is.
     """
     if isinstance(value, types.ModuleType):
         return f"<module {value.__name__}>"
@@ -68,7 +68,7 @@ def named(value: Any) -> str:
 
 
 def moment(value: Any) -> str | None:
-    """Return a date or time as people write it; None where its time zone is of the program's own."""
+    """Return a date or time in ISO format; None if its time zone is a class of the program."""
     zone = getattr(value, "tzinfo", None)
     known = zone is None or type(zone) is dt.timezone
     known = known or (type(zone).__module__, type(zone).__name__) == ("zoneinfo", "ZoneInfo")
@@ -76,7 +76,7 @@ def moment(value: Any) -> str | None:
 
 
 def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return a member of an enumeration by its name, and its value; None where it shows itself in another way."""
+    """Return name and value of an enum member; None if it defines its own `repr`."""
     if not objects.written_in(objects.found(kind, "__repr__"), "/enum.py"):
         return None
     text = repr(value) if room >= WIDE else ""

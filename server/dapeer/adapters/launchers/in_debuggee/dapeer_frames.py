@@ -1,6 +1,6 @@
-"""Frames, series and indexes of pandas in the debuggee: shape, columns with their types, what is missing, first and last rows.
+"""Shows DataFrame, Series and Index of pandas: shape, columns with types, missing cells, first and last rows.
 
-What of them is looked at is bounded, and what is in their cells is shown as any other value is.
+The number of inspected cells is bounded. Cells are shown as all other values.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 arrays: Any = importlib.import_module("in_debuggee.dapeer_arrays")
 
 FRAMES = ("DataFrame", "Series")
-"""Names of pandas' types that are shown as frames."""
+"""Names of the pandas types that are shown as tables."""
 COLUMNS = 20
-"""Columns of a frame that are shown."""
+"""Columns that are shown."""
 WHOLE = 10
-"""Rows of a frame that are all shown."""
+"""A table with at most this many rows is shown whole."""
 HEAD, TAIL = 3, 2
-"""Else so many at its ends."""
+"""Rows that are shown at each end of a longer one."""
 CELL = 40
 """Characters of a cell, or of a column's name."""
 PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.timedelta)
@@ -28,11 +28,11 @@ PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.ti
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Show = Callable[[Any, int], str]
-    """Shows a value in as many characters."""
+    """Shows a value in at most that many characters."""
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return what there is to see of something of pandas; None: it is nothing that has a form of its own."""
+    """Return the text of a pandas object; None for all other values."""
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
         return frame(value, room, show, pandas)
@@ -42,7 +42,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
-    """Return shape, columns with their types and what is missing in them, and where there is room the first and last rows."""
+    """Return shape, columns with types and missing cells, and the first and last rows if they fit."""
     name = type(value).__name__
     shape = tuple(value.shape)
     named = value.ndim > 1 or value.name is not None
@@ -68,14 +68,14 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
 
 
 def missing(table: Any) -> list[int]:
-    """Return how many cells of each column are missing; empty: they are not counted."""
+    """Return how many cells of each column are missing; empty if they are not counted."""
     if table.size > arrays.CELLS or not all(map(is_known, table.dtypes)):
         return []
     return [int(each) for each in table.isna().sum()]
 
 
 def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
-    """Yield the columns with their types, and what is missing: of many those in which something is, the first and the last."""
+    """Yield columns with types and missing cells; of many, those with missing cells and those at both ends."""
     count = table.shape[1]
     chosen = list(range(count))
     if count > COLUMNS:
@@ -92,12 +92,12 @@ def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
 
 
 def is_known(dtype: Any) -> bool:
-    """Whether a type of cells is one of pandas' or NumPy's own."""
+    """Whether a dtype belongs to pandas or NumPy."""
     return type(dtype).__module__.partition(".")[0] in ("pandas", "numpy")
 
 
 def known(part: Any, show: Show, pandas: Any) -> Any:
-    """Return a few rows without anything of which the program would say how it is written."""
+    """Return a few rows, with each object replaced by its text, so that pandas runs no `repr` of the program."""
     part = part.copy()
     count = part.shape[1]
     half = COLUMNS // 2
@@ -114,7 +114,7 @@ def known(part: Any, show: Show, pandas: Any) -> Any:
 
 
 def labels(index: Any, show: Show, pandas: Any) -> Any:
-    """Return the labels of rows or columns, none of which is an object of the program."""
+    """Return the labels of rows or columns, with each object replaced by its text."""
     if index.nlevels > 1:
         told = [tuple(text(each, show) for each in label) for label in index]
         return pandas.MultiIndex.from_tuples(told, names=index.names) if told else index
@@ -124,7 +124,7 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
 
 
 def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
-    """Return length, type and the elements of an index or an array of pandas', those at its ends where it is long."""
+    """Return length, type and elements of an index or array of pandas; of a long one those at its ends."""
     threshold, edge = arrays.edges(room)
     cut = len(value) > min(threshold, 10 * edge)
     ends = [value[:edge], value[-edge:]] if cut else [value]
@@ -140,7 +140,7 @@ def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
 
 
 def text(each: Any, show: Show) -> str:
-    """Return a cell or a label; a text that is short as itself."""
+    """Return the text of a cell or label; a short string without quotes."""
     kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     own = kind in PLAIN or kind.__module__.partition(".")[0] in ("pandas", "numpy")
     if own and kind is not str and not hasattr(each, "shape"):

@@ -1,4 +1,4 @@
-"""What an object consists of, found in the debuggee without running any code of the program or of a library."""
+"""Lists the members of an object without running code of the program or of a library."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ DESCRIPTORS = (
     types.MemberDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType,
     staticmethod, classmethod, type,
 )  # fmt: skip
-"""What is found in a class and runs no code of the program when it is read from an object."""
+"""Types of class members whose access runs no code of the program."""
 BOOKKEEPING = frozenset({"_sa_instance_state"})
-"""What libraries keep in objects of the program: SQLAlchemy in mapped ones."""
+"""Attributes that libraries add to objects of the program: SQLAlchemy's in mapped ones."""
 MRO: Any = type.__dict__["__mro__"]
 NAMESPACE: Any = type.__dict__["__dict__"]
-"""How a class's own are read, whatever its metaclass makes of these names."""
+"""Reads these attributes of a class, even if its metaclass redefines them."""
 
 
 class Property:
-    """Stands for the value of a property that nobody has asked for."""
+    """Shown in place of a property's value, which is computed only when asked for."""
 
     def __repr__(self) -> str:
         return "(property: ask for it by its path)"
 
 
 def namespaces(kind: Any) -> Iterator[Any]:
-    """Yield what a class defines, then what those above it do."""
+    """Yield the namespaces of a class and of its bases, in the order of method resolution."""
     for klass in MRO.__get__(kind):
         yield NAMESPACE.__get__(klass)
 
 
 def found(kind: Any, name: str) -> Any:
-    """Return what a class or one above it defines by a name; None: nothing."""
+    """Return the member of a class or of its bases with a name; None if there is none."""
     return next((each[name] for each in namespaces(kind) if name in each), None)
 
 
 def written_in(function: Any, *files: str) -> bool:
-    """Whether a function stands in one of these files of Python's library, which has made it for a class."""
+    """Whether a function comes from one of these files of Python's library, as generated methods do."""
     code = getattr(function, "__code__", None) if type(function) is types.FunctionType else None
     return code is not None and code.co_filename.replace("\\", "/").endswith(files)
 
 
 def own(value: Any) -> dict[str, Any]:
-    """Return what an object itself holds, in its attributes and slots: public names first."""
+    """Return an object's own attributes and slots, public names first."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     held: dict[str, Any] = {}
     for each in namespaces(kind):
@@ -69,7 +69,7 @@ def own(value: Any) -> dict[str, Any]:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return an object's `__dict__`; empty where it has none, or its class makes it up."""
+    """Return an object's `__dict__`; empty if it has none, or if its class computes it."""
     descriptor = found(type(value), "__dict__")
     if type(descriptor) is not types.GetSetDescriptorType:
         return {}
@@ -80,20 +80,20 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def names_of(value: Any) -> list[str]:
-    """Return the names of an object's attributes, as `dir` does where the program has no `__dir__` of its own."""
+    """Return the names that `dir` would return without a `__dir__` of the program."""
     parts: list[Iterable[Any]] = []
     if not isinstance(value, type):
         parts.append(attributes_of(value))
-    # What a module has is its own; of the others their classes have the rest.
+    # A module has all its names itself; other objects also have those of their class.
     if not isinstance(value, types.ModuleType):
         parts += namespaces(value if isinstance(value, type) else type(value))
     return sorted({name for part in parts for name in part if isinstance(name, str)})
 
 
 def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of an object, without running any code to get them.
+    """Yield the attributes of an object without running code.
 
-    What an object holds itself is what it is, even where its class would compute it.
+    A value in the object itself wins over a property of its class.
     """
     mine = attributes_of(value)
     for name in names:
@@ -111,7 +111,7 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def runs(value: Any, name: str) -> bool:
-    """Whether an attribute is computed by code of the program or a library."""
+    """Whether code of the program or of a library computes an attribute."""
     for klass in type(value).__mro__ + (value.__mro__ if isinstance(value, type) else ()):
         if name in klass.__dict__:
             there: Any = klass.__dict__[name]
@@ -120,7 +120,7 @@ def runs(value: Any, name: str) -> bool:
 
 
 def kind_of(value: Any) -> str:
-    """Return what a name of a module stands for that is no data; empty: it is data."""
+    """Return what kind of non-data a module's name is, such as a function; empty for data."""
     if isinstance(value, types.ModuleType):
         return "module"
     if isinstance(value, type):

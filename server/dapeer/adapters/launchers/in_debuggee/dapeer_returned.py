@@ -1,4 +1,4 @@
-"""What a function has returned is told at the stop after that; pydevd tells it until another call of the frame returns while it steps."""
+"""Shows a return value only at the stop after the return. pydevd shows it until the next return in a step."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
-    """Forget what was returned to a frame when that frame runs on.
+    """Forget the values returned to a frame when it resumes.
 
     Raises:
-        AttributeError: pydevd is not the one we know, and is left as it was.
+        AttributeError: pydevd has another structure; it stays unchanged.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
     debugger: Any = importlib.import_module("pydevd").PyDB
@@ -21,9 +21,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
         try:
             return stock(self, thread, frame, *rest, **named)
         finally:
-            with contextlib.suppress(
-                Exception
-            ):  # frames of other implementations may have other locals
+            with contextlib.suppress(Exception):  # other Pythons may have other locals
                 frame.f_locals.get(kept, {}).clear()
 
     debugger.do_wait_suspend = wait_suspended

@@ -1,8 +1,8 @@
-"""Stacks in the debuggee: no frame of the program is left out, and that of a task goes on where the task is awaited.
+"""Completes stacks: frames of libraries are kept, and below an asyncio task follow the tasks that await it.
 
-pydevd leaves out the frames of libraries without a word where it stops in none (`justMyCode`); here they are told, as
-`subtle`. Below the frames of an asyncio task lies its event loop, which says nothing of who waits for it; so these
-follow, each with its variables, behind a frame with the hint `label`. No code of the program is run for that.
+With `justMyCode`, pydevd silently leaves out frames of libraries; here they are `subtle`. Below the frames of an
+asyncio task pydevd shows the event loop, but not the awaiting tasks. Their frames follow here, with variables, after
+a frame with DAP's hint `label`. That runs no code of the program.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 awaits: Any = importlib.import_module("in_debuggee.dapeer_awaiting")
 
 LABEL = "<dapeer label>"
-"""Stands for the file of a frame that is a label."""
+"""The file of a frame that is a label."""
 OWN = str(Path(__file__).absolute().parent.parent) + os.sep
 
 
 def current_task() -> Any:
-    """Return the task that this thread runs, None: it runs none."""
+    """Return the task that this thread runs; None if it runs none."""
     asyncio: Any = sys.modules.get("asyncio")
     loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001
     return asyncio.current_task(loop) if loop is not None else None
@@ -33,10 +33,10 @@ def current_task() -> Any:
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
-    """Tell stacks so.
+    """Patch how pydevd lists stacks.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     lists: Any = importlib.import_module("_pydevd_bundle.pydevd_frame_utils")
     commands: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command")
@@ -55,7 +55,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
 
 
 def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
-    """Return what makes lists of frames that go on where a task is awaited, and hold none of ours."""
+    """Return a function that lists frames with those of awaiting tasks, without dapeer's own."""
 
     def create(*arguments: Any, **named: Any) -> Any:
         frames = stock(*arguments, **named)
@@ -71,15 +71,15 @@ def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
 
 
 def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
-    """Return what makes lists of the frames of an exception that led to another one, behind a label that names it."""
+    """Return a function that lists the frames of an exception's cause after a label with its name."""
 
     def create(*arguments: Any) -> Any:
         frames = stock(*arguments)
-        with contextlib.suppress(Exception):  # the program's own classes
+        with contextlib.suppress(Exception):  # classes of the program
             error: Any = frames.exc_desc
             label = f"before it: {type(error).__qualname__}: {error}"
             frames._frames.insert(0, lists.Frame(None, 0, lists.FCode(label, LABEL), {}))  # noqa: SLF001
-            # pydevd writes it before the name of each frame.
+            # pydevd puts this in front of the name of each frame.
             frames.exc_desc = LABEL
         return frames
 
@@ -87,7 +87,7 @@ def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
 
 
 def is_starter(frame: Any) -> bool:
-    """Whether a frame, the outermost, only starts a module or a child process."""
+    """Whether the outermost frame only starts a module or a child process."""
     path, name = frame.f_code.co_filename, frame.f_code.co_name
     return (
         path == "<frozen runpy>"
@@ -97,7 +97,7 @@ def is_starter(frame: Any) -> bool:
 
 
 def follow(known: list[Any], lists: Any) -> None:
-    """Add the frames that wait for the task which runs now, behind the task's own."""
+    """Add the frames of the tasks that await the current task after its own."""
     task = current_task()
     root = getattr(task and sys.modules["asyncio"].Task.get_coro(task), "cr_frame", None)
     place = next((n for n, each in enumerate(known) if each is root), None)
@@ -112,7 +112,7 @@ def follow(known: list[Any], lists: Any) -> None:
 
 
 class Whole:
-    """pydevd's debugger, as one that leaves out no frame."""
+    """pydevd's debugger, except that it leaves out no frame."""
 
     is_files_filter_enabled = False
 
@@ -120,12 +120,12 @@ class Whole:
         self._debugger = debugger
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the debugger has."""
+        """Return an attribute of the debugger."""
         return getattr(self._debugger, name)
 
 
 def tell_all(factory: Any, command: Any) -> None:
-    """Have stacks told whole."""
+    """Make pydevd list stacks with all frames."""
     stock = factory.make_get_thread_stack_message
 
     def make(self: Any, debugger: Any, *arguments: Any, **named: Any) -> Any:
@@ -140,7 +140,7 @@ def tell_all(factory: Any, command: Any) -> None:
 
 
 def as_label(frame: dict[str, Any]) -> dict[str, Any]:
-    """Return a frame as a label, if it stands for one; without what pydevd writes before its name."""
+    """Return a frame as DAP's label, if it is one, without pydevd's prefix."""
     source: dict[str, Any] = frame.get("source") or {}
     frame["name"] = frame["name"].replace(f"[Chained Exc: {LABEL}] ", "")
     if source.get("path") != LABEL:

@@ -1,6 +1,7 @@
-"""Expressions of SQLAlchemy in the debuggee, with their parameters in their places.
+"""Shows SQL expressions of SQLAlchemy with their parameters filled in.
 
-What would run code of the program, or take long, shows itself: constructs and types that the program has defined, and what is large.
+Expressions with constructs or types of the program's own, and large ones, keep their own `repr`: compiling these
+would run code of the program, or take long.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 
 MOST = 300
-"""Parts of an expression: their text is made in some ten milliseconds."""
+"""Parts of the largest expression that is compiled, which takes some ten milliseconds."""
 HOOKS = ("bind_expression", "column_expression", "_compiler_dispatcher")
-"""What a type or construct defines by which it takes part in writing SQL."""
+"""Methods by which a type or construct takes part in compiling SQL."""
 PARAMETER = re.compile(r"\(__\[POSTCOMPILE_(\w+)\]\)|(?<!:):([A-Za-z_]\w*)")
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Show = Callable[[Any, int], str]
-    """Shows a value in as many characters."""
+    """Shows a value in at most that many characters."""
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return an expression of SQL with its parameters in their places; None: it is none, or shows itself."""
+    """Return an SQL expression with its parameters filled in; None for all else."""
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and isinstance(value, attributes.QueryableAttribute):
         return str(value)
@@ -53,7 +54,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def is_expression(value: Any) -> bool:
-    """Whether something is written as SQL; a table, for one, is not."""
+    """Whether an object is an expression; a table is not."""
     elements = sys.modules.get("sqlalchemy.sql.elements")
     if elements is None or not isinstance(value, elements.ClauseElement):
         return False
@@ -61,21 +62,21 @@ def is_expression(value: Any) -> bool:
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """Yield what an expression consists of."""
+    """Yield the parts of an expression."""
     yield from sys.modules["sqlalchemy.sql.visitors"].iterate(value)
 
 
 def is_small(value: Any) -> bool:
-    """Whether the text of an expression is made soon."""
+    """Whether an expression compiles fast."""
     rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
     return rows + sum(1 for _ in itertools.islice(parts(value), MOST + 1)) <= MOST
 
 
 def is_known(part: Any) -> bool:
-    """Whether a part of an expression is SQLAlchemy's own, and what it is mapped to is ready.
+    """Whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
 
-    SQLAlchemy gets mapped classes ready when the first text is made of one. If others are still to be
-    defined, that fails, and the program fails with it later on.
+    SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that
+    fails, and the program fails with it later on.
     """
     mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
     if mapper is not None and not mapper.configured:
@@ -84,7 +85,7 @@ def is_known(part: Any) -> bool:
 
 
 def is_own(kind: Any) -> bool:
-    """Whether a class takes no code of the program into the making of SQL."""
+    """Whether compiling a class to SQL runs no code of the program."""
     for name in HOOKS:
         hook: Any = objects.found(kind, name)
         module = getattr(hook, "__module__", None) or type(hook).__module__

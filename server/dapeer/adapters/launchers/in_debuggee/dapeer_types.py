@@ -1,7 +1,7 @@
-"""Exception types in the debuggee, known by their names: pydevd would import them before the program has begun.
+"""Matches exception types by name. pydevd would import them before the program starts.
 
-A type of the program's own is not there then, and a name of `__main__` leaves pydevd's request without an answer. Nor is
-it for a debugger to say when the modules of a program run first.
+Types of the program do not exist then, importing runs the program's modules too early, and for a name in `__main__`
+pydevd never answers the request.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 
 class Named(type):
-    """The type of what stands for the types of one name: each class that has it, and each below, is a subclass."""
+    """A metaclass whose class stands for all classes with a name: these and their subclasses are its subclasses."""
 
     wanted: str
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        """Whether a class or one above it has the name, or is what a module has by this name."""
+        """Whether a class or one of its bases has the name, or is bound to it in a module."""
         module, _, name = cls.wanted.rpartition(".")
         there = getattr(sys.modules.get(module), "__dict__", {}).get(name)
         above = getattr(subclass, "__mro__", ())
@@ -27,7 +27,7 @@ class Named(type):
 
 
 def has_name(kind: type, wanted: str) -> bool:
-    """Whether a class has a name, which may tell its module, or a part of that.
+    """Whether a class has a name, with or without its module or the last part of that.
 
     >>> has_name(KeyError, "KeyError"), has_name(KeyError, "builtins.KeyError"), has_name(KeyError, "Error")
     (True, True, False)
@@ -36,7 +36,7 @@ def has_name(kind: type, wanted: str) -> bool:
 
 
 def type_of(name: str) -> type:
-    """Return the built-in exception of a name, or what stands for all others that have it."""
+    """Return the built-in exception with a name, else a class that stands for all others with it."""
     known = getattr(builtins, name, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return known
@@ -44,14 +44,14 @@ def type_of(name: str) -> type:
 
 
 def below(kind: type) -> Iterator[type]:
-    """Yield all classes below one."""
+    """Yield all subclasses of a class, also indirect ones."""
     for each in type.__subclasses__(kind):
         yield each
         yield from below(each)
 
 
 def unknown(debugger: Any) -> set[str]:
-    """Return the names to stop at that no exception of the program has."""
+    """Return those names of exceptions to stop at that no class of the program has."""
     wanted = (
         *debugger.break_on_caught_exceptions.values(),
         *debugger.break_on_uncaught_exceptions.values(),
@@ -63,13 +63,13 @@ def unknown(debugger: Any) -> set[str]:
 
 
 def improve(*, prints: bool) -> None:
-    """Know types by their names, and tell at the end of the first process which of them nothing had.
+    """Make pydevd match types by name, and report at the end of the program which names no class had.
 
     Args:
-        prints: Whether this is the first process; another need not know all types.
+        prints: Whether this is the first process. Only it reports: children may not import all types.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     breakpoints: Any = importlib.import_module("_pydevd_bundle.pydevd_breakpoints")
     debugger: Any = importlib.import_module("pydevd").PyDB

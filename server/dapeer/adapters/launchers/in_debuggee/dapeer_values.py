@@ -1,7 +1,7 @@
-"""Values in the debuggee: whole where there is room, with their true length where there is not; nothing is run to show them.
+"""Shows values whole if they fit, else with their length, and without running code of the program.
 
-pydevd shows nested data to the second level, however short it is, cuts a string in its middle without telling its length,
-runs every property of an object that is opened, and leaves functions and classes out of a frame.
+pydevd cuts nested data at the second level, however short it is. It cuts a string in its middle without its length,
+runs every property of an expanded object, and leaves functions and classes out of a frame.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ forms: Any = importlib.import_module("in_debuggee.dapeer_forms")
 objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 
 ROOM = 4000
-"""Characters of a value; who shows it cuts it further."""
+"""Characters of a value; the core cuts it further."""
 INSIDE = 200
-"""Characters of an object that another one holds."""
+"""Characters of an object inside another one."""
 LEAST = 12
-"""Characters that an element must have room for to be begun."""
+"""Characters of room that an element needs at least."""
 TOGETHER = 4
-"""Elements that share the room that is left."""
+"""Elements that share the remaining room."""
 ENDING = 3
-"""Elements at its end that are shown of what is too long."""
+"""Elements that are shown at the end of a long container."""
 
 BRACKETS: tuple[tuple[Any, str, str], ...] = (
     (tuple, "(", ")"),
@@ -46,17 +46,17 @@ PLAIN = (
     int, float, complex, bool, type(None), type(Ellipsis), range, bytearray, type(re.compile("")),
     type(threading.Lock()), type(threading.RLock()), types.GeneratorType, types.CoroutineType, types.BuiltinFunctionType,
 )  # fmt: skip
-"""Types whose `repr` runs no code of the program."""
+"""Built-in types whose `repr` runs no code of the program."""
 PLAIN_TOO = (("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"))
-"""Further ones, by module and name: to import them is up to the program, which may have a file of that name."""
+"""More of these, by module and name. They are not imported: the program may have a file of that name."""
 
 
 WHERE = re.compile(r"(?: object)? at 0x[0-9a-f]+(?=>)")
-"""Where something lies in memory, as a `repr` tells it."""
+"""An address in memory, as a `repr` shows it."""
 
 
 class Inside:
-    """What is around a value that is shown: containers, and objects that were opened."""
+    """The containers and objects around a value that is being shown."""
 
     def __init__(self, ids: tuple[int, ...] = (), objects: int = 0) -> None:
         self.ids = ids
@@ -72,19 +72,19 @@ OUTSIDE = Inside()
 
 
 def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
-    """Return a value as its `repr` would be, in about that many characters; an object that says nothing with what it holds."""
+    """Return a value like its `repr`, in about that many characters; an object without a `repr` with its members."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind in (str, bytes):
         return string(value, room)
     text = contained(value, kind, room, inside)
     if text is None:
         alone = room if not inside.ids else min(room, INSIDE)
-        # What it holds is shown as what an object holds: no `repr` of the program's is run.
+        # Its members are shown as those of an object: no `repr` of the program is run.
         within = functools.partial(shown, inside=inside.of(value, opened=True))
         text = forms.described(value, kind, alone, within)
     if text is None:
         text = opened(value, kind, room, inside)
-        # Which object it is, is told of the one that is looked at, as its `repr` does.
+        # Only the outermost object shows its address, as its `repr` does.
         if (
             text is not None
             and inside is OUTSIDE
@@ -107,7 +107,7 @@ def is_plain(kind: Any) -> bool:
 
 
 def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return a container; None: it is none, or shows itself in another way."""
+    """Return the text of a container; None for all else, and for a container with a `repr` of its own."""
     if kind is defaultdict:
         factory = shown(value.default_factory, room, inside)
         return f"defaultdict({factory}, {contained(dict(value), dict, room, inside)})"
@@ -121,7 +121,7 @@ def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 
 
 def string(value: Any, room: int) -> str:
-    """Return a string as Python writes it; of a long one the beginning, and how long it is."""
+    """Return a string as Python writes it; of a long one the beginning and the length."""
     room = max(room, LEAST)
     if len(value) <= room:
         return repr(value)
@@ -130,7 +130,7 @@ def string(value: Any, room: int) -> str:
 
 
 def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:
-    """Return a container with the elements at its ends for which there is room, and how many there are if those are not all."""
+    """Return a container with the elements at its ends that fit, and its length if some are left out."""
     opening, closing = around
     size = known.__len__(value)
     if not size:
@@ -146,7 +146,7 @@ def container(value: Any, known: Any, around: tuple[str, str], room: int, inside
         return f"{opening}… {size} items{closing}"
     left_out = ["…"] if len(parts) + len(ending) < size else []
     ending = ending[-max(size - len(parts), 0) :] if ending and size > len(parts) else []
-    # How many members a record has, as one among others, nobody asks.
+    # The length of a record inside another value is of no interest.
     count = "" if known in MAPPINGS and len(inside.ids) > 1 else f" ({size} items)"
     return f"{opening}{', '.join([*parts, *left_out, *ending])}{closing}{count}"
 
@@ -154,11 +154,11 @@ def container(value: Any, known: Any, around: tuple[str, str], room: int, inside
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Part = tuple[Any, ...]
-    """An element, or a key and its value, and what is around it."""
+    """An element, or a key with its value, and the containers around it."""
 
 
 def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
-    """Yield the elements of a container, whatever the program has made of its type."""
+    """Yield the elements of a container, even if a subclass of the program redefines its iterator."""
     if known in MAPPINGS:
         yield from ((inside, *item) for item in known.items(value))
     else:
@@ -167,7 +167,7 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
 
 
 def backwards(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
-    """Yield the elements of a container from its end; none where it has no end, or an old Python cannot tell."""
+    """Yield the elements of a container from its end; none for a set, or if an old Python lacks the order."""
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))
     elif known in SEQUENCES:
@@ -177,10 +177,10 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[Part]:
 
 
 def fitting(parts: Iterable[Part], size: int, room: int) -> list[str]:
-    """Return the first elements as text, each with its share of the room."""
+    """Return the first elements as strings, each with its share of the room."""
     texts: list[str] = []
     for inside, *part in parts:
-        # Rather fewer elements than such of which nothing is seen.
+        # Fewer elements, rather than elements of which nothing is visible.
         small = not texts or len(texts[-1]) <= 2 * LEAST
         if room < (LEAST if small else 2 * TOGETHER * LEAST):
             break
@@ -199,7 +199,7 @@ def fitting(parts: Iterable[Part], size: int, room: int) -> list[str]:
 
 
 def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return what an object holds whose `repr` says nothing, or only that; None: it shows itself, or holds nothing."""
+    """Return the members of an object without a `repr` of its own; None if it has one, or has no members."""
     held = members(value, kind, inside)
     if not held:
         return None
@@ -223,7 +223,7 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 
 
 def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:
-    """Return the names and values that an object is shown by; none: as it shows itself."""
+    """Return the names and values by which an object is shown; empty: by its own `repr`."""
     shows_itself = objects.found(kind, "__repr__")
     if shows_itself is object.__repr__:
         return {} if issubclass(kind, type) else objects.own(value)
@@ -244,7 +244,7 @@ def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:
 
 
 def represented(value: Any) -> str:
-    """Return a value's own `repr`, or what can be told without it."""
+    """Return a value's own `repr`, or a text without it if that fails."""
     try:
         return repr(value)
     except Exception:  # noqa: BLE001 - the program's own code
@@ -258,10 +258,10 @@ def represented(value: Any) -> str:
 
 
 def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
-    """Show values so.
+    """Patch how pydevd shows values.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     render(importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr)
     present(importlib.import_module("_pydevd_bundle.pydevd_xml"))
@@ -270,7 +270,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
 
 
 def render(safe_repr: Any) -> None:
-    """Have all values shown by `shown`, unless all of them is asked for, or their numbers in hexadecimal."""
+    """Make pydevd show values by `shown`, unless the client asks for a whole value or for hexadecimal numbers."""
     stock = safe_repr.__call__
     whole = safe_repr.maxother_outer
 
@@ -286,7 +286,7 @@ def render(safe_repr: Any) -> None:
 
 
 def present(presentation: Any) -> None:
-    """Have frames shown by us, not by pydevd's own plug-in for pandas."""
+    """Show pandas objects by this package, not by pydevd's own plug-in."""
     stock = presentation._str_from_providers  # noqa: SLF001
 
     def from_providers(value: Any, kind: Any, name: str, context: Any = None) -> Any:
@@ -301,7 +301,7 @@ def present(presentation: Any) -> None:
 
 
 def open_objects(resolver: Any) -> None:
-    """Have attributes read without running any code."""
+    """Make pydevd read attributes without running code."""
     stock = resolver._get_py_dictionary  # noqa: SLF001
 
     def get_dictionary(
@@ -318,7 +318,7 @@ def open_objects(resolver: Any) -> None:
 
 
 def list_frames(suspended: Any) -> None:
-    """Have functions and classes among a frame's variables, and say what is none that holds data."""
+    """Keep functions and classes among a frame's variables, and mark them as such."""
     variable, of_frame = suspended._ObjectVariable, suspended._FrameVariable  # noqa: SLF001
     stock_group = of_frame._group_entries  # noqa: SLF001
     stock_children = of_frame.get_children_variables

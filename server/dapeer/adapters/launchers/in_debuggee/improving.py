@@ -1,7 +1,7 @@
-"""What debugpy does in the debuggee, made complete: nothing is lost there, and values tell how long they are.
+"""Patches pydevd in the debuggee by all modules of this package.
 
-These modules run in the program's own Python, of whatever version debugpy runs in, beside pydevd. Each
-changes what it knows of pydevd's inside; what is not as it knows is left as it is.
+The modules run in the program's own Python, of any version that debugpy supports. Each patches one part of pydevd,
+and leaves a pydevd of another structure unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PARTS = (
     "dapeer_returned",
     "dapeer_commands",
 )
-"""Modules; no program has such a name, for pydevd steps into no file of that name."""
+"""Modules that patch pydevd. pydevd never steps into files with these names, so the names must be unusual."""
 HELPERS = (
     "dapeer_arrays",
     "dapeer_awaiting",
@@ -32,18 +32,18 @@ HELPERS = (
     "dapeer_objects",
     "dapeer_statements",
 )
-"""Modules that these use."""
+"""Modules that those import."""
 
 
 improved: set[int] = set()
-"""The process, once this is done; pydevd imports `child` in the first process, too."""
+"""The id of the process in which pydevd is patched; pydevd imports `child` in the first process as well."""
 
 
 def improve(*, prints: bool) -> None:
-    """Improve pydevd, which has been imported; a second time nothing happens.
+    """Patch pydevd, which must be imported; a second call does nothing.
 
     Args:
-        prints: Whether this process's stdout is what the debugger shows.
+        prints: Whether this process's stdout is the program's output.
     """
     if improved:
         return
@@ -57,10 +57,10 @@ def improve(*, prints: bool) -> None:
 
 
 def improve_children() -> None:
-    """Have the Python processes that this one starts do the same.
+    """Patch pydevd also in the Python processes that this one starts.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     defaults: Any = importlib.import_module("_pydevd_bundle.pydevd_defaults")
     defaults.PydevdCustomization.PREIMPORT  # noqa: B018 - is it there?
@@ -71,10 +71,10 @@ def improve_children() -> None:
 
 
 def improve_code_strings(monkey: Any, defaults: Any) -> None:
-    """Have `python -c`, as `multiprocessing` starts its children, do the same: pydevd forgets it there.
+    """Patch pydevd also in children by `python -c`, as `multiprocessing` starts them: pydevd does not pass that on.
 
     Raises:
-        AttributeError: pydevd is not the one we know.
+        AttributeError: pydevd has another structure.
     """
     stock = monkey._get_python_c_args  # noqa: SLF001
 
