@@ -18,12 +18,12 @@ CODE = (
 def main() -> None:
     """Replace this process by bash-dap. A command that is not a Python script runs unchanged."""
     folder, command = sys.argv[1:]
-    with open(command, "rb") as file:  # noqa: PTH123 - pathlib takes time to import
+    with open(command, "rb") as file:
         first = os.fsdecode(file.readline(4096))
     interpreter = first[2:].split() if first.startswith("#!") else []
     if any("python" in word for word in interpreter):
-        os.execv(interpreter[0], [*interpreter, "-c", CODE, folder, command])  # noqa: S606
-    os.execv(command, [command])  # noqa: S606
+        os.execv(interpreter[0], [*interpreter, "-c", CODE, folder, command])
+    os.execv(command, [command])
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:
         AttributeError: The class has another structure; it stays unchanged.
     """
     stock: Callable[..., Any] = stream_class.from_socket.__func__
-    read_line: Callable[..., bytes] = stream_class._read_line  # noqa: SLF001
+    read_line: Callable[..., bytes] = stream_class._read_line
 
     def from_socket(cls: type, sock: socket.socket, name: str | None = None) -> Any:
         stream = stock(cls, sock, name)
@@ -38,7 +38,7 @@ def acknowledge_promptly(stream_class: Any, option: int) -> None:
                 sock.setsockopt(socket.IPPROTO_TCP, option, 1)
             return read_line(stream, reader)
 
-        stream._read_line = quick_read_line  # noqa: SLF001
+        stream._read_line = quick_read_line
         return stream
 
     stream_class.from_socket = classmethod(from_socket)
@@ -64,7 +64,7 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:
         launcher: str,
         *rest: object,
     ) -> Any:
-        if not os.path.exists(launcher):  # noqa: PTH110 - as debugpy says it
+        if not os.path.exists(launcher):
             # debugpy would report that only after 30 seconds.
             raise request.isnt_valid(f"`debugLauncherPath`: {launcher} does not exist", silent=True)
         command = [*python, script] if launcher == folder else python
@@ -79,9 +79,9 @@ def close_ports() -> None:
     Raises:
         AttributeError: debugpy has another structure.
     """
-    from debugpy import adapter  # noqa: PLC0415
-    from debugpy.adapter import clients, launchers, servers  # noqa: PLC0415
-    from debugpy.common import sockets  # noqa: PLC0415
+    from debugpy import adapter
+    from debugpy.adapter import clients, launchers, servers
+    from debugpy.common import sockets
 
     debugpy_ports.admit_only_us(sockets, servers)
     debugpy_ports.serve_children_only(clients.Client)
@@ -91,18 +91,18 @@ def close_ports() -> None:
 def main() -> None:
     """Run `python -m debugpy.adapter` with those patches that fit."""
     with contextlib.suppress(ImportError, AttributeError):
-        from debugpy import launcher  # noqa: PLC0415
-        from debugpy.adapter import launchers  # noqa: PLC0415
-        from debugpy.common import log  # noqa: PLC0415
+        from debugpy import launcher
+        from debugpy.adapter import launchers
+        from debugpy.common import log
 
         debugpy_launcher.describe_only_what_is_logged(log)
-        launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)  # noqa: PTH120 - as debugpy says it
+        launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is not None:
         with contextlib.suppress(ImportError, AttributeError):
-            from debugpy.common.messaging import JsonIOStream  # noqa: PLC0415
+            from debugpy.common.messaging import JsonIOStream
 
             acknowledge_promptly(JsonIOStream, option)
     sys.argv[0] = "debugpy.adapter"

@@ -37,10 +37,10 @@ def describe_only_what_is_logged(log: Any) -> None:
         AttributeError: The module has another structure; it stays unchanged.
     """
     stock: Callable[[str], None] = log.describe_environment
-    log._levels  # noqa: B018, SLF001 - is it there?
+    log._levels  # is it there?
 
     def describe_environment(header: str) -> None:
-        if "info" in log._levels:  # noqa: SLF001
+        if "info" in log._levels:
             stock(header)
 
     log.describe_environment = describe_environment
@@ -99,7 +99,12 @@ def take_over(cli: Any) -> list[Callable[[], None]]:
         AttributeError: The module has another structure; it stays unchanged.
     """
     options, start, runpy_of_it = cli.options, cli.start_debugging, cli.runpy
-    known = (cli.run_file, cli.run_module, cli.run_code, runpy_of_it._run_module_as_main)  # noqa: SLF001 - are they there?
+    known = (
+        cli.run_file,
+        cli.run_module,
+        cli.run_code,
+        runpy_of_it._run_module_as_main,
+    )  # are they there?
     if not all(map(callable, known)):
         raise AttributeError
     left: list[Callable[[], None]] = []
@@ -125,10 +130,10 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:
     namespace = fresh_main()
     if pkgutil.get_importer(path) is not None:
         sys.path.insert(0, path)
-        runpy_of_debugpy._run_module_as_main("__main__", False)  # noqa: FBT003, SLF001 - as Python has it
+        runpy_of_debugpy._run_module_as_main("__main__", alter_argv=False)
         return
     if not no_folders():
-        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # noqa: PTH120 - a text
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     with io.open_code(path) as stream:
         code = pkgutil.read_code(stream)
     compiled = code is not None
@@ -155,9 +160,9 @@ def run_module(name: str, runpy_of_debugpy: Any) -> None:
     """Run a module as `python -m NAME` does."""
     fresh_main()
     if not no_folders():
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109 - a text
+        sys.path.insert(0, os.getcwd())
     sys.argv[0] = "-m"
-    runpy_of_debugpy._run_module_as_main(name, True)  # noqa: FBT003, SLF001 - as Python has it
+    runpy_of_debugpy._run_module_as_main(name, alter_argv=True)
 
 
 def run_code(text: str, runpy_of_debugpy: Any) -> None:
@@ -231,7 +236,7 @@ def main() -> None:
         for run in left:
             run()
     except BaseException:
-        hide_launcher(os.path.dirname(str(debugpy.__file__)))  # noqa: PTH120 - a text
+        hide_launcher(os.path.dirname(str(debugpy.__file__)))
         raise
 
 

@@ -34,7 +34,7 @@ def teach_dap(varref: Any, scopes: Any) -> None:
         AttributeError: GDB's modules have another structure; they stay unchanged.
     """
     stock: Any = varref.VariableReference
-    scope: Any = scopes._ScopeReference  # noqa: SLF001
+    scope: Any = scopes._ScopeReference
     changes = (
         (stock, "to_object", _described(stock.to_object, varref.BaseReference.to_object)),
         (stock, "cache_children", _cached),

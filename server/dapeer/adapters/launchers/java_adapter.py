@@ -23,7 +23,7 @@ def main(java: str, javac: str, built: str) -> None:
     command = [java, *QUICK, *EXPORTS, "-cp", str(classes(javac)), "Adapter", built]
     if os.name == "nt":  # Windows cannot replace a process
         sys.exit(subprocess.call(command))
-    os.execv(java, command)  # noqa: S606
+    os.execv(java, command)
 
 
 def classes(javac: str) -> Path:

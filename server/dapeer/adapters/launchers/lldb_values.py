@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 ELEMENTS = 20
 """Elements of a container that are shown."""
@@ -27,7 +27,7 @@ RUST = (
 
 def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     debugger: Any,
-    names: Any,  # noqa: ARG001
+    names: Any,
 ) -> None:
     """Register the summary of containers, and the command `dapeer_values`."""
     kind = f"^std::(__[a-z0-9_]+::)?({CONTAINERS})<.+>$"
@@ -35,7 +35,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")
 
 
-def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:  # noqa: ARG001
+def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:
     """Load Rust's own formatters for a Rust program."""
     folder = importlib.import_module("rust_formatters").folder_for(program.strip().strip("'"))
     if folder is not None:
@@ -47,7 +47,7 @@ def for_program(debugger: Any, program: str, result: Any, names: Any) -> None:  
         debugger.HandleCommand("type category enable dapeer")
 
 
-def contents(value: Any, names: Any) -> str:  # noqa: ARG001
+def contents(value: Any, names: Any) -> str:
     """Return how many elements a container has, and the first of them."""
     return _contents(value.GetSyntheticValue() if not value.IsSynthetic() else value, DEPTH)
 

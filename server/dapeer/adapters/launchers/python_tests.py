@@ -79,7 +79,7 @@ def callers(entry: Any) -> Iterator[Any]:
 
 def run_pytest(arguments: list[str]) -> int:
     """Run `python -m pytest`; return the exit code."""
-    import pytest  # noqa: PLC0415
+    import pytest
 
     class Shown:
         """A plugin that shows failures to the debugger, and switches off what disturbs debugging."""
@@ -153,7 +153,7 @@ def run_by_program(how: str, name: str, arguments: list[str]) -> object:
 
 def pose_as(module: str, arguments: list[str]) -> None:
     """Make `__main__` and the arguments what they are under `python -m MODULE`."""
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    sys.path.insert(0, os.getcwd())
     spec: Any = importlib.util.find_spec(f"{module}.__main__")
     sibling("debugpy_launcher").fresh_main().update(
         __spec__=spec,

@@ -45,7 +45,7 @@ class Watch:
         if self.folders:
             wait_for(killed)
             # Slow to import.
-            import shutil  # noqa: PLC0415
+            import shutil
 
             for name in self.folders:
                 shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
@@ -57,7 +57,7 @@ class Watch:
         if now not in ("", since):
             return []
         killed: list[int] = []
-        if now or not os.path.isdir("/proc/self"):  # noqa: PTH112 - pathlib takes time to import
+        if now or not os.path.isdir("/proc/self"):
             killed += kill(pid)
         # A group outlives its leader. Until it ends, the system does not reuse its number.
         if led or leads_group(pid):
@@ -109,14 +109,14 @@ def session_of(pid: int) -> int:
 
 def members(session: int) -> set[int]:
     """Return the processes of a POSIX session."""
-    names = os.listdir("/proc") if os.path.isdir("/proc/self") else []  # noqa: PTH208, PTH112
+    names = os.listdir("/proc") if os.path.isdir("/proc/self") else []
     return {int(name) for name in names if name.isdigit() and session_of(int(name)) == session}
 
 
 def status(pid: int, field: int) -> str:
     """Return a field of `/proc/PID/stat`, counted from the state; empty if the process is gone."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+        with open(f"/proc/{pid}/stat", "rb") as file:
             # The name, in parentheses, may contain spaces and parentheses.
             return file.read().rpartition(b")")[2].split()[field].decode()
     except (OSError, IndexError):

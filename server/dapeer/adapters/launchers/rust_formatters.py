@@ -25,14 +25,14 @@ def folder_for(program: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    folder = os.path.join(asked.stdout.decode().strip(), "lib", "rustlib", "etc")  # noqa: PTH118
-    return folder if os.path.isdir(folder) else None  # noqa: PTH112
+    folder = os.path.join(asked.stdout.decode().strip(), "lib", "rustlib", "etc")
+    return folder if os.path.isdir(folder) else None
 
 
 def _is_rust(program: str) -> bool:
     try:
         with (
-            open(program, "rb") as file,  # noqa: PTH123
+            open(program, "rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
             return content.find(RUST) >= 0

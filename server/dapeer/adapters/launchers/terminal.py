@@ -16,7 +16,7 @@ def main(command: list[str]) -> None:
     """Replace this process by the program."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     try:
-        os.execvp(command[0], command)  # noqa: S606 - what the user wants to debug
+        os.execvp(command[0], command)
     except (OSError, ValueError) as error:
         sys.exit(f"{command[0]}: {getattr(error, 'strerror', None) or error}")
 

@@ -41,7 +41,7 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def get_filename(self, fullname: str) -> str:
         """Return where the module's file would be."""
-        return os.path.join(self._folder, *fullname.split(".")) + ".py"  # noqa: PTH118 - a text
+        return os.path.join(self._folder, *fullname.split(".")) + ".py"
 
     def get_source(self, fullname: str) -> str:
         """Return the module's text."""
@@ -59,13 +59,13 @@ def arrive(texts: dict[str, str]) -> str:
     if PACKAGE in sys.modules:
         return f"the program has a package of the name {PACKAGE}"
     pydevd: Any = sys.modules["pydevd"]
-    finder: Any = Texts(texts, os.path.dirname(pydevd.__file__))  # noqa: PTH120 - a text
+    finder: Any = Texts(texts, os.path.dirname(pydevd.__file__))
     before = held_names()
     sys.meta_path.insert(0, finder)
     try:
         importlib.import_module(f"{PACKAGE}.improving").improve(prints=False)
         leave_with(restoring(before))
-    except Exception as error:  # noqa: BLE001 - another Python, another pydevd
+    except Exception as error:  # another Python, another pydevd
         restoring(before)()
         return f"{type(error).__name__}: {error}"
     finally:

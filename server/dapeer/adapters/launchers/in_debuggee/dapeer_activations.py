@@ -64,7 +64,7 @@ def number_of(frame: Any) -> int | None:
     return None if tracer is None else calls.number(tracer)
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - as in the other parts
+def improve(*, prints: bool) -> None:
     """Add the number of the innermost call to each stop.
 
     Raises:

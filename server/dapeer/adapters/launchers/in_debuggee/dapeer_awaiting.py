@@ -53,7 +53,7 @@ def stepping(awaited: Any) -> Any:
 
 def awaiter(future: Any, asyncio: Any, depth: int = 0) -> Any:
     """Return the task that waits for a future, also through `gather`, `shield` or a task group; None: none does."""
-    callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []  # noqa: SLF001
+    callbacks: list[Any] = asyncio.Future._callbacks.__get__(future) or []
     for each in callbacks:
         # Python 3.6 has no contexts.
         callback: Any = each[0] if isinstance(each, tuple) else each  # pyright: ignore[reportUnknownVariableType]
@@ -74,9 +74,9 @@ def parent(one: Any, asyncio: Any) -> Any:
     if issubclass(kind, asyncio.Task):
         return one
     if kind.__module__ == "asyncio.taskgroups":
-        return one._parent_task  # noqa: SLF001
+        return one._parent_task
     if (kind.__module__, kind.__name__) == ("anyio._backends._asyncio", "TaskGroup"):
-        return one.cancel_scope._host_task  # noqa: SLF001
+        return one.cancel_scope._host_task
     return None
 
 
@@ -102,7 +102,7 @@ def name_of(task: Any) -> str:
 def coroutine_of(task: Any) -> Any:
     """Return the coroutine that a task runs."""
     get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
-    return get_coro(task) if get_coro else task._coro  # noqa: SLF001
+    return get_coro(task) if get_coro else task._coro
 
 
 def awaiting(task: Any) -> "Iterator[Any]":
@@ -127,11 +127,11 @@ def awaiting(task: Any) -> "Iterator[Any]":
 def places() -> str:
     """Return, as JSON, the frames of each thread and of each unfinished task, the innermost first."""
     of_python: Any = sys
-    now: dict[int, types.FrameType] = of_python._current_frames()  # noqa: SLF001
+    now: dict[int, types.FrameType] = of_python._current_frames()
     known: Any = threading
     threads: list[dict[str, Any]] = [
         {"name": each.name, "frames": stack(now.get(ident))[:FRAMES]}
-        for ident, each in list(known._active.items())  # noqa: SLF001
+        for ident, each in list(known._active.items())
     ]
     tasks: list[dict[str, Any]] = []
     for task in pending():

@@ -69,7 +69,7 @@ def described(error: BaseException) -> str:
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         return f"{type(error).__name__}: {text}".partition("\n")[0]
-    except Exception:  # noqa: BLE001 - the program's own code
+    except Exception:
         return type(error).__name__
 
 
@@ -91,7 +91,7 @@ def compiled(expression: str) -> CodeType:
 
 def evaluated(expression: str, frame: Any) -> Any:
     """Evaluate an expression in a frame."""
-    return eval(compiled(expression), frame.f_globals, frame.f_locals)  # noqa: S307 - the user's
+    return eval(compiled(expression), frame.f_globals, frame.f_locals)
 
 
 def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
@@ -106,18 +106,18 @@ def holds(breakpoint_: Any, frame: Any) -> bool:
         try:
             if not evaluated(breakpoint_.condition, frame):
                 return False
-        except Exception as error:  # noqa: BLE001 - the user's
+        except Exception as error:
             failures.add(place, "condition", breakpoint_.condition, error)
             return False
     hits = getattr(breakpoint_, "hit_condition", None)
     if not hits:
         return True
-    with breakpoint_._hit_condition_lock:  # noqa: SLF001
-        breakpoint_._hit_count += 1  # noqa: SLF001
-        expression = hits.replace("@HIT@", str(breakpoint_._hit_count))  # noqa: SLF001
+    with breakpoint_._hit_condition_lock:
+        breakpoint_._hit_count += 1
+        expression = hits.replace("@HIT@", str(breakpoint_._hit_count))
     try:
-        return bool(eval(expression, frame.f_globals, frame.f_locals))  # noqa: S307
-    except Exception as error:  # noqa: BLE001
+        return bool(eval(expression, frame.f_globals, frame.f_locals))
+    except Exception as error:
         failures.add(place, "hit condition", hits.replace("@HIT@", "").strip(), error)
         return False
 
@@ -131,7 +131,7 @@ def message(breakpoint_: Any, frame: Any) -> str:
             continue
         try:
             parts.append(str(evaluated(expression, frame)))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             failures.add(place_of(breakpoint_, frame), "log message", expression, error)
             parts.append(f"{{{expression}: {described(error)}}}")
     return "".join(parts)
@@ -187,7 +187,7 @@ class Printer:
             data = text.encode("utf-8", "backslashreplace")
             while data:
                 data = data[os.write(self._file, data) :]
-        except Exception:  # noqa: BLE001 - closed, full, or just being written to by this thread
+        except Exception:  # closed, full, or just being written to by this thread
             return False
         return True
 

@@ -40,7 +40,7 @@ class Announcements(dict[str, Announcement]):
         return self.setdefault(thread_id, Announcement(self._queues[thread_id]))
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+def improve(*, prints: bool) -> None:
     """Replace the events of pydevd's debugger class.
 
     Raises:
@@ -56,7 +56,7 @@ def announce(debugger: Any) -> None:
     Raises:
         AttributeError: The class has another structure; it stays unchanged.
     """
-    debugger.get_internal_queue_and_event  # noqa: B018 - is it there?
+    debugger.get_internal_queue_and_event  # is it there?
     stock = debugger.__init__
 
     def start(self: Any, *arguments: Any, **named: Any) -> None:

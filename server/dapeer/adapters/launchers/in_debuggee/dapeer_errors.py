@@ -42,7 +42,7 @@ def named(error: BaseException) -> str:
     """Return type and message of an exception."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - the program's own code
+    except Exception:
         text = ""
     name = type(error).__qualname__
     return f"{name}: {text}" if text else name
@@ -55,7 +55,7 @@ def is_users(path: str) -> bool:
 
 def relative(path: str) -> str:
     """Return a path relative to the working directory, if it is inside of it."""
-    here = os.getcwd() + os.sep  # noqa: PTH109
+    here = os.getcwd() + os.sep
     return path.removeprefix(here)
 
 
@@ -164,7 +164,7 @@ def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
 # -- pydevd
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+def improve(*, prints: bool) -> None:
     """Patch how pydevd shows exceptions.
 
     Raises:
@@ -198,7 +198,7 @@ def inform(requests: Any, answers: Any) -> None:
                     told = "\n".join(filter(None, (told, inside(error))))
                 body.description = body.details.message = told
                 body.details.stackTrace = trace(error)
-            except Exception:  # noqa: BLE001 - the program's own classes
+            except Exception:
                 return response
         return response
 
@@ -212,7 +212,7 @@ def innermost_first(lists: Any) -> None:
     def create(*arguments: Any) -> Any:
         frames = stock(*arguments)
         if frames is not None:
-            frames._frames.reverse()  # noqa: SLF001
+            frames._frames.reverse()
         return frames
 
     lists.create_frames_list_from_exception_cause = create

@@ -35,7 +35,7 @@ def listening() -> Generator[None]:
         heard.text = None
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+def improve(*, prints: bool) -> None:
     """Put what was printed in front of the result or error.
 
     Raises:
@@ -43,7 +43,7 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
     """
     requests: Any = importlib.import_module("_pydevd_bundle.pydevd_comm")
     answer = requests.pydevd_schema.EvaluateResponseBody
-    stock_init, stock_response = answer.__init__, requests._evaluate_response  # noqa: SLF001
+    stock_init, stock_response = answer.__init__, requests._evaluate_response
     commands: Any = importlib.import_module("_pydevd_bundle.pydevd_api")
     evaluate = commands.internal_evaluate_expression_json
 
@@ -65,5 +65,5 @@ def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called ali
             evaluate(debugger, request, thread_id)
 
     answer.__init__ = init
-    requests._evaluate_response = response  # noqa: SLF001
+    requests._evaluate_response = response
     commands.internal_evaluate_expression_json = evaluate_and_listen

@@ -44,7 +44,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
             return f"Path({str(value)!r})"
         if kind in (types.FunctionType, types.ModuleType) or issubclass(kind, type):
             return named(value)
-    except Exception:  # noqa: BLE001 - a library may raise anything
+    except Exception:
         return None
     return None
 

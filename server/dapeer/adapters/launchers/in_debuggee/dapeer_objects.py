@@ -106,7 +106,7 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
                 yield name, getattr(value, name)
             except AttributeError:
                 continue
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 yield name, error
 
 

@@ -7,7 +7,7 @@ import importlib
 from typing import Any
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+def improve(*, prints: bool) -> None:
     """Forget the values returned to a frame when it resumes.
 
     Raises:

@@ -25,14 +25,14 @@ OWN = str(Path(__file__).absolute().parent.parent) + os.sep
 def current_task() -> Any:
     """Return the task that this thread runs; None if it runs none."""
     asyncio: Any = sys.modules.get("asyncio")
-    loop = asyncio and asyncio._get_running_loop()  # noqa: SLF001
+    loop = asyncio and asyncio._get_running_loop()
     return asyncio.current_task(loop) if loop is not None else None
 
 
 # -- pydevd
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+def improve(*, prints: bool) -> None:
     """Patch how pydevd lists stacks.
 
     Raises:
@@ -60,7 +60,7 @@ def followed(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
     def create(*arguments: Any, **named: Any) -> Any:
         frames = stock(*arguments, **named)
         with contextlib.suppress(Exception):
-            known: list[Any] = frames._frames  # noqa: SLF001
+            known: list[Any] = frames._frames
             known[:] = [each for each in known if not each.f_code.co_filename.startswith(OWN)]
             while known and is_starter(known[-1]):
                 del known[-1]
@@ -78,7 +78,7 @@ def labelled(stock: Callable[..., Any], lists: Any) -> Callable[..., Any]:
         with contextlib.suppress(Exception):  # classes of the program
             error: Any = frames.exc_desc
             label = f"before it: {type(error).__qualname__}: {error}"
-            frames._frames.insert(0, lists.Frame(None, 0, lists.FCode(label, LABEL), {}))  # noqa: SLF001
+            frames._frames.insert(0, lists.Frame(None, 0, lists.FCode(label, LABEL), {}))
             # pydevd puts this in front of the name of each frame.
             frames.exc_desc = LABEL
         return frames
@@ -91,7 +91,7 @@ def is_starter(frame: Any) -> bool:
     path, name = frame.f_code.co_filename, frame.f_code.co_name
     return (
         path == "<frozen runpy>"
-        or os.path.basename(path) == "runpy.py"  # noqa: PTH119
+        or os.path.basename(path) == "runpy.py"
         or (path == "<string>" and name == "<module>" and "spawn_main" in frame.f_code.co_names)
     )
 
@@ -130,7 +130,7 @@ def tell_all(factory: Any, command: Any) -> None:
 
     def make(self: Any, debugger: Any, *arguments: Any, **named: Any) -> Any:
         made = stock(self, Whole(debugger), *arguments, **named)
-        if made is None or LABEL.encode() not in made._as_bytes:  # noqa: SLF001
+        if made is None or LABEL.encode() not in made._as_bytes:
             return made
         told = made.as_dict
         told["body"]["stackFrames"] = [as_label(each) for each in told["body"]["stackFrames"]]

@@ -74,7 +74,7 @@ def improve(*, prints: bool) -> None:
     breakpoints: Any = importlib.import_module("_pydevd_bundle.pydevd_breakpoints")
     debugger: Any = importlib.import_module("pydevd").PyDB
     told: Any = importlib.import_module("in_debuggee.dapeer_breaking")
-    breakpoints.get_exception_class  # noqa: B018 - is it there?
+    breakpoints.get_exception_class  # is it there?
     told_of: set[str] = set()
     stock = debugger.dispose_and_kill_all_pydevd_threads
 

@@ -233,7 +233,7 @@ def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:
         return {name: held[name] for name in fields if fields[name].repr and name in held}
     names: Any = objects.found(kind, "_fields")
     if issubclass(kind, tuple) and objects.written_in(shows_itself, "/collections/__init__.py"):
-        return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]  # noqa: B905 - Python 3.8
+        return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]
     if (
         inside.objects
         and issubclass(kind, BaseException)
@@ -247,17 +247,17 @@ def represented(value: Any) -> str:
     """Return a value's own `repr`, or a text without it if that fails."""
     try:
         return repr(value)
-    except Exception:  # noqa: BLE001 - the program's own code
+    except Exception:
         try:
             return object.__repr__(value)
-        except Exception:  # noqa: BLE001
+        except Exception:
             return f"<no repr of {type(value).__name__}>"
 
 
 # -- pydevd
 
 
-def improve(*, prints: bool) -> None:  # noqa: ARG001 - every part is called alike
+def improve(*, prints: bool) -> None:
     """Patch how pydevd shows values.
 
     Raises:
@@ -279,7 +279,7 @@ def render(safe_repr: Any) -> None:
             return stock(self, value)
         try:
             return shown(value)
-        except Exception:  # noqa: BLE001 - a container of the program's own may do anything
+        except Exception:
             return stock(self, value)
 
     safe_repr.__call__ = call
@@ -287,7 +287,7 @@ def render(safe_repr: Any) -> None:
 
 def present(presentation: Any) -> None:
     """Show pandas objects by this package, not by pydevd's own plug-in."""
-    stock = presentation._str_from_providers  # noqa: SLF001
+    stock = presentation._str_from_providers
 
     def from_providers(value: Any, kind: Any, name: str, context: Any = None) -> Any:
         ours = (
@@ -297,12 +297,12 @@ def present(presentation: Any) -> None:
         )
         return None if ours else stock(value, kind, name, context)
 
-    presentation._str_from_providers = from_providers  # noqa: SLF001
+    presentation._str_from_providers = from_providers
 
 
 def open_objects(resolver: Any) -> None:
     """Make pydevd read attributes without running code."""
-    stock = resolver._get_py_dictionary  # noqa: SLF001
+    stock = resolver._get_py_dictionary
 
     def get_dictionary(
         self: Any,
@@ -314,13 +314,13 @@ def open_objects(resolver: Any) -> None:
             return stock(self, value, names, used___dict__)
         return dict(objects.attributes(value, names or objects.names_of(value))), False
 
-    resolver._get_py_dictionary = get_dictionary  # noqa: SLF001
+    resolver._get_py_dictionary = get_dictionary
 
 
 def list_frames(suspended: Any) -> None:
     """Keep functions and classes among a frame's variables, and mark them as such."""
-    variable, of_frame = suspended._ObjectVariable, suspended._FrameVariable  # noqa: SLF001
-    stock_group = of_frame._group_entries  # noqa: SLF001
+    variable, of_frame = suspended._ObjectVariable, suspended._FrameVariable
+    stock_group = of_frame._group_entries
     stock_children = of_frame.get_children_variables
     stock_data = variable.get_var_data
 
@@ -354,6 +354,6 @@ def list_frames(suspended: Any) -> None:
             data["presentationHint"] = {"kind": self.kind}
         return data
 
-    of_frame._group_entries = group  # noqa: SLF001
+    of_frame._group_entries = group
     of_frame.get_children_variables = children
     variable.get_var_data = get_var_data

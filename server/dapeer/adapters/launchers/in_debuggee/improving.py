@@ -63,9 +63,9 @@ def improve_children() -> None:
         AttributeError: pydevd has another structure.
     """
     defaults: Any = importlib.import_module("_pydevd_bundle.pydevd_defaults")
-    defaults.PydevdCustomization.PREIMPORT  # noqa: B018 - is it there?
+    defaults.PydevdCustomization.PREIMPORT  # is it there?
     folder = Path(__file__).absolute().parent.parent
-    child = f"{os.path.basename(os.path.dirname(__file__))}.child"  # noqa: PTH119, PTH120
+    child = f"{os.path.basename(os.path.dirname(__file__))}.child"
     defaults.PydevdCustomization.PREIMPORT = f"{folder};{child}"
     improve_code_strings(importlib.import_module("_pydev_bundle.pydev_monkey"), defaults)
 
@@ -76,7 +76,7 @@ def improve_code_strings(monkey: Any, defaults: Any) -> None:
     Raises:
         AttributeError: pydevd has another structure.
     """
-    stock = monkey._get_python_c_args  # noqa: SLF001
+    stock = monkey._get_python_c_args
 
     def arguments(*given: Any, **named: Any) -> Any:
         made = stock(*given, **named)
@@ -86,4 +86,4 @@ def improve_code_strings(monkey: Any, defaults: Any) -> None:
             return made
         return made.replace(f"{known});", f"{known}, {custom.PREIMPORT!r});", 1)
 
-    monkey._get_python_c_args = arguments  # noqa: SLF001
+    monkey._get_python_c_args = arguments
