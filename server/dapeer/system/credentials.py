@@ -1,8 +1,8 @@
-"""The credentials that dapeer itself is given in its environment: by which clients enter, and by which it enters OpenCode.
+"""Removes dapeer's own credentials from its environment: the token of its clients, and OpenCode's password.
 
-They are nobody else's. The command line takes them out of the environment before anything else happens, so that no
-adapter, no program that is debugged and no terminal inherits them. Every other variable, `ANTHROPIC_API_KEY` for one, may be
-what the program needs to run, and stays.
+The command line takes them out of the environment before anything else happens, so no adapter, debugged
+program or terminal inherits them. Every other variable stays, such as `ANTHROPIC_API_KEY`: the program may
+need it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping, MutableMapping
 from typing import Final
 
 TOKEN: Final = "DAPEER_TOKEN"  # noqa: S105 - its name
-"""What clients of `dapeer serve` must show."""
+"""The token that clients of `dapeer serve` must send."""
 OPENCODE_PASSWORD: Final = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - its name
-"""What an OpenCode server wants to see. OpenCode reads the same variable."""
+"""The password of an OpenCode server. OpenCode reads the same variable."""
 
 NAMES: Final = (TOKEN, OPENCODE_PASSWORD)
 

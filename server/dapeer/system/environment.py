@@ -1,7 +1,7 @@
-"""The environment variables that programs are given: ours, without what is there for dapeer alone.
+"""The environment variables that programs get: dapeer's own, without those that only dapeer needs.
 
-`uv run --project DAPEER dapeer stdio` sets `$VIRTUAL_ENV` and the first folder on PATH, so that
-dapeer runs in its own virtual environment. The programs that it debugs are not meant to.
+`uv run --project DAPEER dapeer stdio` sets `$VIRTUAL_ENV` and the first folder on PATH, so that dapeer runs
+in its own virtual environment. The debugged programs must not run in it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 _OF_AN_ACTIVATION = ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
 _OF_UV = ("UV", "UV_RUN_RECURSION_DEPTH")
-"""What `uv run` and `uvx` set besides."""
+"""Other variables that `uv run` and `uvx` set."""
 
 
 def surroundings(cwd: Path) -> dict[str, str]:
@@ -50,6 +50,6 @@ def in_virtual_environment() -> bool:
 
 
 def active(env: Mapping[str, str]) -> Path | None:
-    """Return the virtual environment that a person has activated; None: there is none, or it is dapeer's own."""
+    """Return the virtual environment that a person has activated; None if there is none, or it is dapeer's own."""
     path = Path(env["VIRTUAL_ENV"]) if env.get("VIRTUAL_ENV") else None
     return None if path is None or is_own(path) else path

@@ -1,7 +1,7 @@
 """Folders in the temporary directory that last as long as the process that has made them.
 
-Whoever holds one has a lock on it, which the system takes away when its process ends, in whatever way. So
-a folder that can be locked belongs to nobody any more.
+The owner holds a lock, which the system releases when its process ends in any way. So a folder that can be
+locked is an orphan.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows, where what a killed process leaves stays
+except ImportError:  # Windows does not remove the lock of a killed process
     fcntl = None
 
 PREFIX = "dapeer-run-"
@@ -71,10 +71,10 @@ def _locked(folder: str, *, wait: bool) -> int:
 
 
 def _remove_if_left(folder: str) -> None:
-    """Remove a folder that nobody holds.
+    """Remove an orphaned folder.
 
     Raises:
-        OSError: Somebody holds it, or another user owns it.
+        OSError: Another process has locked it, or another user owns it.
     """
     lock = _locked(folder, wait=False)
     try:

@@ -1,4 +1,4 @@
-"""What dapeer tells beside its answers: the log, how much of the same it takes, and lines for a person."""
+"""The log, with a limit on repeated lines, and messages for the person at stderr."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def set_up(level: str, file: Path | None) -> None:
 
 
 def say(line: str) -> None:
-    """Tell the person who has started us, if somebody reads stderr."""
+    """Print a message for the person who has started dapeer, if stderr is open."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"dapeer: {line}\n")
         sys.stderr.flush()
@@ -48,7 +48,7 @@ def say(line: str) -> None:
 
 @dataclass(slots=True)
 class _Alike:
-    """What one place in the code has logged lately."""
+    """What one place in the code has logged recently."""
 
     since: float
     logged: int = 0
@@ -56,9 +56,9 @@ class _Alike:
 
 
 class Bounded(logging.Filter):
-    """Leaves out what one place in the code logs again and again, and tells how often that was.
+    """Drops repeated lines of one place in the code, and logs how many were dropped.
 
-    Who may connect can make a library complain as often as they like; a log must not fill a disk.
+    A client can make a library log as often as it likes, and the log must not fill the disk.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Bounded(logging.Filter):
 
 
 class _Masking(logging.Formatter):
-    """Masks secrets, whatever a client is shown: a log is passed on, and lies about."""
+    """Masks secrets, even with `--no-redact`: people pass logs on."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, with its traceback."""
@@ -93,15 +93,15 @@ class _Masking(logging.Formatter):
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
-    """Logs to stderr. Who reads it may be gone, which stops nothing."""
+    """Logs to stderr. A closed stderr is ignored."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Go on."""
+        """Ignore the error."""
         del record
 
 
 class _File(logging.FileHandler):
-    """Logs to a file that only its owner can read, for values of the program may stand in it."""
+    """Logs to a file that only its owner can read, since it may contain values of the program."""
 
     def __init__(self, path: Path) -> None:
         self._has_failed = False
@@ -114,7 +114,7 @@ class _File(logging.FileHandler):
         )
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Tell once that the disk is full, or whatever else is the matter, and go on."""
+        """Report the first error, such as a full disk, and continue."""
         del record
         if not self._has_failed:
             self._has_failed = True

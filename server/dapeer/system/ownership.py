@@ -1,10 +1,11 @@
 """Which user of this machine is at the other end of a socket: nothing is said to another one.
 
-Any user can listen at a port of this machine, and be there before the one that we expect. We talk to ourselves and to
-the administrator, who can do all that we can anyway (and whose proxy it is that listens for a container).
+Any user can listen at a port of this machine, and can take it before the expected process does. dapeer
+accepts its own user and the administrator, who can do everything anyway, and whose proxy listens for
+containers.
 
-A TCP socket is looked up in the tables of Linux, a Unix socket tells it itself, on macOS, too. Elsewhere nothing tells whose a TCP
-port is, and no one is refused.
+The owner of a TCP socket is in Linux's tables. A Unix socket reports it itself, also on macOS. Where the
+owner of a TCP port is unknown, every connection is accepted.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ NEXT = "Nothing was sent. dapeer talks only to your own processes and those of r
 
 
 def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:
-    """Refuse a connection whose other end another user of this machine has.
+    """Reject a connection whose other end belongs to another user of this machine.
 
     Args:
         connection: Is connected.
-        where: What the user listens at, for the error.
+        where: The address or path, for the error.
         here: The other end must be on this machine, and not, by rules of its firewall, in some container.
 
     Raises:
@@ -44,7 +45,7 @@ def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> 
 
 
 def check_listeners(host: str, port: int) -> None:
-    """Refuse a port at which another user of this machine listens; a connection is to be checked for itself.
+    """Reject a port at which another user of this machine listens. Check its connections separately.
 
     Raises:
         Stranger: Another user does.
@@ -54,7 +55,7 @@ def check_listeners(host: str, port: int) -> None:
 
 
 def check(uid: int | None, where: str) -> None:
-    """Refuse another user; None is nobody that we know of.
+    """Reject another user; None is an unknown one, which is accepted.
 
     Raises:
         Stranger: It is another one.
@@ -74,8 +75,9 @@ def peer_uid(connection: socket.socket) -> int | None:
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return _unix_peer(connection)
-    # A connection that waits to be accepted belongs to who listens. The listeners are read before it is seen to wait
-    # still: had another been there at the time when it was made, it would be accepted by then, or closed.
+    # A connection that waits to be accepted belongs to the listener. The listeners are read before the check
+    # that it still waits: with another listener at the time of its connect, it would be accepted or closed by
+    # then.
     listening = _tables()
     holder = _holder(connection)
     if holder is None or holder.inode:
@@ -84,7 +86,7 @@ def peer_uid(connection: socket.socket) -> int | None:
 
 
 def peer_processes(connection: socket.socket) -> list[int]:
-    """Return the processes that have the other end of a TCP connection, as far as we may look into them.
+    """Return the processes that have the other end of a TCP connection, if the system lets dapeer see them.
 
     Raises:
         OSError: It has been closed.
@@ -97,9 +99,10 @@ def peer_processes(connection: socket.socket) -> list[int]:
 
 
 def listeners(host: str, port: int) -> frozenset[int]:
-    """Return the users who listen at a port of this machine; a name may stand for several addresses.
+    """Return the users who listen at a port of this machine; a name may have several addresses.
 
-    Empty: nobody does, the address is of another machine, or the system does not tell. Asking for a name's addresses may block.
+    Empty if no process listens, the address is of another machine, or the system does not report it.
+    Resolving a name may block.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -112,7 +115,7 @@ def listeners(host: str, port: int) -> frozenset[int]:
 
 
 def tells() -> bool:
-    """Whether the system tells whose TCP ports are."""
+    """Whether the system reports the owners of TCP ports."""
     return any(_tables())
 
 

@@ -1,4 +1,4 @@
-"""What a command needs of the system before it can begin, and what to tell when it does not get that."""
+"""What a command needs of the system before it can start, and the error if it is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dapeer.errors import ArgumentError, DapeerError, out_of_memory, refused, si
 
 
 def told(error: Exception) -> DapeerError:
-    """Return what went wrong as a mistake of the user, or as something that the system refuses.
+    """Return an `OSError` as an error of the user's input or of the operating system.
 
     Raises:
         Exception: It is neither.
@@ -31,7 +31,7 @@ def told(error: Exception) -> DapeerError:
 
 
 def open_standard_streams() -> None:
-    """Open those that whoever started us has closed: a socket of ours must not stand in for one."""
+    """Open stdin, stdout and stderr if they are closed: otherwise a socket of dapeer would get their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
@@ -42,7 +42,7 @@ def open_standard_streams() -> None:
 
 
 def check_folder() -> None:
-    """Say that the folder in which we were started is gone, where it is: a project is a folder.
+    """Fail if dapeer's working directory no longer exists: it stands for the project.
 
     Raises:
         ArgumentError: It is.

@@ -1,4 +1,4 @@
-"""When a process ends, and by which signal, whoever its parent is. On Linux; elsewhere nobody can tell."""
+"""Waits for the end of any process, and tells its signal. Linux only."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import struct
 from dapeer.system import process_table
 
 _GET_INFO, _EXIT = 0xC040_FF0B, 1 << 3
-"""The request PIDFD_GET_INFO with the first 64 bytes of its answer, and what is asked for: PIDFD_INFO_EXIT."""
+"""The request PIDFD_GET_INFO with the first 64 bytes of its answer, and the field to ask for: PIDFD_INFO_EXIT."""
 
 
 def opened(pid: int) -> int | None:
-    """Return a descriptor that stands for a process, whose number may be given to another one.
+    """Return a file descriptor of a process (a pidfd), which stays valid when the process id is reused.
 
-    None: there is no such process, or the system has no such descriptors.
+    None if there is no such process, or the system has no pidfds.
     """
     if not hasattr(os, "pidfd_open"):
         return None
@@ -27,7 +27,7 @@ def opened(pid: int) -> int | None:
 
 
 async def over(pid: int, file: int) -> str | None:
-    """Wait until a process, for which the descriptor stands, has ended; return the signal that has ended it, if one has.
+    """Wait until the process of a pidfd has ended; return the signal that has ended it, if one has.
 
     The descriptor tells the end when the last thread has been buried. A debugger buries those of its
     program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
@@ -65,10 +65,10 @@ async def _readable(*files: int) -> None:
 
 
 def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
-    """Return a living thread of a process, but not its first, and a descriptor for it; None: there is none, or it cannot be waited for."""
+    """Return a living thread of a process other than its first, and its pidfd; None if there is none, or it cannot be waited for."""
     with contextlib.suppress(OSError):
         threads = process_table.threads(pid)
-        # As long as there is somebody to send a signal to, the number is still that of the process.
+        # While a signal can be sent, the process id has not been reused.
         signal.pidfd_send_signal(file, 0)
         for thread in threads:
             if thread != pid and process_table.lives(f"{pid}/task/{thread}"):
@@ -77,7 +77,7 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
 
 
 def deadly_signal(pid: int, file: int) -> str | None:
-    """Return the name of the signal that has ended a process; None: none has, or the system does not tell."""
+    """Return the name of the signal that has ended a process; None if none has, or the system does not report it."""
     return _killer(str(pid), file)
 
 

@@ -1,6 +1,6 @@
-"""What the system tells of processes: the only reader of `/proc`, but for `ownership`'s tables and what runs in other programs.
+"""Facts about processes. The only reader of `/proc`, apart from `ownership`'s tables and the launchers.
 
-Where there is no such folder, nothing is told.
+Without that folder, nothing is known.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 _TABLE = Path("/proc")
 _PTRACE_SCOPE = _TABLE / "sys/kernel/yama/ptrace_scope"
 _ENDED: tuple[list[bytes], ...] = ([], [b"Z"], [b"X"])
-"""States of what has ended, or is gone."""
+"""States of a process that has ended."""
 
 
 def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
-    """Return who may attach to whom: 0 to every process of a user, 1 a parent, 2 the administrator, 3 nobody.
+    """Return Linux's `ptrace_scope`: who may attach. 0: every process of a user, 1: a parent, 2: the administrator, 3: no process.
 
-    Source: Documentation/admin-guide/LSM/Yama.rst of Linux. 0 where there is none.
+    0 if the file is missing. Source: Documentation/admin-guide/LSM/Yama.rst of Linux.
     """
     try:
         return int(file.read_text("ascii"))
@@ -28,7 +28,7 @@ def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is a process with this id, whoever owns it; a zombie does not count."""
+    """Whether there is a process with this id, of any user; a zombie does not count."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -39,7 +39,7 @@ def is_running(pid: int) -> bool:
 
 
 def status(pid: int) -> Mapping[str, str]:
-    """Return the fields of a process's `status`, by name; none when it is gone."""
+    """Return the fields of a process's `status`, by name; empty if it has ended."""
     try:
         lines = (_TABLE / str(pid) / "status").read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -48,7 +48,7 @@ def status(pid: int) -> Mapping[str, str]:
 
 
 def stat(task: int | str) -> list[bytes]:
-    """Return the fields of a process's `stat` (of a thread's: `PID/task/TID`), its state first; none when it is gone."""
+    """Return the fields of a process's `stat` (of a thread's: `PID/task/TID`), its state first; empty if it has ended."""
     try:
         # The name, in parentheses, may hold anything.
         return (_TABLE / str(task) / "stat").read_bytes().rpartition(b")")[2].split()
@@ -67,7 +67,7 @@ def threads(pid: int) -> list[int]:
 
 
 def executable(pid: int) -> str:
-    """Return the path of a process's executable; empty when it is not told."""
+    """Return the path of a process's executable; empty if unknown."""
     return _target(_TABLE / str(pid) / "exe").removesuffix(" (deleted)")
 
 
@@ -77,18 +77,18 @@ def program_file(pid: int) -> str:
 
 
 def working_directory(pid: int) -> str:
-    """Return the folder that a process is in; empty when it is not told."""
+    """Return the working directory of a process; empty if unknown."""
     return _target(_TABLE / str(pid) / "cwd")
 
 
 def open_files(pid: int) -> list[str]:
-    """Return what a process has open, as far as we may look into it."""
+    """Return the open files of a process, if the system lets dapeer see them."""
     folder = _TABLE / str(pid) / "fd"
     return [_target(folder / str(number)) for number in _numbers(folder)]
 
 
 def command_line(pid: int) -> str:
-    """Return the words that a process was started with; empty when they are not told."""
+    """Return the command line of a process; empty if unknown."""
     try:
         words = (_TABLE / str(pid) / "cmdline").read_bytes().decode("utf-8", "replace")
     except OSError:
@@ -102,7 +102,7 @@ def processes() -> list[int]:
 
 
 def session_of(pid: int) -> int | None:
-    """Return the session that a living process belongs to; None where the system does not tell."""
+    """Return the POSIX session of a living process; None if unknown."""
     fields = _living(pid)
     if fields:
         return int(fields[3])
@@ -113,12 +113,12 @@ def session_of(pid: int) -> int | None:
 
 
 def members(session: int) -> list[int]:
-    """Return the living processes of a session; none where the system does not tell."""
+    """Return the living processes of a POSIX session; empty if unknown."""
     return [pid for pid in processes() if session_of(pid) == session]
 
 
 def descendants(pid: int) -> dict[int, int]:
-    """Return the living processes that one has started, itself or through others, and who has started each; none where the system does not tell."""
+    """Return the living descendants of a process, each with its parent; empty if unknown."""
     parents = {each: int(fields[1]) for each in processes() if (fields := _living(each))}
     found = {pid}
     while more := {each for each, parent in parents.items() if parent in found} - found:
@@ -129,7 +129,7 @@ def descendants(pid: int) -> dict[int, int]:
 def ancestors(pid: int) -> Iterator[int]:
     """Yield the process that has started one, the one that has started that, …, as far as they live.
 
-    None where the system does not tell.
+    None if unknown.
     """
     seen: set[int] = set()
     while pid not in seen and (fields := _living(pid)):
@@ -139,7 +139,7 @@ def ancestors(pid: int) -> Iterator[int]:
 
 
 def carries(pid: int, variable: str) -> bool:
-    """Whether a process was started with `NAME=value` in its environment; False where the system does not tell."""
+    """Whether a process was started with `NAME=value` in its environment; False if unknown."""
     try:
         return variable.encode() in (_TABLE / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
@@ -147,12 +147,12 @@ def carries(pid: int, variable: str) -> bool:
 
 
 def tracer(pid: int) -> int:
-    """Return the thread that debugs a process as the system knows it; 0: none does, or the system does not tell."""
+    """Return the thread that traces a process; 0 if none does, or if unknown."""
     return int(status(pid).get("TracerPid") or 0)
 
 
 def _living(pid: int) -> list[bytes]:
-    """Return state, parent, group and session of a living process; nothing when it is gone."""
+    """Return state, parent, group and session of a living process; empty if it has ended."""
     fields = stat(pid)[:4]
     return [] if fields[:1] in _ENDED else fields
 

@@ -1,11 +1,13 @@
-"""Masks secrets in what leaves for a client or a log. Pure.
+"""Masks secrets in results and logs. Pure.
 
-Two kinds of rules. *Forms* are texts that are credentials wherever they stand: the keys of well-known services, private keys, JSON Web
-Tokens, passwords in addresses. *Names* are variables, keys and options such as `DB_PASSWORD`, whose values are masked where they
-look like credentials: one word; for a password at least four characters in quotes, for a token or key at least twelve, letters and
-digits. So the `token` of a parser stays what it is. There is no rule by entropy: it would mask digests, identifiers, test data.
+Two kinds of rules. *Forms* are texts that are credentials anywhere: the keys of well-known services, private
+keys, JSON Web Tokens, passwords in addresses. *Names* are variables, keys and options such as `DB_PASSWORD`,
+whose values are masked if they look like credentials: a single word; for a password at least four characters
+in quotes, for a token or key at least twelve letters and digits. So the `token` of a parser is shown. There
+is no rule by entropy: it would mask digests, identifiers and test data.
 
-Output of megabytes passes here, so a rule is tried only where one of its words is in the text, and none can backtrack far.
+Megabytes of output are checked, so a rule is tried only if one of its words is in the text, and no rule
+backtracks far.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _TOKENS = (
 _LONG: Final = 12
 """Characters that a token or key has at least."""
 
-# Secret-like names end in one of these words; what follows is the value.
+# Names of secrets end in one of these words; the value follows.
 _NAMED = re.compile(
     rf"""
     (?:(?P<password>(?i:{_PASSWORDS}))|(?P<token>(?i:{_TOKENS})))
@@ -49,9 +51,9 @@ _VALUE = re.compile(
 )
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*+(?:\x07|\x1b\\)")
 _CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[*x•.]+", re.ASCII)
-"""What is no credential: an attribute, and what is masked already."""
+"""Values that are no credentials: attributes, and what is masked already."""
 _NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?\d{1,3}")
-"""What is no token, but a name: `identifier_12`."""
+"""Values that are names, not tokens: `identifier_12`."""
 _WORD_AGAIN = re.compile(rf"{_PASSWORDS}|token|string|optional|required|undefined|none|null|true|false|redacted", re.IGNORECASE)  # fmt: skip
 _NO_BEGINNING = ("/", "./", "~/", "<", "$", "{", "%")
 """Paths, and places where a value is to be put."""
@@ -62,7 +64,7 @@ class _Form(NamedTuple):
     words: tuple[str, ...]
     """One of them is in every match, in lower case."""
     pattern: re.Pattern[str]
-    """What its group 1 matches is masked."""
+    """The match of its group 1 is masked."""
 
 
 _FORMS: Final = tuple(
@@ -91,7 +93,7 @@ _NAME_WORDS: Final = (
 _WORDS: Final = (*_NAME_WORDS, *itertools.chain.from_iterable(form.words for form in _FORMS))
 
 _NAMING: Final = ("name", "path", "expression")
-"""Fields of an object that say whose value its other fields have."""
+"""Keys of an object whose value names the object's other values."""
 _VALUES: Final = frozenset({"value", "result", "was"})
 
 
@@ -118,7 +120,7 @@ def redacted(text: str) -> str:
 
 
 def mask(label: str) -> str:
-    """Return what stands for a secret."""
+    """Return the placeholder for a secret."""
     return f"<redacted: {label}>"
 
 
@@ -127,10 +129,10 @@ class Redaction:
     """Masks one answer: its text, and its data, in which a value is known by its name."""
 
     found: dict[str, str] = field(default_factory=dict[str, str])
-    """What was masked for its name, and by what; it is masked wherever else the answer has it."""
+    """Values that were masked because of their name, and the placeholder; they are masked everywhere in the answer."""
 
     def data(self, value: Any, name: str = "") -> Any:  # noqa: ANN401 - any JSON value
-        """Return data with its secrets masked; `name` says whose value it is."""
+        """Return data with its secrets masked; `name` is the name of its value."""
         if not _may_hold_secrets(json.dumps(value, ensure_ascii=False) + name):
             return value
         masked = self._walk(value, name)
@@ -190,7 +192,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
             ):
                 continue
             kind = "quoted" if found["quoted"] else "bare"
-            # A variable of the environment, and a header, have their value as it is, without quotes.
+            # Environment variables and headers have their values without quotes.
             scheme = found["scheme"] or found["bare_scheme"]
             plain = kind == "quoted" or scheme or _is_of_environment(text, found)
             password = bool(found["password"] or scheme)
@@ -207,7 +209,7 @@ def _is_of_environment(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_credential(body: str, password: bool, *, quoted: bool) -> bool:
-    """Return whether a value looks like what its name promises."""
+    """Return whether a value looks like the kind of secret that its name suggests."""
     if body.startswith(_NO_BEGINNING) or _CODE.fullmatch(body) or " " in body:
         return False
     if _WORD_AGAIN.search(body) and len(body) < 2 * _LONG:
@@ -239,5 +241,5 @@ def _places(text: str) -> _Places:
 
 
 def field_names(arguments: Mapping[str, Any]) -> str:
-    """Return whose value a call asks for, as its arguments say; empty: nobody's."""
+    """Return the name of the variable that a call asks for, from its arguments; empty if there is none."""
     return next((str(arguments[key]) for key in _NAMING if arguments.get(key)), "")

@@ -1,4 +1,4 @@
-"""Which files may hold secrets: none of their text is shown to an assistant, by whatever tool."""
+"""Decides which files may contain secrets: no tool shows their text to an assistant."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ DEFAULT: Final = (
     ".git-credentials", "credentials", "credentials.*", "secrets.*", ".ssh/*", ".gnupg/**", ".aws/*",
     ".kube/config", ".docker/config.json", "/etc/shadow", "/etc/gshadow", "/proc/**/environ",
 )  # fmt: skip
-"""What the plugin's option `secrets` is by default; a test holds the two against each other."""
+"""The default of the plugin's option `secrets`; a test compares the two."""
 
 HIDDEN: Final = "(this file may hold secrets: its text is not shown)"
 
 _COPIES = re.compile(r"(?:~|\.bak|\.orig|\.old|\.save|\.swp)+$")
-"""What editors and people call the copy of a file."""
+"""Suffixes that editors and people give to copies of a file."""
 _PARTS = re.compile(r"\*\*/?|\*|\?|\[[^]]*\]|\{[^}]*\}|.", re.DOTALL)
 
 
 class SecretFiles:
-    """Tells such files by patterns, as people write them for globs; one without a slash is about names alone.
+    """Matches such files by glob patterns; a pattern without a slash matches names.
 
     Upper and lower case are the same. Where several Neovims have a list, all of them count.
     """
@@ -33,7 +33,7 @@ class SecretFiles:
         self._patterns: tuple[str, ...] = DEFAULT
 
     def take(self, lists: Iterable[Sequence[str]]) -> None:
-        """Take in the lists of the people who are here; without any, it is `DEFAULT`."""
+        """Take in the lists of the attached Neovims; without any, `DEFAULT` applies."""
         told = list(lists)
         self._patterns = tuple(one for each in told for one in each) if told else DEFAULT
 

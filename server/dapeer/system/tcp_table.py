@@ -1,8 +1,8 @@
-"""Who holds a TCP socket of this machine, as Linux tells it in `/proc/net/tcp` and `/proc/net/tcp6`. Pure.
+"""The owners of this machine's TCP sockets, from Linux's `/proc/net/tcp` and `/proc/net/tcp6`. Pure.
 
-A line has the address of a socket, that of its other end, its state, and the user and the inode of it. Both ends of a
-connection within the machine have a line each. A connection that its listener has not accepted yet has no inode.
-The columns: Documentation/networking/proc_net_tcp.rst of the kernel.
+A line has the address of a socket, that of its other end, its state, and its user and inode. A connection
+within the machine has two lines, one for each end. A connection that waits to be accepted has no inode. The
+columns: Documentation/networking/proc_net_tcp.rst of the kernel.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whose one end of a connection is."""
+    """The owner of one end of a connection."""
 
     uid: int
     inode: int
-    """By which a process has it; 0: it waits in the queue of a listener."""
+    """The inode, by which its process is found; 0: the connection waits to be accepted."""
 
 
 def lines(table: str, port: int) -> Iterator[Line]:
-    """Yield the sockets of a table whose one end has this port."""
+    """Yield the sockets of a table with this local port."""
     mark = f":{port:04X} "
     for text in table.splitlines()[1:]:
         # A server may have many thousands of them.
@@ -53,7 +53,7 @@ def lines(table: str, port: int) -> Iterator[Line]:
 
 
 def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None:
-    """Return whose the end of a connection is, None where no socket of this machine is that end.
+    """Return the owner of the end of a connection; None if that is no socket of this machine.
 
     Raises:
         ConnectionResetError: It has been closed.
@@ -69,9 +69,9 @@ def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None
 
 
 def listener(tables: Sequence[str], address: Address) -> int | None:
-    """Return the user who listens at an address, None where nobody does.
+    """Return the user who listens at an address; None if no process does.
 
-    Of several the one is meant that a connection reaches: who listens at this very address, before who listens at all.
+    Of several listeners the connection reaches the one at this very address before those at all addresses.
     """
     by_place = {
         line.near: line.uid
@@ -86,7 +86,7 @@ def listener(tables: Sequence[str], address: Address) -> int | None:
 
 
 def _spellings(address: Address) -> tuple[str, ...]:
-    """Return how the tables may write an address: one of version 4 stands among those of version 6, too."""
+    """Return how the tables may write an address: an IPv4 address also appears in the table of IPv6."""
     host, port = address
     ip = ipaddress.ip_address(host)
     mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
@@ -97,7 +97,7 @@ def _spellings(address: Address) -> tuple[str, ...]:
 
 
 def _spelled(host: str, port: int) -> str:
-    """Return words of 32 bits as numbers of this machine, and the port."""
+    """Return the 32-bit words of an address, in the byte order of this machine, and the port."""
     packed = ipaddress.ip_address(host.partition("%")[0]).packed
     words = (packed[at : at + 4] for at in range(0, len(packed), 4))
     numbers = (int.from_bytes(word, sys.byteorder) for word in words)
