@@ -33,23 +33,23 @@ class ServerOptions:
 
     read_only: bool = False
     groups: tuple[str, ...] | None = None
-    """None: all."""
+    """None: all of them."""
     shows_secrets: bool = False
     """Whether answers about programs hold the secrets that are in them."""
     data: bool = False
     """Whether clients that have no command line to ask for it get the data of results, too."""
     tools: Iterable[AnyTool] = TOOLS
     nvim: str | None = None
-    """The Neovim to attach to: a path, `host:port`, or `auto`; None: none."""
+    """The Neovim to attach to: a path, `host:port`, or `auto`; None: no Neovim."""
     patient: bool = False
     """Whether that Neovim need not be there yet."""
     opencode: str | None = None
-    """Where the OpenCode server listens whose sessions are offered; None: none."""
+    """The address of the OpenCode server whose sessions are offered; None: no server."""
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those that were in the environment, by their names."""
 
     readable: tuple[Path, ...] = ()
-    """Folders whose files are shown, besides those of the project and its programs."""
+    """Folders whose files may be shown, in addition to the project and its programs."""
 
     @property
     def complete(self) -> bool:
@@ -74,7 +74,7 @@ def _whoever_it_is(_: Context) -> bool:
 async def running(
     offer: ServerOptions, gives_data: Callable[[Context], bool] = asks_for_data
 ) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
-    """Give a server and the event at which to stop; at the end every debug session is ended.
+    """Yield a server, and the event that stops it; at the end every debug session is ended.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
@@ -95,7 +95,7 @@ async def running(
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
             if offer.nvim is not None:
-                # Before the first look: who comes meanwhile finds the door.
+                # Listen before the first search, so that no Neovim is missed in between.
                 neovims = Neovims(offer.nvim, peers, debugger.project)
                 tasks.start_soon(neovims.let_in)
                 await neovims.attach(tasks, patient=offer.patient)
@@ -105,7 +105,7 @@ async def running(
 
 @contextmanager
 def _signals() -> Generator[anyio.Event]:
-    """Set an event at SIGTERM and SIGINT; a second one changes nothing while we clean up."""
+    """Set an event at SIGTERM and SIGINT; a second signal changes nothing during the cleanup."""
     stop = anyio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

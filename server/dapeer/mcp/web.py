@@ -25,7 +25,7 @@ from dapeer.system import logs
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where clients connect, and what they must show."""
+    """The address for clients, and its token."""
 
     host: str
     port: int
@@ -39,8 +39,8 @@ async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool
 
     Args:
         offer: Which tools, and which Neovim.
-        address: Where clients connect, and what they must show.
-        with_stdin: End also when standard input ends: whoever started us is gone, in whatever way.
+        address: The address for clients, and its token.
+        with_stdin: End also when standard input ends, because the process that started this one has ended.
 
     Raises:
         ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
@@ -65,17 +65,17 @@ async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool
 
 
 def _warn(host: str) -> None:
-    """Tell whom we let in without a token."""
+    """Warn that every client is accepted without a token."""
     loopback = is_loopback(host)
     who = "every user of this machine" if loopback else f"everyone who reaches {host}"
     logs.say(f"without a token, {who} can run programs here, as you.")
 
 
 def _announce(port: int) -> None:
-    """Tell whoever has started us where we listen.
+    """Print the port for the process that has started this one.
 
     Raises:
-        SystemRefuses: Nobody could read that.
+        SystemRefuses: Standard output is closed.
     """
     try:
         sys.stdout.write(f"MCP server listening on port {port}\n")
@@ -85,7 +85,7 @@ def _announce(port: int) -> None:
 
 
 def _stop_with_stdin(stop: anyio.Event) -> None:
-    """Set the event when standard input ends, whatever it is: a pipe, a terminal, a file.
+    """Set the event when standard input ends: a pipe, a terminal or a file.
 
     A thread of the simplest kind waits for that: it holds up nothing when the server ends first.
     """
@@ -111,14 +111,14 @@ def _for_bridges(
 
 
 def _url(host: str, port: int) -> str:
-    """Return where a client on this machine finds us."""
+    """Return the URL for clients on this machine."""
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104 - no binding
     return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}/mcp"
 
 
 @contextmanager
 def _token(address: Address, port: int, given: str | None) -> Generator[str | None]:
-    """Give the token that clients must show; None: they need none."""
+    """Yield the token that clients must send; None: they need none."""
     if not address.authenticate:
         yield None
     elif address.token_file is not None:

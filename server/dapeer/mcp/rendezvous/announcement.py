@@ -1,6 +1,6 @@
 """How `dapeer stdio` finds a server of its Neovim or project: small files that the server leaves.
 
-Only the standard library, and little of it: a bridge must be up before a whole server would be.
+Imports little, and only the standard library: a bridge starts faster than a whole server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dapeer.neovim.discovery.sockets import normal, session_folder
 from dapeer.system.ownership import check_peer
 
 GREETING: Final = b"dapeer\n"
-"""What a server says first on its socket: proof that it lives, before a client trusts it."""
+"""The first bytes that a server sends on its socket: proof that it runs, before a client trusts it."""
 SECONDS_TO_GREET: Final = 2
 
 
@@ -38,7 +38,7 @@ class Announcement:
     url: str = ""
     """Where it serves HTTP; empty: nowhere."""
     token: str = ""
-    """What its HTTP clients must show. Who can read this can reach the socket, which gives them as much."""
+    """The token of its HTTP clients. Whoever can read it can also reach the socket, which gives the same access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Reached:
 
 
 def state_folder() -> Path:
-    """Return the user's own folder for what outlives a process."""
+    """Return the user's folder for state that outlives a process."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "dapeer"
 
 
 def runtime_folder() -> Path:
-    """Return the user's own folder for what lives as long as a process: sockets, announcements."""
+    """Return the user's folder for what ends with a process: sockets, announcements."""
     base = session_folder()
     return base / "dapeer" if base else state_folder()
 
@@ -93,7 +93,7 @@ def announced(
         socket_path: Where it can be reached.
         nvim: The address of the Neovim that it is attached to, or `auto`.
         url: Where it serves HTTP.
-        token: What HTTP clients must show.
+        token: The token of HTTP clients.
 
     Yields:
         Whether the project had no server before; another one that lives stays the one to be found.
@@ -132,19 +132,19 @@ def _write(path: Path, announcement: Announcement) -> None:
 
 
 def reach(folder: Path, target: str = "auto") -> Reached | None:
-    """Connect to the server that a client wants; None: there is none.
+    """Connect to the server that fits a client; None if there is none.
 
     Args:
         folder: The client's working directory.
         target: `auto`: the server of this folder, of the nearest folder above that has one, or of a
-            Neovim of the same project. `none`: the same, but none that was started for a Neovim.
+            Neovim of the same project. `none`: the same, except servers that were started for a Neovim.
             Else the address of a Neovim: the server that is attached to it, and no other.
     """
     return next(filter(None, map(_connected, _candidates(folder, target))), None)
 
 
 def serving_http(folder: Path, target: str = "auto") -> Announcement | None:
-    """Return what the server that a client wants, as in `reach`, says of itself; None: none serves HTTP."""
+    """Return the announcement of the server that fits a client, as in `reach`; None if none serves HTTP."""
     for path in _candidates(folder, target):
         if reached := _connected(path):
             reached.connection.close()
@@ -163,7 +163,7 @@ def _candidates(folder: Path, target: str) -> Iterable[Path]:
 
 
 def _beside(folder: Path) -> Iterable[Path]:
-    """Return the announcements of Neovims in which somebody works on the same project, nearest first."""
+    """Return the announcements of Neovims that work on the same project, nearest first."""
     steps: dict[Path, int] = {}
     for path in sorted(runtime_folder().glob("nvim-*.json")):
         if (found := _read(path)) is not None:
@@ -178,7 +178,7 @@ def _upwards(folder: Path) -> Iterable[Path]:
 
 
 def _connected(path: Path) -> Reached | None:
-    """Connect to an announced server; an announcement that nobody stands behind is removed."""
+    """Connect to an announced server; remove the announcement if no server listens."""
     announcement = _read(path)
     if announcement is None:
         return None
@@ -201,9 +201,9 @@ def _connected(path: Path) -> Reached | None:
 
 
 def _read(path: Path) -> Announcement | None:
-    """Read an announcement; one that is not the user's own is none."""
+    """Read an announcement; one in a file of another user is ignored."""
     with contextlib.suppress(OSError, ValueError, TypeError):
-        # In a folder of another user they could exchange what is ours.
+        # In a folder of another user, that user could replace dapeer's files.
         if path.parent.stat().st_uid == path.lstat().st_uid == os.getuid():
             return Announcement(**json.loads(path.read_text("utf-8")))
     return None

@@ -1,8 +1,8 @@
 """`dapeer stdio` as a bridge: lines between this process's stdio and a server that runs already.
 
-Two clients in one project then see the same sessions, and a client waits 20 ms instead of half a
-second. The server may end, with its Neovim or alone; the client stays, and another server goes on.
-Only the standard library.
+Two clients in one project then see the same sessions, and a client waits 20 ms instead of half a second. If
+the server ends, alone or with its Neovim, the client stays connected, and the bridge finds or starts another
+server. Only the standard library.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ CHUNK: Final = 1 << 16
 MOST_LINES: Final = 1000
 """That wait for a server; no more is read from the client then."""
 SECONDS_TO_OPEN: Final = 30
-"""What a server that starts may need until it answers."""
+"""Timeout for a starting server to answer."""
 SERVER_LEFT: Final = 1
 """Exit code when there is no server any more."""
 
 
 class Client:
-    """Who has started us: its lines, in order, for whichever server there is."""
+    """The client that has started the bridge: its lines, in order, for whichever server is current."""
 
     def __init__(self, *, data: bool) -> None:
         self._data = data
@@ -43,7 +43,7 @@ class Client:
         self._changed = threading.Condition()
         self._left = False
         self.leaving, self._goodbye = os.pipe()
-        """What can be read when it has left."""
+        """Becomes readable when it has disconnected."""
 
     @property
     def gone(self) -> bool:
@@ -51,7 +51,7 @@ class Client:
         return self._left and not self._lines
 
     def read(self) -> None:
-        """Take what it sends, until it leaves."""
+        """Read its lines until it disconnects."""
         with suppress(OSError):
             for line in _lines(lambda: os.read(0, CHUNK), partial=True):
                 with self._changed:
@@ -64,12 +64,12 @@ class Client:
             self._changed.notify_all()
 
     def again(self, lines: Iterable[bytes]) -> None:
-        """Put back what has to be sent before all else."""
+        """Put back lines that must be sent first."""
         with self._changed:
             self._lines.extendleft(reversed(list(lines)))
 
     def next(self, server: Server) -> bytes | None:
-        """Return its next line; None: there is none for this server any more."""
+        """Return its next line; None if this server gets no more."""
         with self._changed:
             self._changed.wait_for(lambda: self._lines or self._left or server.over)
             if server.over or not self._lines:
@@ -85,7 +85,7 @@ class Client:
 
 
 class Server:
-    """Who answers."""
+    """The current server."""
 
     def __init__(
         self,
@@ -95,14 +95,14 @@ class Server:
     ) -> None:
         self.connection = connection
         self.reached = reached
-        """How it was found; None: it is our own."""
+        """Its announcement; None if the bridge has started it."""
         self.over = False
         self.has_answered = False
         self.lines = _lines(lambda: connection.recv(CHUNK))
         self._process = process
 
     def open(self, standing: Standing) -> None:
-        """Tell it what it has to know of the client.
+        """Send it what it must know of the client.
 
         Raises:
             OSError: It has ended, or does not answer.
@@ -120,7 +120,7 @@ class Server:
         self.connection.settimeout(None)
 
     def take(self, client: Client, standing: Standing) -> None:
-        """Send it what the client sends, until either has ended."""
+        """Send it the client's lines, until either has ended."""
         with suppress(OSError):
             # The other direction notices when it has ended.
             while (line := client.next(self)) is not None:
@@ -141,7 +141,7 @@ class Server:
 def carry(reached: Reached, wish: ClientWish) -> int:
     """Carry lines both ways until the client leaves; return the exit code."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        # The server sees its client leave, and cancels what it still did for it.
+        # The server sees its client disconnect, and cancels its calls.
         signal.signal(number, _leave)
     client, standing = Client(data=wish.data), Standing()
     # Each direction has its own thread, so that one that is stuck does not hold up the other.
@@ -179,7 +179,7 @@ def _sending(server: Server, client: Client, standing: Standing) -> Generator[No
 
 
 def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) -> Server | None:
-    """Return the server that goes on, when it knows the client; None: there is none, or the client has left."""
+    """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
     from dapeer.mcp.rendezvous import successor  # noqa: PLC0415 - most bridges never need it
 
     answers, again = standing.lost()
@@ -211,7 +211,7 @@ def _leave(_number: int, _frame: object) -> NoReturn:
 
 
 def _lines(read: Callable[[], bytes], *, partial: bool = False) -> Iterator[bytes]:
-    """Yield each line that comes, and with `partial` what comes after the last one, as a line."""
+    """Yield each line; with `partial` also an incomplete last line."""
     pieces: list[bytes] = []
     while data := read():
         *ended, rest = data.split(b"\n")

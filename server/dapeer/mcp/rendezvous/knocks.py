@@ -1,4 +1,4 @@
-"""Who waits for somebody listens at a door, and who comes knocks at every door: nobody looks again and again.
+"""A process that waits for another one listens at a socket, and a process that starts connects to each of these: so nobody polls.
 
 A bridge waits so for a core, and a core for Neovims, which knock in `core/knock.lua`. A door is a socket in the
 user's runtime folder. Only the standard library: a bridge waits, too.
@@ -30,7 +30,7 @@ SECONDS_TO_OPEN: Final = 0.5
 
 @contextmanager
 def door(kind: str) -> Generator[socket.socket | None]:
-    """Listen while the body runs; None: that cannot be done in the runtime folder."""
+    """Listen while the body runs; None if the runtime folder does not allow that."""
     path = runtime_folder() / f"{kind}.{os.getpid()}.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         try:
@@ -49,7 +49,7 @@ def door(kind: str) -> Generator[socket.socket | None]:
 
 def _open(listener: socket.socket, path: Path) -> None:
     private(path.parent)
-    # It gets its name when it listens: a door at which nobody does is taken away by who finds it.
+    # The socket gets its name after it listens: other processes remove a socket at which none listens.
     unnamed = path.with_suffix(".new")
     unnamed.unlink(missing_ok=True)
     listener.bind(str(unnamed))

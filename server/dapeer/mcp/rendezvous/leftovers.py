@@ -1,4 +1,4 @@
-"""What killed servers have left in the user's own folders: sockets, announcements, tokens."""
+"""Removes what killed servers have left in the user's folders: sockets, announcements, tokens."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows, where what a killed process leaves stays
+except ImportError:  # Windows does not remove the lock of a killed process
     fcntl = None
 
 
 @contextmanager
 def swept(folder: Path) -> Generator[None]:
-    """Remove what killed servers have left in a folder; while the body runs, nobody takes what it makes for such.
+    """Remove what killed servers have left in a folder; while the body runs, no other process removes what it creates.
 
     A socket is bound before it is listened at, and a token written before it is locked.
 
@@ -65,7 +65,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _refuses(path: Path) -> bool:
-    """Whether a path is a socket at which nobody listens any more."""
+    """Whether a path is a socket at which no process listens."""
     if not stat.S_ISSOCK(path.lstat().st_mode):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

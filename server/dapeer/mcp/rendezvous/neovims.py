@@ -23,14 +23,14 @@ from dapeer.system.ownership import check_peer
 log = logging.getLogger(__name__)
 
 SECONDS_OF_A_DAY: Final = 86_400
-"""Seconds that a Neovim which waits for a key may take to let us in."""
+"""Timeout for a Neovim that waits for a key to accept the connection."""
 SECONDS_TO_SPEAK: Final = 2
 LONGEST_WORDS: Final = 1 << 16
-"""Bytes by which a Neovim says where it is."""
+"""Bytes of the message in which a Neovim sends its address."""
 
 
 class Neovims:
-    """Those that a server wants.
+    """The Neovims to which a server attaches.
 
     Args:
         target: The address of one, or `auto`: all of the project.
@@ -44,7 +44,7 @@ class Neovims:
         self._project = project
 
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
-        """Attach the one that was named; those that have to be looked for keep nobody waiting.
+        """Attach the named Neovim; those of the project are attached in the background.
 
         `patient`: the one that was named need not be there yet.
 
@@ -66,7 +66,7 @@ class Neovims:
             log.warning("%s It will be attached once it starts.", error)
 
     async def _seek(self) -> None:
-        """Attach those of the project that nobody has detached."""
+        """Attach those of the project that were not detached."""
         for found in await of_project(self._project):
             if self._peers.is_wanted(found.address, found.pid):
                 await self._attach_quietly(found.address)
@@ -77,7 +77,7 @@ class Neovims:
         except NeovimError as error:
             log.warning("%s", error)
         except Exception:
-            # Nobody has asked for this one by name: it must not keep anybody from debugging.
+            # This Neovim was found, not named: it must not delay the start.
             log.exception("cannot attach the Neovim at %s", address)
 
     async def _attach_patiently(self, address: str) -> None:
@@ -91,7 +91,7 @@ class Neovims:
     # -- those that come later
 
     async def let_in(self) -> None:
-        """Attach each wanted Neovim that comes and says so, until this is cancelled."""
+        """Attach each fitting Neovim that announces itself, until this is cancelled."""
         with knocks.door(knocks.FOR_NEOVIMS) as listener:
             if listener is None:
                 return
@@ -122,14 +122,14 @@ class Neovims:
     async def _address(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> str | None:
-        """Return where the Neovim that has knocked listens; None: it is not wanted."""
+        """Return the address of the Neovim that has connected; None if it does not fit."""
         end: socket.socket = writer.get_extra_info("socket")
         try:
             check_peer(end, "the other end of a knock")
             async with asyncio.timeout(SECONDS_TO_SPEAK):
                 line = await reader.readline()
             if not line:
-                return None  # somebody looks whether we live
+                return None  # another process checks whether this one runs
             said = json.loads(line)
             address, cwd, pid = (
                 normal(str(said["address"])),

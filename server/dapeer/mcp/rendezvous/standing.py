@@ -1,4 +1,4 @@
-"""What a server knows of its client, so that another server can be told the same.
+"""What a server knows of its client, so that the next server can be told the same.
 
 Only the standard library: this belongs to the bridge.
 """
@@ -34,7 +34,7 @@ _ID: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+|"[^"\\]*"),"(?:result|er
 
 @dataclass(frozen=True, slots=True)
 class ClientWish:
-    """What the client has asked for, and what a server of our own needs."""
+    """What the client has asked for, and what a new server needs to start."""
 
     nvim: str
     """The Neovim to attach to, as `announcement.reach` has it."""
@@ -47,7 +47,7 @@ class ClientWish:
 
 
 class Standing:
-    """What the client has said that a new server has to know, and what it still waits for."""
+    """What the client has sent that a new server must know, and its unanswered requests."""
 
     def __init__(self) -> None:
         self._opening: Json | None = None
@@ -56,16 +56,16 @@ class Standing:
         self._pending: dict[Id, Json] = {}
         self._numbers = 0
         self._own: set[Id] = set()
-        """The ids of what only we have asked, and the client must not read the answers to."""
+        """The ids of requests of the bridge itself, whose answers the client must not see."""
         self._repeated: set[Id] = set()
-        """The streams whose beginning the client has read once."""
+        """The streams whose beginning the client has seen."""
         self._news = ""
-        """What the model is told with the next answer."""
+        """What the model reads with the next answer."""
 
-    # -- what passes
+    # -- messages in both directions
 
     def sent(self, line: bytes) -> None:
-        """Take note of what the client sends."""
+        """Record a message of the client."""
         message = _read(line)
         match message:
             case {"method": "notifications/initialized"}:
@@ -91,7 +91,7 @@ class Standing:
                 pass
 
     def received(self, line: bytes) -> bytes | None:
-        """Return what the client is to read of what the server sends; None: nothing."""
+        """Return what the client gets of a message of the server; None: nothing."""
         found = _ID.match(line)
         message: Json = {"id": json.loads(found[1])} if found else _read(line)
         if "method" in message:
@@ -128,7 +128,7 @@ class Standing:
     # -- from one server to the next
 
     def lost(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
-        """Return what the client is to read since its server has ended, and what is to be sent to the next one."""
+        """Return what the client gets because its server has ended, and what the next server gets."""
         answers: list[bytes] = []
         again: list[bytes] = []
         for number, request in list(self._pending.items()):
@@ -144,13 +144,13 @@ class Standing:
         return answers, again
 
     def opening(self) -> tuple[bytes, Id] | None:
-        """Return the request that opens the connection to another server, and its id; None: none is needed."""
+        """Return the request that opens the connection to another server, and its id; None if none is needed."""
         if self._opening is None:
             return None
         return self._asked(self._opening)
 
     def rest(self) -> Iterator[bytes]:
-        """Return what another server is to be told when the connection is open."""
+        """Return what another server gets once the connection is open."""
         if self._initialized is not None:
             yield _line(self._initialized)
         for message in self._subscriptions.values():
@@ -160,9 +160,9 @@ class Standing:
             yield _line(message)
 
     def changed(self, what: str) -> Iterator[bytes]:
-        """Return what tells the client that another server goes on; the model is told with the next answer.
+        """Return the notifications by which the client learns of the new server; the model reads it with the next answer.
 
-        `what`: which server it is, to begin a sentence with.
+        `what`: a name of the new server, as the beginning of a sentence.
         """
         self._news = NEWS.format(what=what)
         if self._initialized is not None:
@@ -183,13 +183,13 @@ class Standing:
 
 
 def number_of(line: bytes) -> Id | None:
-    """Return the id of an answer; None: it is none."""
+    """Return the id of a response; None for other messages."""
     message = _read(line)
     return None if "method" in message else message.get("id")
 
 
 def _part(message: Json, *names: str) -> Json:
-    """Return an object inside of a message; empty: there is none."""
+    """Return an object inside of a message; empty if there is none."""
     for name in names:
         inner = message.get(name)
         message = cast("Json", inner) if isinstance(inner, dict) else {}

@@ -1,4 +1,4 @@
-"""Which server goes on when the one of a bridge has ended: a new one of the same Neovim or project, else one of our own.
+"""Chooses the server after the one of a bridge has ended: a new one of the same Neovim or project, else one that the bridge starts.
 
 Only the standard library: this belongs to the bridge.
 """
@@ -30,12 +30,12 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
     """Wait for another server.
 
     Args:
-        lost: The one that has ended; None: it was our own.
-        wish: What the client wants.
+        lost: The one that has ended; None: the bridge had started it.
+        wish: What the client has asked for.
         client: A file descriptor that can be read when the client has left.
 
     Returns:
-        Another server; None: none comes.
+        Another server; None if none appears.
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
     with door(FOR_CORES) as listener, _presence(lost.said.nvim if lost else None) as neovim:
@@ -45,7 +45,7 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
             left = until - time.monotonic()
             if neovim is None or listener is None or left <= 0:
                 return None
-            # Neovim says nothing: what can be read is its end.
+            # Neovim sends nothing on this connection, so the first event is its end.
             if select.select([listener, neovim, client], [], [], left)[0] != [listener]:
                 return None
             listener.accept()[0].close()
@@ -53,7 +53,7 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
 
 @contextmanager
 def _presence(nvim: str | None) -> Generator[socket.socket | None]:
-    """Give a connection to a Neovim, which ends with it; None: nobody is there."""
+    """Yield a connection that ends with a Neovim; None if there is no Neovim."""
     if nvim is None or nvim == "auto":
         yield None
         return

@@ -1,1 +1,1 @@
-"""What a client is offered: tools, resources, prompts."""
+"""What a client gets: tools, resources, prompts."""

@@ -1,4 +1,4 @@
-"""Who asks."""
+"""Identifies the client of a request."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
 
 OPENCODE: Final = "opencode"
-"""What OpenCode calls itself."""
+"""The name that OpenCode sends."""
 
 
 def client_of(context: ServerRequestContext[Any, Any]) -> str:
-    """Return name and version of the program that asks; empty: it has not told them."""
+    """Return name and version of the client; empty if it has not sent them."""
     params = context.session.client_params
     info = params.client_info if params else None
     return f"{info.name} {info.version}".strip() if info else ""
@@ -27,7 +27,7 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
     """Take note that a client is here, until its connection ends.
 
-    Since 2026-07-28 a client has none: it is here from its first request on.
+    Since 2026-07-28 there is no handshake: a client exists from its first request on.
     """
     modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     name = client_of(context)
@@ -40,7 +40,7 @@ def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
 
 
 def is_opencode(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return whether OpenCode asks: it need not be told of what it has itself."""
+    """Return whether OpenCode is the client: its own sessions and skills are not offered to it."""
     return client_of(context).partition(" ")[0] == OPENCODE
 
 
@@ -56,7 +56,7 @@ def comes_by_http_or_asks(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
-    """Return the client's connection; since 2026-07-28 each request has one of its own.
+    """Return the client's connection; since 2026-07-28 each request has its own.
 
     The SDK keeps it private (2.3), though its class and its `exit_stack` are public; a test on
     every transport fails when that changes.
@@ -65,7 +65,7 @@ def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
 
 
 def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Focus:
-    """Return which session a client means.
+    """Return which session is the client's default.
 
     Up to 2025-11-25 it is known by its connection, since then by what it was served on: stdio, a
     bridge, or HTTP, where nothing but its name tells one from another.

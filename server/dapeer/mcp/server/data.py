@@ -1,8 +1,8 @@
 """How a client says that it reads the data of results: MCP's `structuredContent`, besides the text.
 
-A host may show its model the data of a result instead of its text, once there is any (`docs/hosts.md`).
-So only who asks for data gets it: a client that names our extension among its capabilities (MCP 2026-07-28, which
-has them in each request; before that they come with `initialize`), or that is started with `--data`.
+A host may show its model the data of a result instead of its text, once there is any (`docs/hosts.md`). So a
+client gets data only if it asks: by dapeer's extension among its capabilities (since MCP 2026-07-28 in each
+request, before that with `initialize`), or by `--data`.
 
 Only the standard library: the bridge needs it.
 """
@@ -22,7 +22,7 @@ _PLACES: Final = (("params", "capabilities"), ("params", "_meta", CAPABILITIES))
 
 
 def asking(line: bytes) -> bytes:
-    """Return a line of a client so that it asks for data; one that tells no capabilities as it is."""
+    """Return a line of a client with the extension added; one without capabilities unchanged."""
     if b'"initialize"' not in line and CAPABILITIES.encode() not in line:
         return line
     try:

@@ -1,7 +1,7 @@
 """Whether the client of one HTTP request is still there.
 
-MCP up to 2025-11-25 says that a client which hangs up has not cancelled its request, since it may fetch
-the answer later. We keep no answers for that, so nobody ever gets it: what waits for a person must end.
+In MCP up to 2025-11-25 a client that disconnects has not cancelled its request, since it may fetch the answer
+later. dapeer keeps no answers for that, so it cancels: a question to a person must end.
 """
 
 from __future__ import annotations
@@ -37,5 +37,5 @@ class Presence:
 
 
 def presence_of(request: Any) -> Presence | None:  # noqa: ANN401 - what the SDK hands on, if anything
-    """Return the presence of the client that has sent a request; None: its connection tells by itself."""
+    """Return the presence of the client that has sent a request; None if the end of its connection shows it."""
     return getattr(request, "scope", {}).get(KEY)

@@ -1,4 +1,4 @@
-"""Tells every client what has changed, in the way its protocol version expects."""
+"""Notifies every client of changes, in the way its protocol version expects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Hub:
         """Note a change, to be announced with those that follow soon."""
         self._changes[change] = None
         if self._timer is None:
-            # The first after a silence goes out at once; what follows too early is gathered.
+            # The first notification after a pause is sent at once; later ones are merged.
             self._timer = asyncio.get_running_loop().call_later(0, self._flush)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
@@ -79,7 +79,7 @@ class Hub:
         return peer
 
     def opened(self, http_session: str) -> None:
-        """Tell the HTTP client that has just opened its stream what it has missed."""
+        """Send an HTTP client that has just opened its stream what it has missed."""
         if peer := self._peers.get(http_session):
             peer.repeat()
 
@@ -98,7 +98,7 @@ class Hub:
 
 
 class Peer:
-    """One connection of the handshake era: what it has subscribed to, and its one sending task."""
+    """A connection with a handshake: its subscriptions, and its one sending task."""
 
     def __init__(self, connection: Connection) -> None:
         self.uris: set[str] = set()
@@ -117,7 +117,7 @@ class Peer:
         self._wake.set()
 
     def repeat(self) -> None:
-        """Send again what may have been sent while nobody listened: HTTP drops it without a word."""
+        """Repeat notifications sent while the client had no stream: HTTP drops them silently."""
         self._pending.update(self._told)
         self._wake.set()
 
@@ -149,7 +149,7 @@ async def _send(connection: Connection, event: ServerEvent) -> None:
 
 
 def events(change: Change | ServerEvent) -> tuple[ServerEvent, ...]:
-    """Return what a change means to a client. Pure."""
+    """Return the notifications of a change. Pure."""
     if not isinstance(change, Change):
         return (change,)
     match change.kind:

@@ -1,4 +1,4 @@
-"""What an assistant reads about this server before it calls anything."""
+"""The instructions that an assistant reads before its first call."""
 
 from __future__ import annotations
 

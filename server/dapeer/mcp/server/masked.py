@@ -1,4 +1,4 @@
-"""What leaves for a client, with its secrets masked: the one place where answers about a program pass."""
+"""Masks secrets in what a client gets: the one place that every answer about a program passes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dapeer.tools.base.tool import AnyTool, Reply
 def shows_programs(tool: AnyTool) -> bool:
     """Return whether a tool's answers are of programs.
 
-    Others give documents, which an assistant may write back: a mask would then replace what it hides.
+    Other answers are documents, which an assistant may write back: a mask would replace the secret.
     """
     return "dap" in tool.groups
 
 
 def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
-    """Return a reply without secrets; its last line says so, where what the client reads had any."""
+    """Return a reply without secrets; its last line says so, if any were masked."""
     redaction = Redaction()
     data = reply.data and redaction.data(dict(reply.data), field_names(arguments))
     text = redaction.text(reply.text)

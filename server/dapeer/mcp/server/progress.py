@@ -17,7 +17,7 @@ Send = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 class Progress:
-    """Tells the client of one call that it still works, and on what.
+    """Reports the progress of one call to its client.
 
     A message goes out at once, or, when the one before has just left, as soon as `SPACING` has
     passed; then only the newest counts. After `beat` seconds of silence the newest message is sent
@@ -51,7 +51,7 @@ class Progress:
     async def __call__(
         self, text: str, done: float | None = None, total: float | None = None
     ) -> None:
-        """Tell the client `text`, and how far the call is, now or very soon."""
+        """Report `text` and the progress, now or very soon."""
         self._text = text or self._text
         if done is not None:
             self._done, self._total, self._unsent = done, total, True
@@ -76,7 +76,7 @@ class Progress:
     def _next(self) -> float:
         if self._done is None:
             return self._number + 1
-        # What is repeated must not look like more than was done.
+        # A repeated value must not look like progress.
         begun = self._last > -math.inf
         return max(self._done, self._number + A_LITTLE) if begun else self._done
 

@@ -19,15 +19,15 @@ Context = ServerRequestContext[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A job, what it needs to know, and how to do it with our tools."""
+    """A task, what it needs to know, and how to do it with dapeer's tools."""
 
     name: str
     title: str
     description: str
     arguments: Mapping[str, str]
-    """What each argument means; all are required."""
+    """The meaning of each argument; all are required."""
     text: str
-    """What the assistant is told, with `$name` where an argument goes."""
+    """The text for the assistant, with `$name` for each argument."""
 
     def filled(self, values: Mapping[str, str]) -> str:
         """Return the text for these arguments.

@@ -86,7 +86,7 @@ class Resources:
         return _output(uri, session, place.since) if place.output else _json(uri, session.view())
 
     async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:
-        """Answer `resources/subscribe`; what does not exist yet may be waited for."""
+        """Answer `resources/subscribe`; the resource need not exist yet."""
         self._hub.attach(connection_of(context)).uris.add(str(params.uri))
         return t.EmptyResult()
 
@@ -120,12 +120,12 @@ def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
 
 
 def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
-    """Return what a program has printed from a cursor on, or lately; and where the rest is, if there is one."""
+    """Return a program's output from a cursor on, or its newest part; and the address of the rest, if there is one."""
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since
     output = log.read(begin)
     text = output.text[:LONGEST_OUTPUT]
-    # `cursor` is what dap_program_output and this address take as `since`.
+    # dap_program_output and this address take `cursor` as `since`.
     cursor = output.cursor - len(output.text) + len(text)
     dropped = log.start if since is None else output.dropped
     meta = {"dapeer/cursor": cursor, "dapeer/dropped": dropped}

@@ -16,7 +16,7 @@ Skill = Mapping[str, Any]
 PREFIX: Final = "opencode_"
 URI: Final = "opencode://skills/"
 GIVEN: Final = "$ARGUMENTS"
-"""Where OpenCode, too, puts what is given to a skill."""
+"""The placeholder that OpenCode also uses for arguments of a skill."""
 
 _ARGUMENT = t.PromptArgument(
     name="arguments", description="What to do with the skill", required=False
@@ -42,7 +42,7 @@ class Skills:
         ]
 
     def prompt(self, name: str, values: Mapping[str, str]) -> t.GetPromptResult | None:
-        """Return the prompt of this name with what is given to it; None: there is none."""
+        """Return the prompt of this name with its arguments; None if there is none."""
         for skill in self._known():
             if name == PREFIX + skill["name"]:
                 text = filled(skill, values.get("arguments", ""))
@@ -63,7 +63,7 @@ class Skills:
         ]
 
     def resource(self, uri: str) -> t.TextResourceContents | None:
-        """Return what is at an address; None: no skill is."""
+        """Return the skill at an address; None if there is none."""
         for skill in self._known():
             if uri == uri_of(skill):
                 return t.TextResourceContents(
@@ -82,7 +82,7 @@ def uri_of(skill: Skill) -> str:
 
 
 def filled(skill: Skill, given: str) -> str:
-    """Return what a model is told when it is to use a skill, as OpenCode would tell it."""
+    """Return the text by which a model uses a skill, as OpenCode writes it."""
     text: str = skill["content"]
     if GIVEN in text:
         text = text.replace(GIVEN, given)

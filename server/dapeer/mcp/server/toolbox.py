@@ -43,17 +43,17 @@ OLD_PREFIX: Final = "nvim_dap_"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tools are wanted, whether they show secrets, and who gets their results as data, too."""
+    """Which tools are offered, whether they show secrets, and which clients get data."""
 
     read_only: bool = False
     """Only those that change nothing."""
     groups: Sequence[str] | None = None
-    """None: all."""
+    """None: all of them."""
     shows_secrets: bool = False
     gives_data: Callable[[Context], bool] = asks_for_data
 
     def allows(self, tool: AnyTool) -> bool:
-        """Return whether a tool is wanted."""
+        """Return whether a tool is offered."""
         wanted = self.groups is None or not set(self.groups).isdisjoint(_groups(tool))
         return wanted and (tool.read_only or not self.read_only)
 
@@ -101,7 +101,7 @@ class Toolbox:
         self._not_for_opencode: Collection[str] = ()
         self._listing = t.ListToolsResult(tools=[])
         self._listings: dict[tuple[bool, bool], t.ListToolsResult] = {}
-        """What was made of it: for OpenCode or others, who read data or do not."""
+        """The lists made of it: for OpenCode and others, with data and without."""
         self.refresh()
 
     @property
@@ -110,7 +110,7 @@ class Toolbox:
         return self._supported != self._debugger.supported(self._needs)
 
     def refresh(self) -> bool:
-        """Take in what adapters, Neovims and OpenCode offer now; return whether the list has changed."""
+        """Update the tools from adapters, Neovims and OpenCode; return whether the list has changed."""
         supported = self._supported = self._debugger.supported(self._needs)
         of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
         offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
@@ -150,7 +150,7 @@ class Toolbox:
         return listed.model_copy(update={"output_schema": dict(schema)}) if schema else listed
 
     async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
-        """Answer `tools/call`. What a tool reports as wrong is a result, for the model to read.
+        """Answer `tools/call`. An error of a tool is a result, which the model reads.
 
         Raises:
             MCPError: There is no such tool.
@@ -229,7 +229,7 @@ def _masking(report: Send) -> Send:
 
 
 def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListToolsResult:
-    """Return the list: what no adapter can do now is not on it, but says so when it is called."""
+    """Return the list without tools that no adapter supports now; these explain themselves when called."""
     return t.ListToolsResult(
         tools=[
             _listed(tool, tool.schema_for(supported) if isinstance(tool, Tool) else None)
@@ -250,7 +250,7 @@ def _listed(tool: AnyTool, schema: Mapping[str, Any] | None) -> t.Tool:
 
 
 def _annotations(tool: AnyTool) -> t.ToolAnnotations:
-    """Say what is true of a tool; `destructive` and `idempotent` mean nothing of one that only reads."""
+    """Return the annotations of a tool; `destructive` and `idempotent` have no meaning for a read-only one."""
     if tool.read_only:
         return t.ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return t.ToolAnnotations(
@@ -273,7 +273,7 @@ def _result(reply: Reply) -> t.CallToolResult:
         return t.CallToolResult.model_validate(result)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False)[0]
-        # Between the names of fields stand those of our library's classes.
+        # The location also has names of pydantic's classes, between those of the fields.
         named = (str(part) for part in wrong["loc"])
         where = ".".join(part for part in named if not part[:1].isupper())
         return _failed(f"The tool returned an invalid MCP result: {where}: {wrong['msg']}.")

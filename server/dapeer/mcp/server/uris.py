@@ -1,4 +1,4 @@
-"""The addresses of what a client can read and subscribe to."""
+"""The addresses of resources that a client can read and subscribe to."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SESSION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What an address names: a session's state, or its program's output."""
+    """The resource at an address: a session's state, or its program's output."""
 
     session: int
     output: bool = False
     since: int | None = None
-    """The cursor from which the output is wanted; None: its newest part."""
+    """The cursor from which output is returned; None: its newest part."""
 
 
 def session_uri(session_id: int) -> str:
@@ -32,12 +32,12 @@ def session_uri(session_id: int) -> str:
 
 
 def output_uri(session_id: int, since: int | None = None) -> str:
-    """Return the address of what one session's program has printed, since a cursor or lately."""
+    """Return the address of a program's output, from a cursor on, or its newest part."""
     return f"{SESSIONS}/{session_id}/output{'' if since is None else f'?since={since}'}"
 
 
 def parse(uri: str) -> Place | None:
-    """Return what an address names; None: nothing that we know.
+    """Return the resource at an address; None if it is unknown.
 
     >>> parse("debug://sessions/12/output?since=7")
     Place(session=12, output=True, since=7)

@@ -22,7 +22,7 @@ class Arrival:
         self._application = application
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand one request on, or answer it; a client that has gone needs neither."""
+        """Pass one request on, or answer it; a disconnected client needs neither."""
         if scope["method"] != "POST":
             await self._application(scope, receive, send)
             return
@@ -38,7 +38,7 @@ class Arrival:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, or what is there of one that is too long; None: its client has gone."""
+    """Return the body of a request, or the beginning of one that is too long; None if its client has disconnected."""
     body = bytearray()
     while len(body) <= LONGEST_BODY:
         message = await receive()

@@ -1,8 +1,8 @@
-"""The connections of the HTTP server: who has not shown the token takes little, and not for long.
+"""Limits the HTTP server's connections that have not shown the token, in number and time.
 
-Every process of the machine can connect, and a web page can make a browser connect. Such connections are
-few at any time and each has a deadline, so that they keep nobody out who is let in. Whoever is let in
-has no such bounds: streams stay open for as long as a client wants.
+Every process of the machine can connect, and a web page can make a browser connect. So only few such
+connections are open at a time, each with a deadline, and they cannot keep authorized clients out. Authorized
+connections have no limits: streams stay open as long as the client wants.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dapeer.mcp.transports.guard import LET_IN, Application
 log = logging.getLogger(__name__)
 
 SECONDS_TO_BE_LET_IN: Final = 10.0
-"""From the connection until a request on it has been let in; whatever came of it by then is closed."""
+"""From the connection until a request on it was authorized; then it is closed, whatever it has sent."""
 SECONDS_FOR_A_HEAD: Final = 10.0
 """From the first byte of a later request until its headers are complete."""
 SECONDS_OF_SILENCE: Final = 30.0
@@ -41,14 +41,14 @@ SHARE_OF_STRANGERS: Final = 8
 """They hold at most one of so many file descriptors that this process may have."""
 
 WAITING_TO_BE_ACCEPTED: Final = 1024
-"""Connections that the kernel keeps for us."""
+"""Connections in the kernel's queue."""
 SECONDS_WITHOUT_DESCRIPTORS: Final = 1.0
-"""After which we look again, since nothing tells that a file descriptor is free."""
+"""After that time it retries, because no event reports a free file descriptor."""
 SECONDS_FOR_NEWCOMERS: Final = 0.001
 SECONDS_TO_TELL: Final = 0.2
 """That the last answers may take; a stream of the older transport never ends by itself."""
 SECONDS_TO_FINISH: Final = 1.0
-"""That what runs for a client may take once we have hung up."""
+"""Timeout for the calls of a disconnected client."""
 
 _OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
@@ -110,7 +110,7 @@ async def _accept(
             accepted, _ = await loop.sock_accept(bound)
             await loop.connect_accepted_socket(connect, accepted)
         except OSError as error:
-            # Who has just been accepted may be about to show the token.
+            # A connection that was just accepted may be about to show the token.
             await anyio.sleep(SECONDS_FOR_NEWCOMERS)
             if error.errno not in _OUT_OF_DESCRIPTORS or strangers.close_oldest():
                 continue
@@ -125,7 +125,7 @@ async def _accept(
 async def _finish(state: ServerState) -> None:
     """Let the answers out that are under way, and hang up on every client that is still there.
 
-    What still runs for them then ends as if they had left.
+    Afterwards their calls end as if the clients had disconnected.
     """
     await _ended(state.tasks, SECONDS_TO_TELL)
     for connection in list(state.connections):
@@ -153,7 +153,7 @@ class Strangers:
         self._waiting[connection] = None
 
     def remove(self, connection: Connection) -> None:
-        """Forget one that is let in, or gone."""
+        """Forget a connection that is authorized or closed."""
         self._waiting.pop(connection, None)
 
     def close_oldest(self) -> bool:
@@ -201,11 +201,11 @@ class Connection(H11Protocol):
             self._attend()
 
     def hang_up(self) -> None:
-        """Close the connection, and do not wait until a client reads what it was sent."""
+        """Close the connection without waiting for the client to read."""
         self.transport.abort()
 
     def _attend(self) -> None:
-        """Give what is incomplete of a request some time."""
+        """Give an incomplete request some time."""
         state = self.conn.their_state
         if state is h11.SEND_BODY:
             self._hang_up_in(SECONDS_OF_SILENCE)

@@ -1,4 +1,4 @@
-"""Who may talk to the HTTP server: the outermost layer, before every route."""
+"""Decides which HTTP requests are accepted: the outermost layer, before every route."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPEN_PATHS: Final = frozenset({"/health"})
 """Paths that need no token; Host and Origin are checked there too."""
 
 LET_IN: Final = "dapeer.let_in"
-"""What to call when a request has shown what it must, in the `state` of its ASGI scope."""
+"""The key in the `state` of an ASGI scope of a function to call when a request is authorized."""
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -52,7 +52,7 @@ class Rules:
     """Let in every `Host` that is an IP address: rebinding needs a name."""
 
     def refusal(self, path: str, headers: Headers) -> Refusal | None:
-        """Return why a request is refused, or None when it may pass."""
+        """Return why a request is rejected; None if it is accepted."""
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
@@ -64,7 +64,7 @@ class Rules:
         return None
 
     def _is_our_origin(self, origin: str, host: str) -> bool:
-        """Whether a page may ask. Any server of this machine may have sent it: without a token, only ours."""
+        """Whether a page of this origin may send requests. Without a token, only pages of this very server may."""
         match = _ORIGIN.fullmatch(origin)
         if match is None or not self._is_ours(match["host"]):
             return False
@@ -108,7 +108,7 @@ class Guard:
         self._closed = False
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Accept no more requests."""
         self._closed = True
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

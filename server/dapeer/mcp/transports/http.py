@@ -30,7 +30,7 @@ def bind(host: str, port: int) -> socket.socket:
     """Return a socket that is bound; port 0 takes any free one.
 
     Raises:
-        ArgumentError: The host is none of this machine, or the port is in use.
+        ArgumentError: The host is not an address of this machine, or the port is in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only on sockets that say they are TCP; without that, every
@@ -53,7 +53,7 @@ def bind(host: str, port: int) -> socket.socket:
 async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> AsyncGenerator[None]:
     """Serve on a bound socket while the body runs; it starts once clients can connect.
 
-    At the end the open streams and the running calls are ended first: their clients are told.
+    At the end the open streams and running calls end first, so that their clients learn it.
     """
     sessions = StreamableHTTPSessionManager(server)
     guard = Guard(Arrival(_application(server, sessions)), rules)

@@ -29,7 +29,7 @@ Incoming = SessionMessage | Exception
 async def serve(
     server: Server[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Serve one client until it leaves; whatever it still waited for is cancelled."""
+    """Serve one client until it disconnects; its running calls are then cancelled."""
     async with _streams(reader, writer) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -66,7 +66,7 @@ async def _streams(
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | None:
-    """Return the next line, None at the end; a line that is too long reads as an unreadable one."""
+    """Return the next line, None at the end; a line that is too long becomes an invalid one."""
     try:
         return await reader.readline() or None
     except ValueError:
@@ -77,7 +77,7 @@ async def _line(reader: asyncio.StreamReader) -> bytes | None:
 
 async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> None:
     line = encoded(message) + b"\n"
-    # A client that is gone is noticed by the reader.
+    # The reader notices a disconnected client.
     with suppress(ConnectionError, RuntimeError):
         writer.write(line)
         await writer.drain()
@@ -85,20 +85,20 @@ async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> Non
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What to answer to something that is no message."""
+    """The response to an invalid message."""
 
     error: t.JSONRPCError
 
 
 def parse(line: bytes) -> t.JSONRPCMessage | Complaint | None:
-    """Return the message of a line, None for a blank one, the complaint about a bad one."""
+    """Return the message of a line, None for a blank one, the error for an invalid one."""
     if not line.strip():
         return None
     try:
         message = t.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         return _complaint(line)
-    # To the SDK a request with an odd id is a notification: nobody would hear of it again.
+    # The SDK takes a request with an invalid id for a notification, and never answers it.
     if isinstance(message, t.JSONRPCNotification) and "id" in from_json(line):
         return _error(None, t.INVALID_REQUEST, "The `id` of a request is a string or an integer.")
     return message
@@ -109,7 +109,7 @@ def encoded(message: t.JSONRPCMessage) -> bytes:
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
     except PydanticSerializationError:
-        # A text with bytes that are none: one answer must not end the connection for all others.
+        # The text contains invalid bytes: one answer must not end the connection.
         return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
 
 

@@ -72,7 +72,7 @@ def _is_one_socket(incoming: int, outgoing: int) -> bool:
 async def _socket(fd: int) -> AsyncGenerator[Streams]:
     """Give the streams of one socket for both directions, as sshd and inetd start a program.
 
-    To the writer of a pipe, what arrives there would look like the end of its reader.
+    For the writer of a pipe, data that arrives would look like the end of its reader.
     """
     both = socket.socket(fileno=os.dup(fd))
     reader, writer = await asyncio.open_connection(sock=both, limit=jsonl.LONGEST_LINE)

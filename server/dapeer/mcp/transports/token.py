@@ -1,6 +1,6 @@
 """The secret that an HTTP client shows: where it comes from, and where it is kept.
 
-It never stands on a command line or in a log, where other users of the machine could read it.
+It is never on a command line or in a log, where other users of the machine could read it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TOKEN = re.compile(r"[!-~]{8,}")
 
 
 def given(credentials: Mapping[str, str]) -> str | None:
-    """Return the token that was in the environment; None: there was none.
+    """Return the token that was in the environment; None if there was none.
 
     Raises:
         ArgumentError: It is no usable token.
@@ -37,7 +37,7 @@ def given(credentials: Mapping[str, str]) -> str | None:
 
 
 def from_file(path: Path) -> str:
-    """Read the token in a file; make the file, with a new token, when there is none.
+    """Read the token file; create it, with a new token, if it does not exist.
 
     Raises:
         ArgumentError: The file cannot be read or made, or holds no usable token.
@@ -82,12 +82,12 @@ def fresh(port: int) -> Generator[tuple[str, Path]]:
 
 
 def _read(path: Path) -> str:
-    """Return what is in a token file.
+    """Return the content of a token file.
 
     Raises:
-        ArgumentError: It is no file, or others know or choose what is in it.
+        ArgumentError: It is not a regular file, or other users can read or write it.
     """
-    # A FIFO would let us wait until somebody writes.
+    # Opening a FIFO would hang until a process writes to it.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(fd, encoding="utf-8") as file:
         status = os.fstat(fd)

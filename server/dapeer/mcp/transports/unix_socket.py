@@ -31,10 +31,10 @@ async def serve(
     """Serve bridges while the body runs, and announce it in the user's runtime folder.
 
     Args:
-        server: Whom the bridges reach.
+        server: The server behind the socket.
         nvim: The Neovim that it was started for: an address, or `auto`.
         url: Where it serves HTTP, too.
-        token: What clients must show there.
+        token: The token that clients must send there.
     """
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
@@ -65,9 +65,9 @@ async def serve(
 async def _serve_client(
     server: DapeerServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    # A client that goes in a bad way takes nobody with it.
+    # An error of one client must not affect the others.
     with contextlib.suppress(ConnectionError, Stranger):
-        # Its folder may have been open to others before we came.
+        # Before its mode was set, the folder may have been open to other users.
         check_peer(writer.get_extra_info("socket"), "the other end of our socket")
         writer.write(GREETING)
         await jsonl.serve(server, reader, writer)
