@@ -1,1 +1,1 @@
-"""OpenCode: its server's HTTP interface, and what runs there."""
+"""OpenCode: its server's HTTP interface, and the prompts and tools that run there."""

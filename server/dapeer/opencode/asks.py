@@ -1,4 +1,4 @@
-"""What a session of OpenCode's asks somebody, and how that is answered."""
+"""The permissions and questions of an OpenCode session, and their answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Decision = Literal["once", "always", "reject"]
 
 
 def facts(ask: Json, session: str) -> Json:
-    """Return what is asked, as data.
+    """Return a permission or question as data.
 
     Args:
-        ask: As OpenCode tells it, with its `kind`.
-        session: The session that we speak of; a subagent may ask for it.
+        ask: As OpenCode sends it, with its `kind`.
+        session: The session of the caller; a subagent's session may ask.
     """
     told: Json = {"request_id": ask["id"], "kind": ask["kind"]}
     if ask["sessionID"] != session:
@@ -54,10 +54,10 @@ def lines(told: Json) -> Iterable[str]:
 
 
 def chosen(asks: Sequence[Json], request: str | None) -> Json:
-    """Return the one that is meant.
+    """Return the permission or question that a call answers.
 
     Raises:
-        ArgumentError: There is none, or there are several and none is named.
+        ArgumentError: There is none, or there are several and the call names none.
     """
     wanted = [ask for ask in asks if request in (None, ask["id"])]
     if len(wanted) == 1:
@@ -78,7 +78,7 @@ def reply(
     answers: Sequence[Sequence[str]] | None,
     message: str | None,
 ) -> tuple[str, Json]:
-    """Return where to post what.
+    """Return path and body of the answer's request.
 
     Raises:
         ArgumentError: That is no answer to it.

@@ -1,7 +1,7 @@
-"""What an OpenCode server knows by name: agents, models, commands, skills, tools.
+"""The agents, models, commands, skills and tools of an OpenCode server, by name.
 
-It answers an unknown name with an error that says nothing, so names are looked up before they are used. What it has
-told is kept for as long as we hear of changes, and not a moment longer.
+OpenCode answers an unknown name with an error that says nothing, so names are checked before use. The lists
+are cached while change events arrive, and no longer.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ log = logging.getLogger(__name__)
 SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds before each new attempt to hear of changes, after a stream has ended."""
 SECONDS_OF_LONGEST_PAUSE: Final = 30.0
-"""Between later ones. An answer to anybody's question shows that the server is back, and ends the pause."""
+"""Seconds between later retries. A response to any request shows that the server is back, and ends the pause."""
 
 RELAY: Final = "dapeer"
-"""The provider that our plugin adds. What it has are no models."""
+"""The provider that dapeer's plugin adds. It has no real models."""
 
 CHANGES: Final = (CONNECTED, "global.disposed", "server.instance.disposed", "mcp.tools.changed")
-"""Events after which what was told may be true no more. Nothing is told again of what we have not heard."""
+"""Events that invalidate the cached lists. OpenCode does not repeat events."""
 
 INVALID: Final = "invalid"
-"""What OpenCode has instead of a tool that a model has made up."""
+"""OpenCode's stand-in for a tool that a model has made up."""
 
 
 class Catalogue:
-    """What one server knows by name.
+    """The lists of one server, by name.
 
     Args:
         opencode: The server.
-        project: The directory whose skills are looked after.
+        project: The directory whose skills are listed.
         changed: Is called when these skills are others than before.
     """
 
@@ -58,7 +58,7 @@ class Catalogue:
         self._kept: dict[tuple[object, ...], Any] = {}
         self._hears = False
         self._era = 0
-        """Counts what was forgotten: an answer to an older question is not kept."""
+        """Counts invalidations: the answer to an older request is not cached."""
         self._answered = anyio.Event()
 
     async def agents(self, directory: Path) -> list[Json]:
@@ -128,7 +128,7 @@ class Catalogue:
         return _checked(name.removeprefix("/"), known, "command")
 
     async def session(self, name: str) -> Json:
-        """Return a session, as OpenCode tells it now.
+        """Return a session in its current state.
 
         Raises:
             ArgumentError: There is no such session.
@@ -143,7 +143,7 @@ class Catalogue:
         )
 
     async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - any JSON value
-        """Return what is known by this key, or what is told now; that is kept until something changes."""
+        """Return a list, from the cache or the server; it is cached until a change."""
         if key in self._kept:
             return self._kept[key]
         era = self._era
@@ -154,7 +154,7 @@ class Catalogue:
         return told
 
     async def watch(self) -> None:
-        """Hear of changes, until cancelled; a server that is away is looked for, ever more rarely."""
+        """Listen to change events until cancelled; if the server is away, retry ever more rarely."""
         pauses = _pauses()
         while True:
             try:
@@ -175,7 +175,7 @@ class Catalogue:
             self._hears = True
             self._forget()
             skills: Sequence[Json] = ()
-            # With a mistake in its configuration OpenCode has none, and runs.
+            # An OpenCode with a mistake in its configuration runs, but has none of these.
             with contextlib.suppress(OpenCodeError):
                 skills = await self.skills(self._project)
             if skills != self.project_skills:

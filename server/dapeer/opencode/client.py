@@ -35,9 +35,9 @@ SECONDS_TO_CONNECT: Final = 5
 SECONDS_OF_SILENCE: Final = 30
 """Seconds without an event, heartbeats included, after which a stream is dead. There is one in 10 s."""
 QUOTED: Final = 200
-"""Characters of what it says without a form that is known."""
+"""Characters of an error of an unknown form."""
 LARGEST_EVENT: Final = 64 << 20
-"""Bytes of an event: a message may hold what a tool has printed, and files."""
+"""Bytes of an event: a message may contain a tool's output, and files."""
 PORTS: Final = {"http": 80, "https": 443}
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -98,7 +98,7 @@ class OpenCode:
         await self._http.aclose()
 
     async def get(self, path: str, directory: Path | None = None, **query: str | int | None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return what is at a path.
+        """Send a GET request, and return the response.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -113,7 +113,7 @@ class OpenCode:
         *,
         seconds: float | None = SECONDS,
     ) -> Any:  # noqa: ANN401
-        """Post to a path, and return the answer, which may take `seconds`; None: for ever.
+        """Send a POST request, and return the response, which may take `seconds`; None: without a timeout.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -121,7 +121,7 @@ class OpenCode:
         return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
     async def delete(self, path: str, directory: Path | None = None) -> Any:  # noqa: ANN401
-        """Delete what is at a path.
+        """Send a DELETE request.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -161,7 +161,7 @@ class OpenCode:
 
     @asynccontextmanager
     async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
-        """Give what happens from now on in all its directories, until the stream ends or dies.
+        """Yield the events of all its directories, until the stream ends or breaks.
 
         Raises:
             OpenCodeError: There is no stream to be had.
@@ -187,7 +187,7 @@ class OpenCode:
             raise NoOpenCode(error.what, error.hint) from error
 
     async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
-        """Look who has the other end of a new connection, before a password or a token goes there.
+        """Check the owner of the other end of a new connection, before a password or token is sent.
 
         Raises:
             Stranger: Another user of this machine has.
@@ -195,7 +195,7 @@ class OpenCode:
         if name != "connection.connect_tcp.complete":
             return
         stream = info["return_value"]
-        # A proxy, which is at another port, may be anybody's.
+        # A proxy listens at another port, which may belong to any user.
         if stream.get_extra_info("server_addr")[1] != self._port:
             return
         try:
@@ -248,7 +248,7 @@ def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
 
 
 def _reason(answer: httpx2.Response) -> str:
-    """Return what is wrong, out of the forms that OpenCode has for it."""
+    """Return the message of an error, in any of OpenCode's forms."""
     try:
         told: Any = answer.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""What happens in an OpenCode server, told for as long as it is wanted."""
+"""Listens to the events of an OpenCode server, and reconnects."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dapeer.json_types import Json
 from dapeer.opencode.client import OpenCode
 
 CONNECTED: Final = "server.connected"
-"""The first event of every stream. What came before it may have been missed: nothing is told again."""
+"""The first event of every stream. Earlier events may have been missed: OpenCode does not repeat any."""
 HEARTBEAT: Final = "server.heartbeat"
-"""Told every ten seconds."""
+"""A heartbeat, every ten seconds."""
 SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0)
 """Seconds before each new attempt, after a stream has ended; then it is given up."""
 
@@ -23,7 +23,7 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
     """Yield each event, `{type, properties}`; a stream that ends or dies is replaced by another.
 
     Raises:
-        OpenCodeError: OpenCode is gone, or lets us in no more.
+        OpenCodeError: OpenCode is gone, or rejects the connection.
     """
     pauses = iter(SECONDS_OF_PAUSE)
     while True:
@@ -32,7 +32,7 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
                 async for event in events:
                     match event.get("payload"):
                         case {"type": str(kind), "properties": dict()} as told:
-                            # Streams that are cut as soon as they begin would else keep us busy.
+                            # Without this pause, streams that break at once would be retried in a busy loop.
                             pauses = pauses if kind == CONNECTED else iter(SECONDS_OF_PAUSE)
                             yield told
                         case _:

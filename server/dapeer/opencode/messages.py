@@ -1,4 +1,4 @@
-"""What was said and done in a session of OpenCode's, out of its messages."""
+"""Reads what was said and done in an OpenCode session from its messages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ GOES_ON: Final = ("tool-calls", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A prompt, and what has come of it."""
+    """A prompt and the messages that answer it."""
 
     messages: Sequence[Json]
-    """The prompt's own message first; empty: it has none yet."""
+    """The prompt's own message first; empty if it has none yet."""
 
     @property
     def replies(self) -> list[Json]:
@@ -33,13 +33,13 @@ class Turn:
 
     @property
     def ended(self) -> bool:
-        """Whether its last message is complete. The session may go on all the same."""
+        """Whether its last message is complete. The session may continue anyway."""
         last: Json = self.replies[-1]["info"] if self.replies else {}
         return bool(last.get("error") or last.get("time", {}).get("completed"))
 
     @property
     def answered(self) -> bool:
-        """Whether nothing more comes of it, though the session may be busy with another prompt."""
+        """Whether its answer is final, although the session may be busy with another prompt."""
         return bool(self.replies) and self.ended and _is_last(self.replies[-1]["info"])
 
     @property
@@ -66,7 +66,7 @@ def new_id() -> str:
 
 
 def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
-    """Return what has come of a prompt.
+    """Return the result of a prompt.
 
     What is said to a session that is busy is queued: OpenCode names in each reply the newest prompt that it had
     known when it began. So replies that name ours are ours; without a last one, another prompt, or a summary of
@@ -81,18 +81,18 @@ def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
 
 
 def last_prompt(messages: Sequence[Json]) -> str | None:
-    """Return the id of the last message that is somebody's, and not OpenCode's own."""
+    """Return the id of the last message of a user, without those of OpenCode itself."""
     return next((one["info"]["id"] for one in reversed(messages) if is_prompt(one)), None)
 
 
 def is_prompt(message: Json) -> bool:
-    """Return whether somebody has said this."""
+    """Return whether a user has written this message."""
     own = all(part.get("synthetic") or part["type"] == "compaction" for part in message["parts"])
     return message["info"]["role"] == "user" and not (own and message["parts"])
 
 
 def text_of(message: Json) -> str:
-    """Return what a message says, without what OpenCode itself has added."""
+    """Return the text of a message, without OpenCode's additions."""
     parts = [part for part in message["parts"] if part["type"] == "text"]
     return "\n".join(part["text"] for part in parts if not part.get("synthetic")).strip()
 
@@ -119,7 +119,7 @@ def call_of(part: Json, most: int) -> Json:
 
 
 def error_of(error: Any) -> str:  # noqa: ANN401 - as OpenCode tells it
-    """Return an error of a message or a session in words; empty: there is none."""
+    """Return the error of a message or session; empty if there is none."""
     match error:
         case {"name": str(name), "data": {"message": str(message)}}:
             return f"{name}: {message}"

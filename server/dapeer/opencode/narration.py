@@ -1,4 +1,4 @@
-"""What a waiting client may want to read of what happens in a session, in a line at a time."""
+"""Picks from a session's events what a waiting client may want to read, a line at a time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dapeer.json_types import Json
 
 LONGEST_LINE: Final = 200
 STEP: Final = 150
-"""Characters by which a line has grown when it is told again."""
+"""Characters by which a line has grown when it is shown again."""
 
 
 class Narration:
-    """Picks the words out of the events of a session, and of those that it begins.
+    """Collects the text in the events of a session and its subagents' sessions.
 
     Args:
         session: The session's id.
@@ -21,11 +21,11 @@ class Narration:
     def __init__(self, session: str) -> None:
         self._family = {session}
         self._texts: dict[str, str] = {}
-        """By the id of their part: what has been said so far, of the line that is being said."""
+        """By the id of the part: the text so far of its last line."""
         self._last = ""
 
     def words(self, event: Json) -> str:
-        """Return what is new and worth telling; empty: nothing is."""
+        """Return new text worth showing; empty if there is none."""
         words = self._words(event)
         if not words or words == self._last:
             return ""
@@ -53,7 +53,7 @@ class Narration:
                 title = str(more.get("title") or "")[:LONGEST_LINE]
                 return f"{tool} {title} ({status})" if title else f"{tool} ({status})"
             case {"type": "text", "id": str(name), "text": "", "time": {"start": _}}:
-                # What people prompt has no such beginning, and what models think is no text.
+                # Prompts of users and the reasoning of models have no such beginning.
                 self._texts[name] = ""
             case {"type": "text", "id": str(name), "text": str(text)} if name in self._texts:
                 del self._texts[name]

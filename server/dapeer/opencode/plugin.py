@@ -1,6 +1,6 @@
 """The relay plugin in a person's OpenCode: put there, and taken away.
 
-It goes where OpenCode looks for the plugins of all projects, so that nobody's project is touched.
+It is put into OpenCode's own configuration folder, so no project changes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def place() -> Path:
 
 
 def install() -> str:
-    """Put the plugin in its place; return in a sentence what was done.
+    """Install the plugin; return in a sentence what was done.
 
     Raises:
-        ArgumentError: There is a file that is not ours, or it cannot be written.
+        ArgumentError: There is another file, or the plugin cannot be written.
     """
     path, ours = place(), SOURCE.read_text(encoding="utf-8")
     there = _read(path)
@@ -42,10 +42,10 @@ def install() -> str:
 
 
 def remove() -> str:
-    """Take the plugin away; return in a sentence what was done.
+    """Remove the plugin; return in a sentence what was done.
 
     Raises:
-        ArgumentError: There is a file that is not ours, or it cannot be removed.
+        ArgumentError: There is another file, or the plugin cannot be removed.
     """
     path = place()
     if _read(path) is None:
@@ -58,7 +58,7 @@ def remove() -> str:
 
 
 def _read(path: Path) -> str | None:
-    """Return our file; None: there is none."""
+    """Return the plugin's file; None if it is not installed."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

@@ -20,11 +20,11 @@ NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """A server of ours."""
+    """A dapeer server."""
 
     url: str
     token: str
-    """Empty: it wants none."""
+    """Empty: it requires none."""
 
 
 def configuration(core: Core) -> Json:
@@ -33,7 +33,7 @@ def configuration(core: Core) -> Json:
         "type": "remote",
         "url": core.url,
         "enabled": True,
-        # Without this a wrong token makes OpenCode look for a place to log in, and hides what is wrong.
+        # Without this, a wrong token makes OpenCode try a login, which hides the error.
         "oauth": False,
         "timeout": MILLISECONDS_FOR_A_CALL,
     }
@@ -46,7 +46,7 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
     It lasts until OpenCode ends or reads its configuration anew.
 
     Raises:
-        ArgumentError: The name is none for a tool, or there is no such directory.
+        ArgumentError: The name cannot be a prefix of tool names, or there is no such directory.
         OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the core.
     """
     _check(name, directory)

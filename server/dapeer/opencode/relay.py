@@ -1,4 +1,4 @@
-"""Tools of OpenCode's, run without a model: by the relay plugin (`relay.js`), each call in a session of its own."""
+"""Runs tools of OpenCode without a model: through the relay plugin (`relay.js`), each call in its own session."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from dapeer.schemas import unpacked
 from dapeer.schemas.judge import Judge
 
 NAME: Final = "relay-1"
-"""Of the relay that we understand, as `relay.js` has it."""
+"""The supported version of the relay, as in `relay.js`."""
 MARK: Final = ("dapeer", "relay")
-"""What the sessions of calls have among their metadata."""
+"""The metadata that marks the sessions of calls."""
 SECONDS_TO_END: Final = 5
 INSTALL: Final = "Run `dapeer opencode install`, then restart OpenCode."
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a tool has answered."""
+    """The result of a tool."""
 
     text: str
     files: Sequence[Json] = ()
@@ -45,8 +45,8 @@ class Relay:
     Args:
         catalogue: The server.
         directory: Where tools are run.
-        judge: Of what those who wrote the tools say of their arguments.
-        agent: The part of a request that names the agent whose rules hold; empty: that of any new session.
+        judge: Checks arguments by the schemas of the tools.
+        agent: The part of a request that names the agent whose rules apply; empty: those of a new session.
     """
 
     def __init__(self, catalogue: Catalogue, directory: Path, judge: Judge, agent: Json) -> None:
@@ -57,7 +57,7 @@ class Relay:
         self._agent = agent
 
     async def missing(self) -> str:
-        """Return why nothing can be run, and what to do about it; empty: everything can."""
+        """Return why no tool can run, and what to do about it; empty if tools can run."""
         found = await self._catalogue.relays(self._directory)
         if NAME in found:
             return ""
@@ -67,13 +67,13 @@ class Relay:
 
     async def offered(self) -> list[Json]:
         """Return the tools that the rules allow, those of MCP servers included: name, description, parameters."""
-        # OpenCode tells of no MCP server that comes or goes.
+        # OpenCode has no event for MCP servers that start or end.
         servers = json.dumps(await servers_of(self._catalogue, self._directory))
         key = ("relay", self._directory, self._agent.get("agent"), servers)
         return await self._catalogue.kept(key, self._list)
 
     async def checked(self, tool: str, arguments: Json) -> Json:
-        """Return the arguments of a tool as it wants them.
+        """Return a tool's arguments, converted to its schema.
 
         Raises:
             ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
@@ -81,16 +81,16 @@ class Relay:
         try:
             return await self._fitting(tool, arguments, await self.offered())
         except ArgumentError:
-            # What was kept may be older than what the caller knows.
+            # The cached list may be older than the one that the caller has seen.
             return await self._fitting(tool, arguments, await self._list())
 
     async def call(
         self, tool: str, arguments: Json, tell: Tell, seconds: float
     ) -> tuple[Json, Outcome]:
-        """Run a tool until it has ended, or waits for somebody: only then its session is still there.
+        """Run a tool until it has ended or needs an answer; only then its session still exists.
 
         Raises:
-            OpenCodeError: OpenCode is gone, or the tool took longer than `seconds`.
+            OpenCodeError: OpenCode is gone, or the tool timed out.
         """
         session = await self._session(f"dapeer calls {tool}")
         run = Run(self._opencode, session, new_id())
@@ -138,7 +138,7 @@ class Relay:
     async def _session(self, title: str) -> Json:
         body = {"title": title, "metadata": dict((MARK,))}
         session: Json = {}
-        # What was made must be known, or it is never deleted.
+        # Without its id the session could not be deleted.
         with anyio.CancelScope(shield=True):
             session = await self._opencode.post("/session", body, self._directory)
         return session  # noqa: RET504 - pyright sees a scope that may swallow an error
@@ -155,12 +155,12 @@ class Relay:
 
 
 def is_call(session: Json) -> bool:
-    """Tell whether a session is that of a call."""
+    """Return whether a session belongs to a call."""
     return MARK in (session.get("metadata") or {}).items()
 
 
 async def ended(opencode: OpenCode, session: Json, going_on: Awaitable[Outcome]) -> Outcome:
-    """Wait until a call has ended, or waits for somebody; only then its session is still there."""
+    """Wait until a call has ended or needs an answer; only then its session still exists."""
     state = "running"
     try:
         outcome = await going_on
@@ -172,7 +172,7 @@ async def ended(opencode: OpenCode, session: Json, going_on: Awaitable[Outcome])
 
 
 async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
-    """Delete the session of a call; what may run there is stopped before. It never fails."""
+    """Stop and delete the session of a call. It never fails."""
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if runs:
             await Run(opencode, session).abort()
@@ -180,7 +180,7 @@ async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
 
 
 def result(outcome: Outcome) -> Result:
-    """Return what a tool has answered that has ended."""
+    """Return the result of a tool that has ended."""
     calls = (
         part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"
     )

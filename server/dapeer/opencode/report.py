@@ -1,6 +1,6 @@
-"""What has come of a prompt, and what was said in a session, as data and as text for a model.
+"""The result of a prompt and the messages of a session, as data and as text for a model.
 
-Both are bounded, and say how to read what is left out.
+Both have a limit, and say how to read the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A prompt in a session of OpenCode's, from its beginning until it ends or needs somebody.
+"""A prompt in an OpenCode session, from its start until it ends or needs an answer.
 
-The event stream only tells when to look. What is true is always asked for anew, so that nothing is missed
-when the stream breaks, and nothing depends on the order in which things are told.
+Events only say when to look: the state is requested anew each time. So a gap in the stream loses nothing, and
+the order of events does not matter.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Tell = Callable[[str], Awaitable[None]]
 Begin = Callable[[], Coroutine[Any, Any, Any]]
 
 _ours: deque[str] = deque(maxlen=1000)
-"""The prompts with which we have set idle sessions to work: these runs are ours to stop."""
+"""The prompts that dapeer has sent to idle sessions: it may stop these runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Outcome:
     state: State
     turn: Turn
     asks: Sequence[Json] = ()
-    """What it waits for: permissions and questions, as OpenCode tells them."""
+    """What it waits for: permissions and questions, as OpenCode sends them."""
     error: str = ""
 
 
@@ -58,8 +58,8 @@ class Run:
 
     Args:
         opencode: Where it runs.
-        session: Its session, as OpenCode tells it.
-        prompt: The id of its message, which need not be there yet; None: the last one there is, or will be.
+        session: Its session, as OpenCode sends it.
+        prompt: The id of its message, which need not exist yet; None: the last prompt of the session.
     """
 
     def __init__(self, opencode: OpenCode, session: Json, prompt: str | None = None) -> None:
@@ -68,7 +68,7 @@ class Run:
         self._parents: dict[str, str | None] = {}
         self._reply_to = ""
         self._heard = asyncio.Event()
-        """Set when we hear of events."""
+        """Set when the event stream is open."""
         self._there = asyncio.Event()
         """Set when its message is known to be there."""
         self._taken = asyncio.Event()
@@ -85,18 +85,18 @@ class Run:
     async def wait(
         self, begin: Begin | None, tell: Tell, seconds: float, reply_to: str = ""
     ) -> Outcome:
-        """Begin, and wait until it ends or needs somebody; after `seconds` it runs on without us.
+        """Start it, and wait until it ends or needs an answer; after `seconds` it continues without a waiter.
 
-        Who is cancelled stops the run, if this or an earlier `wait` has begun it.
+        If cancelled, stop the run, if this or an earlier `wait` has started it.
 
         Args:
-            begin: What begins it, or lets it go on; done once events are heard. None: it runs already.
-            tell: Is told the newest of what happens.
+            begin: Starts or resumes it; called once the event stream is open. None: it runs already.
+            tell: Gets the newest text.
             seconds: How long to wait.
             reply_to: The id of the request that `begin` answers; empty: it begins a prompt.
 
         Raises:
-            OpenCodeError: OpenCode is gone, or refuses.
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         self._reply_to = reply_to
         if reply_to or begin is None:
@@ -107,7 +107,7 @@ class Run:
                     async with asyncio.timeout(seconds):
                         return await self._first(watching, beginning)
                 except TimeoutError:
-                    # What has not begun yet would not if we left.
+                    # OpenCode drops a prompt that it has not begun if the connection closes.
                     ended = await self._until(self._there, watching, beginning)
                     return ended or Outcome("running", await self._turn())
             except asyncio.CancelledError:
@@ -116,15 +116,15 @@ class Run:
                 raise
 
     async def begin(self, begin: Begin) -> Outcome:
-        """Begin it, and return when OpenCode works at it, or will when it is done with what it does.
+        """Start it, and return when OpenCode works on it, or has queued it.
 
         Raises:
-            OpenCodeError: OpenCode is gone, or refuses.
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         async with self._begun(begin, _nobody) as (watching, beginning):
             begun = self._there if self._among_others else self._taken
             ended = await self._until(begun, watching, beginning)
-            # Who asks for its state now is told of it, and not of an earlier prompt.
+            # From now on, the session's state is that of this prompt.
             return ended or Outcome("running", Turn(()))
 
     @asynccontextmanager
@@ -152,7 +152,7 @@ class Run:
     async def _first(
         self, watching: asyncio.Task[Outcome], beginning: asyncio.Task[None]
     ) -> Outcome:
-        # Not awaited themselves: who is cancelled still needs them.
+        # Not awaited themselves: a cancelled caller still needs them.
         await asyncio.wait((watching, beginning), return_when=asyncio.FIRST_COMPLETED)
         if not watching.done() and (outcome := await self._after(beginning)):
             return outcome
@@ -160,7 +160,7 @@ class Run:
         return watching.result()
 
     async def _after(self, beginning: asyncio.Task[None]) -> Outcome | None:
-        """Look what has come of it now that what begins it has been answered."""
+        """Check the result after the request that starts the run was answered."""
         try:
             beginning.result()
         except NoOpenCode as error:
@@ -178,7 +178,7 @@ class Run:
         watching: asyncio.Task[Outcome],
         beginning: asyncio.Task[None],
     ) -> Outcome | None:
-        """Wait until something is known of the prompt; return how it has ended, if it has."""
+        """Wait for news of the prompt; return its result, if it has ended."""
         set_ = asyncio.create_task(event.wait())
         try:
             tasks = {set_, watching, beginning}
@@ -186,7 +186,7 @@ class Run:
             if beginning.done() and not self._there.is_set():
                 beginning.result()
             if not (event.is_set() or watching.done()):
-                # When a stream begins, OpenCode says so a moment before it tells anything.
+                # OpenCode announces a stream shortly before it sends events on it.
                 with contextlib.suppress(NoOpenCode):
                     if outcome := await self.look():
                         return outcome
@@ -210,7 +210,7 @@ class Run:
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 
     async def _try_to_look(self, event: Json) -> Outcome | None:
-        # Whether OpenCode lives, its events show; after a gap, or at the next heartbeat, we look again.
+        # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
         with contextlib.suppress(NoOpenCode):
             return await self.look(beat=event["type"] == HEARTBEAT)
         return None
@@ -237,7 +237,7 @@ class Run:
             self._taken.set()
 
     def _is_mine_among_others(self, info: Json) -> bool:
-        """Take note of a message; return whether it may end a prompt of ours while the session is busy."""
+        """Record a message; return whether it may end this prompt while the session is busy."""
         if info.get("role") == "user":
             self.prompt = self.prompt or info.get("id")
             if info.get("id") == self.prompt:
@@ -252,7 +252,7 @@ class Run:
         return self._among_others and bool(info.get("finish") or info.get("error"))
 
     async def look(self, *, beat: bool = False) -> Outcome | None:
-        """Return how it has ended, or what it needs; None: it runs.
+        """Return its result, or what it needs; None while it runs.
 
         Args:
             beat: Some time has passed since the last look.
@@ -296,13 +296,13 @@ class Run:
         ]
 
     async def abort(self) -> None:
-        """Stop what the session does, whoever has begun it.
+        """Stop what the session does, whichever client has started it.
 
         Raises:
             OpenCodeError: OpenCode is gone.
         """
         await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
-        # OpenCode itself would go on asking, for a session that waits no more.
+        # OpenCode itself would keep a question of a session that no longer waits.
         for ask in await self.asks():
             path, body = reply(ask, "reject", None, None)
             with contextlib.suppress(OpenCodeMissing):
@@ -341,7 +341,7 @@ class Run:
         return await self._opencode.get(path, self.directory, limit=count)
 
     async def _stop(self) -> None:
-        """Stop what we have begun, if nobody has said anything else to the session since."""
+        """Stop the run that dapeer has started, unless another client has written to the session since."""
         if self.prompt not in _ours or not self._heard.is_set():
             return
         with contextlib.suppress(OpenCodeError):
@@ -357,4 +357,4 @@ def _ended(turn: Turn) -> Outcome:
 
 
 async def _nobody(_words: str) -> None:
-    """Tell nobody."""
+    """Ignore the text."""

@@ -1,4 +1,4 @@
-"""The OpenCode servers that are known: one that was named at the start, and those that Neovims tell of."""
+"""The known OpenCode servers: one that was named at the start, and those that Neovims report."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ log = logging.getLogger(__name__)
 
 
 class Servers:
-    """The servers, each looked after for as long as it is known.
+    """The servers; each is listened to while it is known.
 
     Args:
-        project: The directory whose skills are of interest.
-        tasks: Where they are looked after.
-        named: The one that somebody has named. It is preferred.
+        project: The directory whose skills are listed.
+        tasks: Runs the listeners.
+        named: The server named at the start. It is preferred.
     """
 
     def __init__(self, project: Path, tasks: TaskGroup, named: OpenCode | None) -> None:
@@ -32,7 +32,7 @@ class Servers:
         self._tasks = tasks
         self._named = named
         self._known: dict[str, Catalogue] = {}
-        """By who has told of it, the newest last."""
+        """By the Neovim that has reported it, the newest last."""
         self._watches: dict[str, anyio.CancelScope] = {}
         self._listeners: list[Callable[[], None]] = []
 
@@ -43,7 +43,7 @@ class Servers:
 
     @property
     def current(self) -> Catalogue | None:
-        """The one that was named, else the one that was told of last; None: none is known."""
+        """The named one, else the last one that was reported; None if none is known."""
         return self._known.get("") or next(reversed(self._known.values()), None)
 
     def subscribe(self, listener: Callable[[], None]) -> None:
@@ -55,8 +55,8 @@ class Servers:
 
         Args:
             who: The Neovim.
-            url: Where the server listens; empty: it uses none any more.
-            authorization: What the server wants to see in the header of this name.
+            url: The address of the server; empty: it uses none any more.
+            authorization: The value of the header of this name.
         """
         if not url and who not in self._known:
             return
@@ -87,7 +87,7 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
             try:
                 await catalogue.watch()
             except Exception:
-                # Whatever a server of somebody else tells us, debugging goes on.
+                # An error of an OpenCode server must not disturb debugging.
                 log.exception(
                     "dapeer stops listening to OpenCode at %s after an error",
                     catalogue.opencode.url,
@@ -95,7 +95,7 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
 
 
 def _credentials(authorization: str) -> dict[str, str]:
-    """Return what OpenCode's variables were, of which this header was made."""
+    """Return the user and password in this header."""
     _, _, encoded = authorization.partition("Basic ")
     try:
         username, _, password = base64.b64decode(encoded).decode().partition(":")
