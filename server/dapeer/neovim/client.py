@@ -1,7 +1,7 @@
 """A connection to one Neovim: the only module that knows pynvim.
 
-pynvim owns an event loop of its own, so each connection lives in one worker thread. In between go
-only plain values: calls in, results and notifications out, all of them handed over in order.
+pynvim has its own event loop, so each connection lives in a worker thread. Only plain values pass between the
+threads, in order: calls in, results and notifications out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MODES = {"r": "hit-enter", "rm": "more-prompt", "r?": "a question"}
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What Neovim is doing, as `nvim_get_mode` tells."""
+    """Neovim's mode, from `nvim_get_mode`."""
 
     mode: str
     blocking: bool
@@ -76,11 +76,11 @@ class Neovim:
         notified: Notified | None = None,
         seconds: float = SECONDS_TO_CONNECT,
     ) -> Self:
-        """Connect to a socket's path or to `host:port`. `notified` gets name and arguments of what Neovim tells.
+        """Connect to a socket's path or to `host:port`. `notified` gets name and arguments of each notification.
 
         Raises:
             NoNeovim: Nothing listens there, or another user of this machine does: then nothing was said.
-            NeovimBusy: What listens there does not answer.
+            NeovimBusy: The process that listens there does not answer.
         """
         self = cls(target, notified or _ignore)
         self._life = asyncio.create_task(self._live())
@@ -102,7 +102,7 @@ class Neovim:
         return self
 
     async def call(self, code: str, *arguments: object, seconds: float = SECONDS_TO_ANSWER) -> Any:  # noqa: ANN401 - any Lua value
-        """Run Lua on Neovim's main thread and return what it returns; arguments are its `...`.
+        """Run Lua on Neovim's main thread and return its result; arguments are its `...`.
 
         Raises:
             NeovimBusy: It does not answer within `seconds`; it may still run the code later.
@@ -119,7 +119,7 @@ class Neovim:
             ) from error
 
     async def request(self, function: str, *arguments: object) -> Any:  # noqa: ANN401 - any value
-        """Call a function of Neovim's API, such as `nvim_input`, and return what it returns.
+        """Call a function of Neovim's API, such as `nvim_input`, and return its result.
 
         Raises:
             TimeoutError: It does not answer.
@@ -129,13 +129,13 @@ class Neovim:
         return await self._ask(lambda nvim: nvim.request(function, *arguments), SECONDS_TO_ANSWER)
 
     def send(self, code: str, *arguments: object) -> None:
-        """Run Lua there, some time, in order with the calls; nobody hears of its result."""
+        """Run Lua there later, in order with the calls; its result is dropped."""
         if not self.closed.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has ended this moment
                 self._nvim.async_call(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
     async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
-        """Return what Neovim is doing; None when it does not even answer that."""
+        """Return Neovim's mode; None if it does not even answer that."""
         try:
             answer = await self._ask(lambda nvim: nvim.api.get_mode(), seconds)
         except TimeoutError:
@@ -143,7 +143,7 @@ class Neovim:
         return Mode(str(answer["mode"]), bool(answer["blocking"]))
 
     async def state(self) -> str | None:
-        """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
+        """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does."""
         try:
             mode = await self.mode()
         except NeovimGone:
@@ -193,7 +193,7 @@ class Neovim:
             finally:
                 self._post(_settle, ended, None, None)
 
-        # A daemon: what never answers must not keep our process from ending.
+        # A daemon thread: a Neovim that never answers must not delay the end of this process.
         threading.Thread(target=work, name=f"Neovim at {self.target}", daemon=True).start()
         try:
             await ended
@@ -218,12 +218,12 @@ class Neovim:
             nvim.close()
 
     def _post(self, function: Callable[..., object], *arguments: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
 def _attach(target: str) -> pynvim.Nvim:
-    """Do what pynvim's `attach` does, over a connection that looks whom it has connected to."""
+    """Do the same as pynvim's `attach`, over a connection whose other end is checked."""
     connection: Any = Connection(target)
     session = Session(AsyncSession(MsgpackStream(connection)))
     methods: dict[str, Any] = {}
@@ -233,7 +233,7 @@ def _attach(target: str) -> pynvim.Nvim:
 
 
 def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
-    """Hang up on a Neovim that has answered after nobody waited for it any longer."""
+    """Close the connection to a Neovim that has answered too late."""
     if not connected.cancelled() and connected.exception() is None:
         nvim = connected.result()
         # Its loop may have ended by itself.
@@ -248,11 +248,11 @@ def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None
         future.set_result(answer)
     else:
         future.set_exception(error)
-        future.exception()  # nobody need look at it
+        future.exception()  # its exception is of no interest
 
 
 def _sentence(error: Exception) -> str:
-    """Return the first line of what Neovim said, without the place in our Lua."""
+    """Return the first line of Neovim's message, without the location in dapeer's Lua."""
     first = next(iter(str(error).strip().splitlines()), type(error).__name__)
     return f"Neovim: {first.rpartition('Lua: ')[2]}"
 

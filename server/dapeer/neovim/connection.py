@@ -1,4 +1,4 @@
-"""The bytes between us and one Neovim, and who has the other end."""
+"""The byte stream to a Neovim, with a check of the other end's owner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Heard = Callable[[bytes], None]
 
 
 class Connection(asyncio.Protocol):
-    """A connection with an event loop of its own, which runs in the thread that has made it.
+    """A connection with its own event loop, which runs in the thread that created it.
 
     It has the public methods of pynvim's event loops, and can stand for one. Another user of the machine hears nothing
     from it.
@@ -23,7 +23,7 @@ class Connection(asyncio.Protocol):
         target: A socket's path, or `host:port`.
 
     Raises:
-        OSError: Nobody listens there.
+        OSError: No process listens there.
         Stranger: Another user of this machine does.
     """
 
@@ -31,7 +31,7 @@ class Connection(asyncio.Protocol):
         self._target = target
         self._heard: Heard | None = None
         self._early: deque[bytes] = deque()
-        """What came while nobody listened."""
+        """Data that arrived before `start`."""
         self._end: Exception | None = None
         self._transport: asyncio.Transport
         self._loop = asyncio.new_event_loop()
@@ -42,7 +42,7 @@ class Connection(asyncio.Protocol):
             raise
 
     def run(self, data_cb: Heard) -> None:
-        """Give what comes to `data_cb` until `stop`.
+        """Pass incoming data to `data_cb` until `stop`.
 
         Raises:
             EOFError: The other end has hung up.
@@ -83,7 +83,7 @@ class Connection(asyncio.Protocol):
     # -- of the protocol of asyncio
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what has come, or keep it."""
+        """Pass data on, or keep it."""
         if self._heard is None:
             self._early.append(data)
         else:

@@ -18,7 +18,7 @@ from dapeer.neovim.discovery.sockets import HOST_AND_PORT, listening, normal
 from dapeer.system.process_table import working_directory
 
 AUTO: Final = "auto"
-"""The target that stands for every Neovim of the same project."""
+"""The target `auto`: every Neovim of the same project."""
 
 START_ONE: Final = (
     "Start `nvim` in the project's folder, or name one that listens elsewhere: "
@@ -30,7 +30,7 @@ _PID_IN_NAME: Final = re.compile(r"\.(\d+)\.\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A Neovim that lives, as far as a quick look tells."""
+    """A running Neovim, from a quick look at it."""
 
     address: str
     """A path, or `host:port`."""
@@ -47,13 +47,13 @@ class Found:
     port: int | None = None
     """Where the core listens that runs in it."""
     steps: int | None = None
-    """How many folders lie between it and our project; None: it belongs to another."""
+    """The number of folders between it and dapeer's project; None if it belongs to another project."""
 
 
 async def find(project: Path) -> list[Found]:
-    """Look at all the Neovims of this user side by side; those of this project first, best first.
+    """Look at all Neovims of this user in parallel; those of this project first, the best match first.
 
-    It takes as long as the slowest answers, half a second at most. Who is dead is left out.
+    It takes as long as the slowest answer, half a second at most. Dead sockets are skipped.
     """
     found: list[Found] = []
 
@@ -68,12 +68,12 @@ async def find(project: Path) -> list[Found]:
 
 
 async def of_project(project: Path) -> list[Found]:
-    """Return the Neovims of this project that answer, the best first: what `auto` stands for."""
+    """Return the responding Neovims of this project, the best match first: the meaning of `auto`."""
     return [each for each in await find(project) if each.steps is not None and each.state == "free"]
 
 
 async def look_at(address: str, project: Path) -> Found | None:
-    """Look at one Neovim; None: nobody is there, or it is no Neovim of this user."""
+    """Look at one Neovim; None if none listens there, or it is not a Neovim of this user."""
     with contextlib.suppress(Stranger):
         return await _look(address, project)
     return None
@@ -88,10 +88,10 @@ async def _look(address: str, project: Path) -> Found | None:
 
 
 async def resolve(target: str, project: Path) -> list[Found]:
-    """Return the Neovims that a person means by a path, `host:port`, a process id or `auto`.
+    """Return the Neovims for a target: a path, `host:port`, a process id or `auto`.
 
     Raises:
-        NoNeovim: There is none, or it is another user's.
+        NoNeovim: There is none, or it belongs to another user.
     """
     if target == AUTO:
         if found := await of_project(project):
@@ -142,14 +142,14 @@ def _free(address: str, facts: Mapping[str, Any]) -> Found:
 
 
 def _busy(address: str, mode: str | None) -> Found:
-    """Describe one that says nothing of itself: its socket's name tells its process."""
+    """Describe one that does not respond: its socket's name contains its process id."""
     match = _PID_IN_NAME.search(address)
     pid = int(match[1]) if match else None
     return Found(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
 
 
 def _cwd_of(pid: int | None) -> Path | None:
-    """Return a process's working directory, where the system tells."""
+    """Return a process's working directory, if the system reports it."""
     folder = working_directory(pid) if pid is not None else ""
     return Path(folder) if folder else None
 

@@ -1,7 +1,7 @@
-"""One quick look at a Neovim: does it live, does it answer, what is it?
+"""Looks quickly at a Neovim: is it running, does it respond, what is it?
 
-Small enough to ask twenty Neovims at once and to give up in the middle, which a connection that is
-meant to stay cannot: no thread, no handshake, nothing left behind.
+It is small enough for twenty Neovims at once, and can be abandoned at any time: it has no thread and no
+handshake, and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dapeer.system.ownership import check_peer
 SECONDS: Final = 0.5
 """How long a Neovim may take to answer before it counts as busy."""
 LARGEST_ANSWER: Final = 1 << 20
-"""Bytes; what sends more is no Neovim."""
+"""Bytes of an answer; a process that sends more is no Neovim."""
 
 _LOOK: Final = """
 local function port()
@@ -43,7 +43,7 @@ return vim.json.encode({
   dap = package.loaded.dap ~= nil,
 })
 """
-"""Loads nothing: what a person has not loaded stays so."""
+"""It loads no module: a plugin that the person has not loaded stays unloaded."""
 
 _MODE, _FACTS = 1, 2
 _NO_NEOVIM: Final = (
@@ -57,16 +57,16 @@ _NO_NEOVIM: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a Neovim has said in time."""
+    """The answers of a Neovim within the time limit."""
 
     facts: Mapping[str, Any] | None = None
-    """None: it lives, and does not answer."""
+    """None: it is running, but does not respond."""
     mode: str | None = None
-    """The mode in which it waits for a key; None: it works, or answers."""
+    """The mode in which it waits for a key; None if it is busy, or responds."""
 
 
 async def probe(address: str, seconds: float = SECONDS) -> Answer | None:
-    """Look at a Neovim; None: nobody is there, or it is no Neovim.
+    """Look at a Neovim; None if none listens there.
 
     Args:
         address: A path, or `host:port`.
@@ -106,7 +106,7 @@ async def _listen(stream: ByteStream, said: dict[int, Any]) -> None:
     """Note the answers as they come, until all are there.
 
     Raises:
-        ValueError: Whoever talks is no Neovim.
+        ValueError: The process that answers is no Neovim.
     """
     unpacker = msgpack.Unpacker(max_buffer_size=LARGEST_ANSWER, unicode_errors="replace")
     while _FACTS not in said:

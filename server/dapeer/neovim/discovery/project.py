@@ -1,6 +1,6 @@
 """Whether a Neovim and an assistant work on the same project.
 
-Only the standard library, and little of it: a bridge asks this too.
+Imports little, and only the standard library: a bridge uses it too.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Final
 
 HISTORIES: Final = (".git", ".hg", ".jj", ".svn")
-"""What a project's history is kept in: it marks the root of the whole."""
+"""Folders of version control: they mark the root of a project."""
 
 MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "CMakeLists.txt",
     "Makefile", "pom.xml", "build.gradle", "build.gradle.kts", "Gemfile", "composer.json", "mix.exs",
     "build.zig", "compile_commands.json", ".vscode", ".nvim.lua", ".project",
 )  # fmt: skip
-"""What marks the root of a project that has no history."""
+"""Files that mark the root of a project without version control."""
 
 Holds = Callable[[Path, str], bool]
-"""Whether a folder holds something of this name."""
+"""Whether a folder contains one of these names."""
 
 
 def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int | None:
-    """Return how many folders lie between a Neovim and our project; None: it is another project.
+    """Return the number of folders between a Neovim and dapeer's project; None if it is another project.
 
     A Neovim belongs to our project when its working directory is ours, or is in the root of our
     project or anywhere below. That root is the nearest folder, from ours upwards, that holds the

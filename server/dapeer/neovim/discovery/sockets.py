@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Final
 
 _NAME: Final = re.compile(r"\.\d+\.\d+$|vim", re.IGNORECASE)
-"""How Neovim names a socket, `nvim.PID.COUNT`, or a person who thinks of Neovim.
+"""Names of sockets: Neovim's own `nvim.PID.COUNT`, or one that a person has chosen, with `nvim` in it.
 
-A folder that belongs to the login session holds the sockets of others too, some of which start a
-service as soon as anybody connects.
+The folder of a login session has sockets of other programs too; connecting to some of these starts a service.
 """
 
 SECONDS_TO_CONNECT: Final = 0.5
@@ -26,7 +25,7 @@ HOST_AND_PORT: Final = re.compile(r"(?P<host>[^/\s]+):(?P<port>\d{1,5})")
 def session_folder() -> Path | None:
     """Return the folder of the user's login session, if the system has one.
 
-    Several MCP clients start a server without $XDG_RUNTIME_DIR; it must find what was started with it.
+    Several MCP clients start a server without $XDG_RUNTIME_DIR; it must still find Neovims that have it.
     """
     if given := os.environ.get("XDG_RUNTIME_DIR"):
         return Path(given)
@@ -35,7 +34,7 @@ def session_folder() -> Path | None:
 
 
 def listening() -> list[str]:
-    """Return the paths at which Neovims of this user listen, or did before they died. Sorted."""
+    """Return the paths of the sockets of this user's Neovims, dead ones included. Sorted."""
     found = {str(path) for path in _sockets() if _is_own_socket(path)}
     if (terminal := terminal_of()) is not None:
         found.add(terminal)
@@ -43,7 +42,7 @@ def listening() -> list[str]:
 
 
 def terminal_of() -> str | None:
-    """Return the address of the Neovim in whose terminal this process runs, if it does."""
+    """Return the address of the Neovim in whose terminal this process runs, if any."""
     address = os.environ.get("NVIM")
     return normal(address) if address else None
 
@@ -56,7 +55,7 @@ def normal(address: str) -> str:
 
 
 def is_listening(address: str) -> bool:
-    """Return whether somebody listens at an address."""
+    """Return whether a process listens at an address."""
     match = HOST_AND_PORT.fullmatch(address)
     family = socket.AF_UNIX if match is None else socket.AF_INET
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as connection:
@@ -67,7 +66,7 @@ def is_listening(address: str) -> bool:
 
 
 def _sockets() -> Iterator[Path]:
-    """Yield what may be a socket of a Neovim: what it calls `stdpath('run')`, and one folder below."""
+    """Yield paths that may be a socket of a Neovim: those in `stdpath('run')`, and one folder below."""
     session = session_folder()
     if session is not None:
         yield from (path for path in _inside(session) if _NAME.search(path.name))
@@ -76,7 +75,7 @@ def _sockets() -> Iterator[Path]:
                 yield from _inside(folder)
     if not os.environ.get("XDG_RUNTIME_DIR"):
         for base in {Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")}:  # noqa: S108
-            # Anybody may make folders there, and links to sockets of ours, which they turn elsewhere later.
+            # Any user can create folders there, with links to this user's sockets that they redirect later.
             for users in filter(_is_own_folder, base.glob("nvim.*")):
                 for folder in filter(_is_own_folder, _inside(users)):
                     yield from _inside(folder)

@@ -1,8 +1,8 @@
-"""The two roads by which a session of nvim-dap reaches us. Both carry the same frames.
+"""The two ways in which a session of nvim-dap reaches dapeer. Both carry the same frames.
 
-The *tap* is a socket per session, on which Lua writes what passes nvim-dap in the callbacks of its
-event loop: it works also while Neovim waits for a key. The *listeners* are nvim-dap's documented
-ones, forwarded over the RPC channel: they stand still whenever Neovim's main thread does.
+The *tap* is a socket per session. Lua writes to it in the callbacks of nvim-dap's event loop, so it works
+also while Neovim waits for a key. The *listeners* are nvim-dap's documented ones, forwarded over the RPC
+channel: they pause whenever Neovim's main thread does.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Frame(NamedTuple):
     """A message that has passed nvim-dap."""
 
     kind: str
-    """i: from the adapter, o: to the adapter, x: a request of ours that could not be sent, e: the end."""
+    """i: from the adapter, o: to the adapter, x: a request of dapeer that could not be sent, e: the end."""
     number: int
     """Of an outgoing one: our own number for it, 0 when the person asked."""
     message: Message | str | None
-    """For x: why. None: nothing that DAP knows."""
+    """For x: the reason. None: a frame without a DAP message."""
 
 
 class Feed(Protocol):
@@ -44,7 +44,7 @@ class Feed(Protocol):
 
     name: FeedName
     closed: bool
-    """Whether nvim-dap has closed the session; what ends without that was cut."""
+    """Whether nvim-dap has closed the session; otherwise the connection broke."""
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request; its frame will carry this number.
@@ -64,12 +64,12 @@ class Feed(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Hang up; nvim-dap's session goes on."""
+        """Close the feed; nvim-dap's session continues."""
         ...
 
 
 class Tap:
-    """A session's own socket. See lua/dapeer/nvim_dap/tap.lua for what is on it."""
+    """A session's own socket. lua/dapeer/nvim_dap/tap.lua describes its protocol."""
 
     name: FeedName = "tap"
 
@@ -134,7 +134,7 @@ class Listeners:
     name: FeedName = "listeners"
 
     def __init__(self, neovim: Neovim, session: int, ahead: float = 0.0) -> None:
-        """`ahead`: seconds by which Neovim's clock is ahead of ours."""
+        """`ahead`: seconds by which Neovim's clock is ahead of dapeer's."""
         self._neovim = neovim
         self._ahead = ahead
         self._session = session
@@ -142,7 +142,7 @@ class Listeners:
         self.closed = False
 
     def forwarded(self, kind: str, number: int, message: object) -> None:
-        """Take in what Lua has told."""
+        """Take in a frame from Lua."""
         self._frames.put_nowait(Frame(kind, number, from_json(without_surrogates(message))))
 
     def ended(self) -> None:
@@ -179,7 +179,7 @@ class Listeners:
         return frame
 
     async def aclose(self) -> None:
-        """Wake who still waits."""
+        """Wake all remaining waiters."""
         self.ended()
 
 
@@ -188,7 +188,7 @@ def _request(command: str, arguments: Body) -> str:
 
 
 class Hello(NamedTuple):
-    """What Lua says about a session before its messages."""
+    """What Lua sends about a session before its messages."""
 
     session: int
     """nvim-dap's number for it."""
@@ -198,11 +198,11 @@ class Hello(NamedTuple):
     request: str
     parent: int | None
     launch: int | None
-    """The start of ours that it came from."""
+    """The id of the start from which it came, if dapeer requested it."""
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Hello:
-        """Read what Lua has sent."""
+        """Read the first line from Lua."""
         return cls(
             int(facts["session"]),
             str(facts.get("name") or ""),

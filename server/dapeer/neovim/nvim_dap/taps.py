@@ -1,4 +1,4 @@
-"""The socket on which the tapped sessions of attached Neovims call in, each on a connection of its own."""
+"""The socket to which the taps of attached Neovims connect, once for each session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Taps:
         self._server: asyncio.Server | None = None
         self._folder = contextlib.ExitStack()
         self._lines: set[asyncio.StreamWriter] = set()
-        """Connections on which nothing is said: their end tells Neovim that we have ended."""
+        """Silent connections, whose end tells Neovim that dapeer has ended."""
 
     async def open(self) -> None:
         """Begin to listen; a second time changes nothing."""
@@ -77,7 +77,7 @@ class Taps:
 
 
 def _runtime_folder() -> str | None:
-    """Return the folder of this login for sockets; None: it is of no use, as after `su`, or in a container."""
+    """Return the login session's folder for sockets; None if it is unusable, as after `su`, or in a container."""
     folder = os.environ.get("XDG_RUNTIME_DIR") or ""
     usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
     return folder if usable else None

@@ -1,4 +1,4 @@
-"""A session of nvim-dap as a transport: what the person's client and its adapter say to each other."""
+"""A session of nvim-dap as a transport: the messages between the person's client and its adapter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.neovim.nvim_dap.feeds import Feed, Frame
 
 UNANSWERED = 1000
-"""Requests whose responses may still come; an adapter that owes more than that owes them for ever."""
+"""Requests whose responses may still arrive; an adapter that owes more will never answer the oldest."""
 
 
 class NvimTransport:
@@ -26,11 +26,11 @@ class NvimTransport:
     """
 
     def __init__(self, feed: Feed, names: Mapping[str, str] = MappingProxyType({})) -> None:
-        """`names`: what files with breakpoints are called here, by their paths in Neovim where these differ."""
+        """`names`: the names of files with breakpoints on this machine, by their paths in Neovim if these differ."""
         self._feed = feed
         self._names = names
         self._asked: OrderedDict[int, Request] = OrderedDict()
-        """By nvim-dap's number: the request, with ours."""
+        """By nvim-dap's number: the request with dapeer's number."""
         self._closed = False
 
     async def send(self, message: Message) -> None:
@@ -99,7 +99,7 @@ class NvimTransport:
 
 
 def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
-    """Return the arguments of `setBreakpoints` with the file as it is called here."""
+    """Return the arguments of `setBreakpoints` with the file's name on this machine."""
     source: Mapping[str, Any] = arguments.get("source") or {}
     name = names.get(str(source.get("path")))
     return arguments if name is None else {**arguments, "source": {**source, "path": name}}
