@@ -23,7 +23,7 @@ from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
 
 SECONDS: Final = 30.0
-"""What anything may take, on a slow machine."""
+"""Timeout of each step, for a slow machine."""
 SECONDS_TO_QUIT: Final = 3.0
 """Seconds that Neovim has to quit."""
 SCREEN: Final = (120, 40)
@@ -115,7 +115,7 @@ package.loaded.person = M
 
 
 class Person:
-    """Somebody at a Neovim. `sees_…` waits for what Neovim shows."""
+    """A scripted person at a Neovim. `sees_…` waits for what Neovim shows."""
 
     def __init__(self, socket: str) -> None:
         self.socket = socket
@@ -142,7 +142,7 @@ class Person:
         await self._lua("require('person').starts(...)", str(program))
 
     async def configures(self, lua: str) -> None:
-        """Add to the configuration; its `...` are this Python and the channel to tell `sees` by."""
+        """Add to the configuration; its `...` are this Python and the channel for `sees`."""
         await self._lua(lua, sys.executable, self._neovim.channel)
 
     async def looks(self, lines: int) -> list[str]:
@@ -175,7 +175,7 @@ class Person:
         await self.sees("ended")
 
     async def screen(self) -> str:
-        """Return what the window shows: the lines that have a sign or the cursor."""
+        """Return the lines of the window that have a sign or the cursor."""
         lines = await self._lua("return require('person').sees()")
         return "\n".join(
             f"{signs:3} {number:3}  {code}{'      ← cursor' if cursor else ''}"
@@ -183,11 +183,11 @@ class Person:
         )
 
     async def log(self) -> list[str]:
-        """Return what `:Dapeer log` shows."""
+        """Return the lines of `:Dapeer log`."""
         return list(await self._lua("return require('dapeer.person.actions').lines()"))
 
     async def leaves(self) -> None:
-        """Quit, from whatever Neovim waits for."""
+        """Quit, even if Neovim waits for a key."""
         await self.types("<C-\\><C-n>")
         self._neovim.send("vim.cmd('qall!')")
         with contextlib.suppress(TimeoutError):
@@ -203,7 +203,7 @@ class Person:
             self._told.put_nowait([name, *arguments])
 
     async def sees(self, *what: object) -> None:
-        """Wait until Neovim has told this."""
+        """Wait until Neovim has sent this."""
         try:
             async with asyncio.timeout(SECONDS):
                 while await self._told.get() != list(what):
@@ -214,7 +214,7 @@ class Person:
 
 @asynccontextmanager
 async def person(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Person]:
-    """Start a Neovim in a folder, with somebody at it; at the exit it has ended."""
+    """Start a Neovim in a folder with a scripted person; at the exit it has ended."""
     with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
         socket = str(Path(place) / "nvim")
         async with _running(nvim, nvim_dap, socket, folder):
@@ -230,7 +230,7 @@ async def person(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Pers
 async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> AsyncGenerator[None]:
     plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
-    # Embedded, it ends when its stdin does, however we end.
+    # An embedded Neovim ends with its stdin, so also when this process is killed.
     process = await asyncio.create_subprocess_exec(
         *start, "--cmd", plugins, "-c", READY,
         cwd=folder,
@@ -256,7 +256,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
 
 
 def find_nvim() -> str | None:
-    """Return the Neovim beside this Python, else the one on PATH."""
+    """Return the Neovim next to this Python, else the one on PATH."""
     beside = Path(sys.executable).with_name("nvim")
     return str(beside) if beside.is_file() else shutil.which("nvim")
 

@@ -64,7 +64,7 @@ vim.api.nvim_create_autocmd('User', {
 
 
 async def review(client: Client, somebody: Person, shop: Path) -> None:
-    """Play it; `shop` is the file that is mended."""
+    """Play the story; `shop` is the file that is fixed."""
     await somebody.configures(CONFIGURATION)
     say("It shows the person what it would change: a diff in Neovim. Both sides of it:")
     await _proposes(client, somebody, shop, TYPO)
@@ -98,7 +98,7 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
     said, final = (part.text for part in content if isinstance(part, TextContent))
     show(f"{said}, and the final text: {len(final.splitlines())} lines")
     expect((said, final) == ("FILE_SAVED", proposal), "the person should accept what was proposed")
-    # What an assistant's program does then with its own tool for writing files.
+    # What an assistant then does with its own tool for writing files.
     _write(shop, final)
 
 

@@ -1,6 +1,6 @@
 """`dapeer demo --nvim`: a person in Neovim and an assistant find the bug in one and the same session.
 
-What the two do next is decided here; Neovim, nvim-dap, the server and the debugger are real.
+The script decides what the two do next; Neovim, nvim-dap, the server and the debugger are real.
 """
 
 from __future__ import annotations

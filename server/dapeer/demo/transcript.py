@@ -1,4 +1,4 @@
-"""What the stories of `dapeer demo` are made of: an assistant, its calls, and their transcript."""
+"""The parts of a story of `dapeer demo`: an assistant, its calls, and their transcript."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ WIDTH = 100
 
 
 class Evidence(Exception):
-    """The program did not behave as the story tells."""
+    """The program did not behave as the story expects."""
 
 
 async def played(story: Callable[[], Awaitable[None]]) -> int:
-    """Play a story and return the exit code: 1 where it did not go as it is told."""
+    """Play a story and return the exit code: 1 if it did not go as expected."""
     code = 0
     try:
         await story()
@@ -40,7 +40,7 @@ async def played(story: Callable[[], Awaitable[None]]) -> int:
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Call a tool, print what goes and what comes, and return the structured result."""
+    """Call a tool, print the call and the answer, and return the structured result."""
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
     print(f"\n→ {tool}({given})")  # noqa: T201 - a transcript for a person
     result = await client.call_tool(tool, arguments)
@@ -51,7 +51,7 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:  
 
 
 def expect(holds: bool, what: str) -> None:
-    """Go on only if the story is true so far.
+    """Continue only if the story is true so far.
 
     Raises:
         Evidence: It is not.
@@ -61,14 +61,14 @@ def expect(holds: bool, what: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print what the reader is told."""
-    # Whatever has no spaces is a path, and is copied whole.
+    """Print text for the reader."""
+    # A word without spaces is a path, and is kept whole.
     lines = textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False)
     print("\n" + "\n".join(lines))  # noqa: T201 - a transcript for a person
 
 
 def show(text: str) -> None:
-    """Print what the reader could see for themselves."""
+    """Print what the reader could see themselves."""
     print(textwrap.indent(text, "  "))  # noqa: T201 - a transcript for a person
 
 
@@ -85,7 +85,7 @@ async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
 
 
 def program() -> Path:
-    """Return the program of the stories: in a checkout a fixture, in a wheel a copy of it."""
+    """Return the program of the stories: a fixture in a checkout, a copy of it in a wheel."""
     package = Path(__file__).parents[1]
     candidates = (package.parents[1] / "fixtures" / "programs", package / "_fixtures")
     return next(folder / "shop.py" for folder in candidates if (folder / "shop.py").is_file())
