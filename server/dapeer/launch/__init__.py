@@ -1,1 +1,1 @@
-"""From what a caller asks for to what is started."""
+"""From a request of a caller to a start."""

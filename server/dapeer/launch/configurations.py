@@ -1,4 +1,4 @@
-"""What a person can start by name: the configurations of a project's launch.json and of Neovim."""
+"""The configurations that a person can start by name: those of launch.json and of Neovim."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _OF_THE_EDITOR = frozenset({
 })  # fmt: skip
 """Keys that are no business of the debug adapter."""
 _TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
-"""Keys that say in which terminal a program runs: most mean only where a person would read. Ours is `terminal` of dap_run."""
+"""Keys that choose a terminal, which would be useless to the assistant. dap_run has `terminal` for it."""
 _INPUTS = {
     "program": "program", "module": "module", "code": "code", "cwd": "cwd",
     "stopOnEntry": "stop_on_entry", "stopAtEntry": "stop_on_entry",
     "python": "python", "pythonPath": "python",
     "processId": "pid", "pid": "pid", "host": "host", "port": "port",
 }  # fmt: skip
-"""Keys of configurations, and the argument of dap_run that means the same."""
+"""Keys of configurations, and the arguments of dap_run with the same meaning."""
 _TARGETS = frozenset({"program", "module", "code"})
 _INTERPRETERS = frozenset({"python", "pythonPath"})
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Something that can be started by name."""
+    """A configuration."""
 
     name: str
     type: str
@@ -55,7 +55,7 @@ class Configuration:
     values: Json
     """Its other keys, with the variables filled in that can be known."""
     asks: tuple[Ask, ...] = ()
-    """What only the person knows."""
+    """The variables that only the person can fill in."""
     filetype: str = ""
     """Under which Neovim keeps it."""
 
@@ -65,9 +65,9 @@ class Configuration:
         return f"{self.name} ({self.type}, {self.origin})"
 
     def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
-        """Return what is still asked for when these arguments and keys are given.
+        """Return the missing variables when these arguments and keys are given.
 
-        Neovim knows by itself which file the person looks at, and dapeer which Python.
+        Neovim knows the current file, and dapeer knows the Python.
         """
         return tuple(
             ask
@@ -78,7 +78,7 @@ class Configuration:
         )
 
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return arguments of dap_run and keys of the adapter's own: ours, and over them those given.
+        """Return arguments of dap_run and keys of the adapter: those of the configuration, replaced by those given.
 
         Which terminal the program should run in is left out: `terminal` says whether it needs one.
         """
@@ -90,7 +90,7 @@ class Configuration:
         return merged, {**rest, **config}
 
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
-        """Return what these arguments mean in this configuration's own keys, for its own adapter."""
+        """Return these arguments as keys of this configuration, for its adapter."""
         keys: dict[str, Any] = {}
         for argument, value in inputs.items():
             if argument in {"host", "port"} and isinstance(self.values.get("connect"), Mapping):
@@ -128,7 +128,7 @@ class Found:
         """Return the one of this name, and of this type if one is given.
 
         Raises:
-            ArgumentError: There is none, or more than one.
+            ArgumentError: There is no such configuration, or more than one.
         """
         same = [each for each in self.configurations if each.name == name]
         fitting = [each for each in same if kind in {None, each.type, each.origin}]
@@ -173,12 +173,12 @@ def in_project(project: Path) -> Found:
 
 
 def in_neovim(told: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
-    """Return what Neovim has told of its `dap.configurations`."""
+    """Return the `dap.configurations` that Neovim has sent."""
     return tuple(_told(each, _around(project)) for each in told)
 
 
 def together(project: Found, neovim: Sequence[Configuration]) -> Found:
-    """Return both; what Neovim has copied from launch.json, or lists twice, counts once."""
+    """Return both lists; a configuration that Neovim has read from launch.json, or lists twice, counts once."""
     known: dict[tuple[str, str, str], list[Configuration]] = {}
     kept: list[Configuration] = []
     for each in (*project.configurations, *neovim):
@@ -216,7 +216,7 @@ def _own(values: Json) -> dict[str, Any]:
 
 
 def _normal(values: Json) -> Json:
-    """Return it with an environment that is a table: Lua does not tell an empty one from a list."""
+    """Return it with `env` as an object: Lua cannot tell an empty list from an empty table."""
     return {**values, "env": {}} if values.get("env") == [] else values
 
 
@@ -235,7 +235,7 @@ def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
 
 
 def _without_targets(own: Json, inputs: Json) -> Json:
-    """Return the arguments without what they run, when something else is to be run."""
+    """Return the arguments without those that say what to run, when another program is given."""
     if not inputs.keys() & _TARGETS:
         return own
     return {key: value for key, value in own.items() if key not in _TARGETS}

@@ -1,4 +1,4 @@
-"""What `.vscode/launch.json` says: configurations by which a person starts programs. Pure.
+"""Reads `.vscode/launch.json`. Pure.
 
 It is JSON with comments and trailing commas. Its values hold variables such as `${workspaceFolder}`;
 some of them can only be known in an editor, or from the person: those a configuration *asks* for.
@@ -20,13 +20,13 @@ IN_EDITOR = frozenset({
     "file", "fileBasename", "fileBasenameNoExtension", "fileDirname", "fileDirnameBasename",
     "fileExtname", "relativeFile", "relativeFileDirname",
 })  # fmt: skip
-"""Variables that stand for the file in the editor; nvim-dap knows these."""
+"""Variables for the file in the editor; nvim-dap knows these."""
 _ASKING = IN_EDITOR | {
     "fileWorkspaceFolder", "lineNumber", "columnNumber", "selectedText",
     "execPath", "extensionInstallFolder", "defaultBuildTask",
 }  # fmt: skip
 _ASKING_KINDS = frozenset({"command", "config", "input"})
-"""What stands before the colon in a variable such as `${command:pickProcess}`."""
+"""The kind of a variable: the part before the colon in `${command:pickProcess}`."""
 
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 _STRING = r'"(?:\\.|[^"\\\n])*+"'
@@ -46,14 +46,14 @@ class Malformed(ValueError):
 
 
 class Ask(NamedTuple):
-    """Something that a configuration cannot be started without, and that only a person knows."""
+    """A variable that a configuration needs, and that only a person can fill in."""
 
     field: str
     """Dotted path of the value: `program`, `env.TOKEN`, `args[0]`."""
     wants: str
-    """The variable, and what is known of it: `${input:port} (which port? default 80)`."""
+    """The variable with its description: `${input:port} (which port? default 80)`."""
     variable: str = ""
-    """The variable's name: `file`, `input:port`; empty when it is none."""
+    """The variable's name, such as `file` or `input:port`; empty if it is none."""
 
     @property
     def key(self) -> str:
@@ -66,7 +66,7 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What variables stand for, and which platform's keys count."""
+    """The values of variables, and the platform whose keys apply."""
 
     folder: str
     """Absolute path of the project."""
@@ -83,7 +83,7 @@ class LaunchFile:
     configurations: tuple[Json, ...]
     """As they are written, each with the texts `name`, `type` and `request`."""
     inputs: Json
-    """By id, what `${input:id}` would ask the person."""
+    """The `inputs` of the file by id: the questions of `${input:id}`."""
     compounds: Mapping[str, tuple[str, ...]]
     """Names for several configurations that are started together."""
 
@@ -109,7 +109,7 @@ def parse(data: bytes) -> LaunchFile:
 
 
 def lifted(configuration: Json, platform: str) -> dict[str, Any]:
-    """Return a configuration whose keys for this platform stand at its top, those of others nowhere.
+    """Return a configuration with this platform's keys at its top level, and no other platform's.
 
     >>> lifted({"program": "a", "osx": {"program": "b"}, "linux": {"program": "c"}}, "linux")
     {'program': 'c'}
@@ -122,9 +122,9 @@ def lifted(configuration: Json, platform: str) -> dict[str, Any]:
 def resolved(
     configuration: Json, surroundings: Surroundings, inputs: Json
 ) -> tuple[dict[str, Any], tuple[Ask, ...]]:
-    """Return a configuration with the variables that can be known filled in, and what it asks for.
+    """Return a configuration with its known variables filled in, and the missing ones.
 
-    Variables that are asked for, and those that nobody knows, stay as they are written.
+    Missing and unknown variables stay as they are written.
     """
     asks: list[Ask] = []
 
@@ -146,7 +146,7 @@ def resolved(
 
 
 def _known(variable: str, surroundings: Surroundings) -> str:
-    """Return what a variable stands for, or the variable itself."""
+    """Return the value of a variable, or the variable itself."""
     folder = PurePath(surroundings.folder)
     kind, colon, name = variable.partition(":")
     if kind == "env" and colon:
@@ -176,7 +176,7 @@ def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> It
 
 
 def _input(wanted: object) -> str:
-    """Return in brackets what an input would ask: its question, its options, its default."""
+    """Return in parentheses what an input asks: its question, its options, its default."""
     if not isinstance(wanted, Mapping):
         return " (not among the file's inputs)"
     about = cast("Json", wanted)
@@ -252,7 +252,7 @@ def _check(configuration: Json, text: str, index: int) -> None:
 
 
 def _start(text: str, key: str, index: int) -> tuple[int, int]:
-    """Return line and column at which an item of a list at the top of the file starts."""
+    """Return line and column of an item of a list at the top level of the file."""
     plain = _plain(text)
     depth = items = 0
     at = found_key = -1

@@ -1,4 +1,4 @@
-"""How what is asked for is started here: which adapter, which interpreter, with which arguments."""
+"""Plans a start under an adapter of dapeer: which adapter, interpreter and arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dapeer.system.environment import surroundings
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
-    """Refuse what cannot be attached to; adapters often do not answer at all then."""
+    """Reject an impossible attach before it starts, because adapters often do not respond to one."""
     pid, port = inputs.get("pid"), inputs.get("port")
     if pid is not None:
         check_process(definition, pid)
@@ -73,7 +73,7 @@ def check_interpreter(plan: Plan) -> None:
 
 
 def _project_of(inputs: Json, project: Path) -> Path:
-    """Return the folder of the project that a program belongs to: ours, unless it lies elsewhere.
+    """Return the project folder of a program: dapeer's working directory, or another one if the program is outside.
 
     There it is the nearest folder above that looks like a project. A home is none: what an adapter
     searches there takes it minutes.
@@ -93,7 +93,7 @@ _MARKS = (".git/HEAD", "package.json", "pyproject.toml", "go.mod", "Cargo.toml",
 def plan_of(
     debugger: Debugger, asked: LaunchRequest, request: RequestName, given: Json, config: Json
 ) -> Plan:
-    """Return how we would start it ourselves, from arguments that are checked.
+    """Return the plan of a start without Neovim, from checked arguments.
 
     Where several adapters fit, it may ask programs for their versions: call it in a thread.
 
@@ -125,7 +125,7 @@ def plan_of(
 
 
 def _stops(launch: Launch) -> dict[str, Any]:
-    """Return where failing tests stop, unless somebody has said where to."""
+    """Return where failing tests stop, unless the caller has chosen that."""
     conditions = {name: text for name, text in (launch.exceptions or {}).items() if text}
     filters = None if launch.exceptions is None else tuple(launch.exceptions)
     return {"filters": filters, "functions": launch.functions, "conditions": conditions}
@@ -134,10 +134,10 @@ def _stops(launch: Launch) -> dict[str, Any]:
 async def tests_of(
     asked: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
-    """Return what to start, and its arguments, in the words of a test runner if it is tests.
+    """Return the program and its arguments; for tests, those of their runner.
 
     Raises:
-        DapeerError: No runner is known for them, they cannot be built, or there are none of the name.
+        DapeerError: No runner is known for the tests, they cannot be built, or no test has the name.
     """
     launch = await launch_of(inputs) if request == "launch" else None
     if launch is None:

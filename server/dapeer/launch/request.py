@@ -1,4 +1,4 @@
-"""What a caller asks to be started, checked before anything happens."""
+"""A caller's request to start something, checked before anything happens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Placed: TypeAlias = tuple[str, SourceBreakpoint]
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """What a caller has asked to be started; what was not given is not there."""
+    """The arguments of the request, without those that were not given."""
 
     type: str | None
     request: RequestName | None
@@ -38,7 +38,7 @@ class LaunchRequest:
 
     @property
     def opts(self) -> dict[str, Any]:
-        """Return what Neovim is told besides the configuration."""
+        """Return the arguments that Neovim gets in addition to the configuration."""
         return {} if self.filters is None else {"exception_filters": list(self.filters)}
 
 
@@ -92,7 +92,7 @@ def folder_of(cwd: str | None, project: Path) -> Path:
 def _program(program: str | None, cwd: Path, project: Path) -> str | None:
     """Return the absolute path of a program, given absolute or relative to `cwd` or the project.
 
-    A test by its node id is the file that it is in, and what names it there.
+    Split the node id of a test into its file and its name.
     """
     if program is None:
         return None
@@ -114,7 +114,7 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     """Return the absolute paths of a core dump and of the program that it is of.
 
     Raises:
-        ArgumentError: It is no core dump, or does not tell its program and nobody has.
+        ArgumentError: It is no core dump, or its program is unknown.
     """
     path = str(where / expanded(str(inputs["core"])))
     program = inputs.get("program") or read_core(path).program

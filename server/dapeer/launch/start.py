@@ -1,4 +1,4 @@
-"""Where something is started, and its start: here, or in the Neovim of a person who wants to see it."""
+"""Decides where something starts, and starts it: under an adapter of dapeer, or in a Neovim."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from dapeer.sessions.session import Session
 from dapeer.text.fitting import shortened
 
 LONGEST = 120
-"""Characters of what a configuration asks for."""
+"""Characters of the description of missing variables."""
 HERE_ONLY = "Start it with where='direct'."
 
 Where: TypeAlias = Literal["auto", "nvim", "direct"]
@@ -49,7 +49,7 @@ InNeovim: TypeAlias = tuple[Peer, str]
 
 
 class Start(Protocol):
-    """Something that can be started, decided in all its parts."""
+    """A start with all decisions made."""
 
     @property
     def launched(self) -> bool:
@@ -62,7 +62,9 @@ class Start(Protocol):
         ...
 
     async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
-        """Start it with breakpoints; return its session, and what tells the other programs of them while it runs.
+        """Start it with breakpoints.
+
+        Return its session, and a task that sends the breakpoints to other programs meanwhile.
 
         Raises:
             DapeerError: It does not start.
@@ -72,7 +74,7 @@ class Start(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StartHere:
-    """A start with an adapter of ours."""
+    """A start under an adapter of dapeer."""
 
     plan: Plan
 
@@ -98,7 +100,7 @@ class StartHere:
 
 @dataclass(frozen=True, slots=True)
 class StartInNeovim:
-    """A start by nvim-dap, in its own words."""
+    """A start in nvim-dap, by a configuration in its form."""
 
     peer: Peer
     options: Json
@@ -106,7 +108,7 @@ class StartInNeovim:
     folder: Path
 
     async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
-        """Have nvim-dap start it; it sends what is a sign when its session begins."""
+        """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
         paths = _files(wanted)
         if paths and (there := await self.peer.unsaved(paths)):
             raise unsaved(there[0])
@@ -129,7 +131,7 @@ class Launcher:
     async def start(
         self, asked: LaunchRequest, configuration: str | None = None, where: Where = "auto"
     ) -> Start:
-        """Return the start that is meant: of a configuration by its name, or of what the arguments say.
+        """Return the start of a configuration by name, or of the arguments.
 
         Raises:
             DapeerError: There is no such configuration or adapter, or an argument does not fit.
@@ -138,7 +140,7 @@ class Launcher:
             return await self._by_arguments(asked, where)
         peer = self.peer
         told: list[dict[str, Any]] = []
-        # A Neovim that waits for a key must not keep anybody from starting without it.
+        # A Neovim that waits for a key must not delay a start without it.
         if peer is not None and (where != "direct" or await peer.state() is None):
             told = await peer.configurations()
         found = await self.found(told)
@@ -152,14 +154,14 @@ class Launcher:
 
     @property
     def peer(self) -> Peer | None:
-        """The Neovim of the person who works on the project: the only one, or the first of it."""
+        """The Neovim that works on the project; of several the first."""
         peers = list(self.peers.attached.values())
         project = self.debugger.project.resolve()
         here = [peer for peer in peers if Path(peer.cwd).resolve().is_relative_to(project)]
         return next(iter(here or peers[:1]), None)
 
     async def found(self, told: Sequence[Json]) -> Found:
-        """Return what can be started by name: configurations of the project, and those that Neovim has `told`."""
+        """Return all configurations: those of the project, and those that Neovim has sent (`told`)."""
         project = self.debugger.project
         here = await to_thread.run_sync(in_project, project)
         return together(here, in_neovim(told, project))
@@ -172,14 +174,14 @@ class Launcher:
             check_attach(inputs.get("pid"), inputs.get("port"))
         asked, inputs = await tests_of(asked, request, inputs)
         if asked.type is not None and typed(debugger.definitions, asked.type) is None:
-            # A type that only nvim-dap may know, whose keys are the usual ones.
+            # A type that only nvim-dap may know; assume that its keys are the usual ones.
             there = await self._neovim(where, (asked.type,))
             if there is not None:
                 named = Configuration(asked.name or asked.type, asked.type, request, NVIM, {})
                 return self._verbatim(there, asked, named, inputs)
         plan = await to_thread.run_sync(plan_of, debugger, asked, request, inputs, asked.config)
-        # nvim-dap maps no paths; where an adapter does not either, only we can. Nor does it open a terminal
-        # unless the adapter asks for one.
+        # nvim-dap maps no paths; if the adapter does not either, only dapeer can. Nor does nvim-dap open a
+        # terminal unless the adapter asks for one.
         if where == "auto" and (plan.mappings or plan.in_our_terminal or plan.core):
             where = "direct"
         there = await self._neovim(where, plan.definition.names)
@@ -213,7 +215,7 @@ class Launcher:
         return await self._planned(there, plan, named)
 
     async def _planned(self, there: InNeovim | None, plan: Plan, asked: LaunchRequest) -> Start:
-        """Return the start of a plan: in Neovim, or here when we can."""
+        """Return the start of a plan: in Neovim if possible, else under an adapter of dapeer."""
         if there is not None:
             return self._translated(there, plan, asked)
         await to_thread.run_sync(check_interpreter, plan)
@@ -236,7 +238,7 @@ class Launcher:
         return None if kind is None else (peer, kind)
 
     def _translated(self, there: InNeovim, plan: Plan, asked: LaunchRequest) -> StartInNeovim:
-        """Return what we would start ourselves as a configuration of nvim-dap."""
+        """Return a plan as a configuration of nvim-dap."""
         peer, kind = there
         name = plan.definition.id
         if plan.mappings:
@@ -250,7 +252,7 @@ class Launcher:
     def _verbatim(
         self, there: InNeovim, asked: LaunchRequest, chosen: Configuration, inputs: Json
     ) -> StartInNeovim:
-        """Return a configuration as it stands, with what the caller has given over it."""
+        """Return a configuration, with the caller's arguments in place of its own."""
         peer, kind = there
         given = {key: inputs[key] for key in asked.inputs if key not in _OURS}
         keys = chosen.keys(given, asked.config)
@@ -271,7 +273,7 @@ class Launcher:
 
 
 def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
-    """Return what nvim-dap may call the adapter of a type, its own name first."""
+    """Return the names that nvim-dap may use for the adapter of a type, its own first."""
     return (kind, *(definition.names if definition else ()))
 
 

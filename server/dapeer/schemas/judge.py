@@ -1,7 +1,7 @@
-"""Judges schemas of others, and arguments for them, in a process of its own.
+"""Checks the schemas of Lua tools, and arguments for them, in a process of its own.
 
-A schema of a few lines can ask for hours of work, or for all memory: alternatives that refer to each other, thousands of
-values compared with thousands. So what others have written is read where nothing but the answer to this one question is lost.
+A schema of a few lines can need hours, or all memory: alternatives that refer to each other, thousands of
+values compared with thousands. The extra process limits the damage to one answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST: Final = 1 << 20
 
 
 class Judge:
-    """Asks the process, which is started at the first question and ends with us."""
+    """The client of that process, which starts at the first question and ends with dapeer."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
@@ -40,7 +40,7 @@ class Judge:
             await process.wait()
 
     async def flaw_of(self, schema: object) -> str | None:
-        """Return what is wrong with a schema of arguments, as a clause; None: nothing."""
+        """Return what is wrong with a schema of arguments, as a clause; None if it is valid."""
         try:
             return await self._ask(schema)
         except _NoAnswer:
@@ -49,7 +49,7 @@ class Judge:
             return "its schema is nested too deeply"
 
     async def problem_of(self, arguments: Json, schema: Json) -> str | None:
-        """Return in one sentence what is wrong with the first wrong argument; None: nothing."""
+        """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
         try:
             return await self._ask(schema, arguments)
         except _NoAnswer:
@@ -64,7 +64,7 @@ class Judge:
                 async with asyncio.timeout(SECONDS):
                     return await self._answer(line)
             except BaseException as error:
-                # Nobody reads what it may still answer to this.
+                # Its late answer must not be taken for the next one.
                 with anyio.CancelScope(shield=True):
                     await self.aclose()
                 if isinstance(error, OSError | ValueError):
@@ -74,7 +74,7 @@ class Judge:
     async def _answer(self, line: bytes) -> str | None:
         process = self._process
         if process is None or process.returncode is not None:
-            # Without `-P` a file of the project could be taken for a module of ours.
+            # `-P`: Python must not import a file of the project in place of a module of dapeer.
             command = (sys.executable, "-P", "-m", "dapeer.schemas.worker")
             process = self._process = await asyncio.create_subprocess_exec(
                 *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=LONGEST

@@ -1,4 +1,4 @@
-"""What is wrong with a schema, or with arguments, in one sentence. Pure.
+"""Finds the error in a schema, or in arguments, and says it in one sentence. Pure.
 
 The engine's regular expressions are linear, but a schema can still ask for any amount of work: see `judge`.
 """
@@ -14,7 +14,7 @@ from dapeer.json_types import Json
 from dapeer.text.fitting import shortened
 
 LONGEST = 200
-"""Characters of a clause on what is wrong."""
+"""Characters of a clause."""
 SHORT = 60
 """Characters of a value in it."""
 MANY = 20
@@ -24,19 +24,19 @@ UNCHECKED = "The arguments cannot be checked"
 
 
 class Validator(Protocol):
-    """Checks arguments. Of the engine's, what is used here."""
+    """The part of the engine's interface that is used here."""
 
     def is_valid(self, instance: object) -> bool:
         """Return whether nothing is wrong."""
         ...
 
     def iter_errors(self, instance: object) -> Iterator[Any]:
-        """Yield what is wrong."""
+        """Yield all errors."""
         ...
 
 
 def flaw_of(schema: object) -> str | None:
-    """Return what is wrong with a schema of arguments, as a clause; None: nothing."""
+    """Return what is wrong with a schema of arguments, as a clause; None if it is valid."""
     if not isinstance(schema, dict):
         return "its schema must be an object"
     fields = cast("dict[str, Any]", schema)
@@ -52,7 +52,7 @@ def flaw_of(schema: object) -> str | None:
 
 
 def problem_of(arguments: Json, schema: Json) -> str | None:
-    """Return in one sentence what is wrong with the first wrong argument; None: nothing."""
+    """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
     try:
         text = json.dumps(schema)
         if flaw := _refused(text, declared=True):
@@ -69,7 +69,7 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
 
 
 def _refused(schema: str, *, declared: bool) -> str | None:
-    """Return why the engine does not take a schema, as a clause; None: it does."""
+    """Return why the engine rejects a schema, as a clause; None if it accepts it."""
     import jsonschema_rs  # noqa: PLC0415
 
     try:
@@ -92,8 +92,8 @@ def _engine(schema: str, *, declared: bool) -> Validator:
     """Compile a schema: of the version that it declares, or of MCP's own.
 
     Raises:
-        jsonschema_rs.ValidationError: It is none.
-        ValueError: It is nested too deeply, or holds what is no text.
+        jsonschema_rs.ValidationError: The schema is invalid.
+        ValueError: It is nested too deeply, or contains invalid text.
     """
     # Loaded when it is needed: most servers never see a schema that is not their own.
     import jsonschema_rs  # noqa: PLC0415
@@ -124,7 +124,7 @@ def _is_missing(schema: str) -> Any:  # noqa: ANN401
 def _sentence(error: Any, arguments: Json, schema: Json) -> str:  # noqa: ANN401 - the engine's ValidationError
     path = [str(part) for part in error.instance_path]
     where = f"Argument `{shortened('.'.join(path), LONGEST)}`" if path else "The arguments"
-    # The engine has a copy, with its keys in an order of its own.
+    # The engine works on a copy whose keys have another order.
     given = _at(arguments, error.instance_path)
     match error.kind.name:
         case "required":
@@ -174,7 +174,7 @@ _WORDS = {
     "type": "{value} is not of type {limit}",
     "uniqueItems": "{value} has non-unique elements",
 }
-"""What is said of a value, by the keyword that it breaks."""
+"""Message on a value, by the keyword that it violates."""
 
 
 def _clause(error: Any, given: object) -> str:  # noqa: ANN401
@@ -182,7 +182,7 @@ def _clause(error: Any, given: object) -> str:  # noqa: ANN401
     if kind.name == "propertyNames":
         return _clause(kind.error, kind.error.instance)
     if hasattr(kind, "error") or kind.name not in _WORDS:
-        # Backtracking that takes too long, or a keyword of which the engine's own words are as good.
+        # Backtracking for too long, or a keyword without a message above: use the engine's message.
         return shortened(str(error.message), LONGEST)
     limit = kind.value
     if kind.name == "type":
@@ -192,7 +192,7 @@ def _clause(error: Any, given: object) -> str:  # noqa: ANN401
 
 
 def _at(node: Any, path: Iterable[str | int]) -> Any:  # noqa: ANN401 - any JSON value
-    """Return what is at a place; None: there is no such place."""
+    """Return the value at a path; None if there is no such path."""
     for part in path:
         try:
             node = node[part]

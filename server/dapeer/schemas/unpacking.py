@@ -1,4 +1,4 @@
-"""Arguments as models write them, made what their schema says."""
+"""Converts arguments that a model has written as strings to the types of their schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 from dapeer.json_types import Json
 
 PLAIN = {"array", "object", "integer", "number", "boolean"}
-"""Types whose values a model may have put into a string."""
+"""Types of values that a model may have written as a string."""
 
 
 def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:

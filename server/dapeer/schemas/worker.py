@@ -1,6 +1,6 @@
-"""`python -m dapeer.schemas.worker`: answers `judge`, one JSON line for each of its own.
+"""`python -m dapeer.schemas.worker`: answers each line of `judge` with one JSON line.
 
-A question that takes too long, or too much memory, ends the process: the kernel sees to it, whatever the engine does.
+The kernel ends the process at a question that takes too much time or memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BYTES: Final = 1 << 29
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Answer until stdin ends."""
     with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
