@@ -1,7 +1,7 @@
 """The command line: arguments in, a running server or a report out.
 
-Each command imports what it needs when it runs. The MCP library takes half a second to load, which
-`--version`, `--help` and a mistyped option should not cost.
+Each command imports its modules when it runs. The MCP library takes half a second to load, too long for
+`--version`, `--help` or a mistyped option.
 """
 
 # ruff: noqa: PLC0415 - see above
@@ -38,7 +38,7 @@ AddParser = Callable[..., argparse.ArgumentParser]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     preconditions.open_standard_streams()
-    # First of all: nothing that we start inherits them.
+    # First of all, so that no child process inherits them.
     secrets = credentials.taken()
     arguments = _parser().parse_args(argv)
     arguments.credentials = secrets
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stdio(arguments: argparse.Namespace) -> int:
     nvim = arguments.nvim or _neovim_around()
-    # Who asks for fewer tools, or for secrets, gets a server that does just that.
+    # These options apply to the whole server, so the client gets a server of its own.
     alone = arguments.no_bridge or arguments.successor
     if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
         from dapeer.mcp.rendezvous import announcement, bridge, standing
@@ -91,9 +91,9 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _nothing_collected() -> Generator[None]:
-    """Import a server without looking for garbage: there is none, and the search takes a tenth of the start.
+    """Import a server with the garbage collector off, which saves a tenth of the start.
 
-    What is loaded stays for good, so it is never looked through later, either.
+    Loaded modules stay for good, so later collections skip them as well.
     """
     gc.disable()
     try:
@@ -122,7 +122,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
 
 
 def _neovim_around() -> str:
-    """Return the Neovim in whose terminal we run; there, or when that has ended: those of the project."""
+    """Return the Neovim in whose terminal dapeer runs; without it, or after its end: those of the project."""
     from dapeer.neovim.discovery import sockets
 
     address = sockets.terminal_of()
@@ -221,7 +221,7 @@ def _add_stdio(add_parser: AddParser) -> None:
         action="store_true",
         help="start a separate server, even if one runs for this project",
     )
-    # How a bridge starts one of its own when the server that it had joined has ended.
+    # The options with which a bridge starts a new server when the joined one has ended.
     parser.add_argument("--successor", action="store_true", help=argparse.SUPPRESS)
     _add_neovim(parser, default=None, said="that of this terminal, else auto")
     _add_selection(parser)
@@ -302,7 +302,7 @@ def _add_opencode(add_parser: AddParser) -> None:
 
 def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:
     parser = add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
-    # Given before or after the command; what is not given here keeps what was given there.
+    # An option may be given before or after the command; the later one wins.
     _add_log_options(parser, level=argparse.SUPPRESS, file=argparse.SUPPRESS)
     return parser
 

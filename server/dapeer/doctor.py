@@ -1,4 +1,4 @@
-"""What is installed, what is missing, and the one command that gets it."""
+"""`dapeer doctor`: what is installed, what is missing, and how to install it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def report() -> int:
 
 
 def report_adapters() -> int:
-    """Print each debug adapter that is known, what it debugs, and whether it is ready."""
+    """Print each known debug adapter, what it debugs, and whether it is ready."""
     for definition in _definitions():
         languages = ", ".join(definition.languages) or definition.title
         _print([str(_adapter(definition)), f"{'':11}{languages}; defined in {definition.path}"])
@@ -96,7 +96,7 @@ async def _check(definition: Definition) -> int:
 
 
 async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
-    """Yield what is found, step by step; what is wrong is the last."""
+    """Yield the results step by step; an error is the last."""
     there = await anyio.to_thread.run_sync(_adapter, definition)
     yield there
     if there.state == "missing":
@@ -141,7 +141,7 @@ def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
 
 
 async def _introduced(definition: Definition, adapter: Adapter) -> Body:
-    """Return the capabilities that an adapter tells of."""
+    """Return the capabilities in an adapter's `initialize` response."""
     channel = Channel(adapter.transport, lambda _message: None, _refuse)
     receiving = asyncio.create_task(channel.run())
     arguments = {**CLIENT, "adapterID": definition.adapter_id}
@@ -170,13 +170,13 @@ def _adapter_and_doors(definition: Definition) -> list[Finding]:
 
 
 def doors(definition: Definition) -> list[Finding]:
-    """Say what other users of the machine can do while an adapter debugs. Pure."""
+    """Return what other users of the machine can do while an adapter debugs. Pure."""
     said = definition.open_to_others
     return [Finding("note", definition.id, said)] if said else []
 
 
 def finding_of(name: str, detection: Detection) -> Finding:
-    """Say what was found of an adapter. Pure."""
+    """Return the line on an adapter. Pure."""
     if detection.ready:
         return Finding(
             "ready", f"{name} {detection.version}".rstrip(), detection.found.get(name, "")
@@ -221,7 +221,7 @@ def neovim_finding(path: str | None) -> Finding:
 
 
 def ptrace_finding(scope: int) -> Finding:
-    """Say what Linux lets a debugger attach to; launching always works. Pure.
+    """Return what Linux lets a debugger attach to; launching always works. Pure.
 
     The meaning of the numbers: Documentation/admin-guide/LSM/Yama.rst of the kernel.
     """

@@ -1,6 +1,6 @@
 """Everything that dapeer reports as a failure.
 
-Each error reads as one sentence on what happened and one on what to do next.
+All errors of dapeer. Each is one sentence on what happened and one on what to do next.
 
     DapeerError
     ├── ArgumentError          the caller's arguments cannot be used
@@ -44,7 +44,7 @@ from types import MappingProxyType
 from typing import Final
 
 LONGEST = 4_000
-"""Characters of a sentence: it may repeat an argument, or what an adapter has said, of any length."""
+"""Characters of a sentence, which may repeat an argument or an adapter's message of any length."""
 
 
 def _bounded(sentence: str) -> str:
@@ -56,7 +56,7 @@ def _bounded(sentence: str) -> str:
 
 
 class DapeerError(Exception):
-    """What happened, and what to do about it."""
+    """What happened, and what to do next."""
 
     def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what, hint)
@@ -72,7 +72,7 @@ class ArgumentError(DapeerError):
 
 
 class AdapterError(DapeerError):
-    """Something is wrong with a debug adapter or its definition."""
+    """An error of a debug adapter or its definition."""
 
 
 class AdapterUnknown(AdapterError):
@@ -88,7 +88,7 @@ class AdapterFailed(AdapterError):
 
 
 class Overstepped(AdapterError):
-    """An adapter asks us for what only one that we have started may have; it was not done."""
+    """An adapter's request was rejected: only an adapter that dapeer has started may send it."""
 
 
 class DefinitionError(AdapterError):
@@ -96,7 +96,7 @@ class DefinitionError(AdapterError):
 
 
 class SystemRefuses(DapeerError):
-    """The operating system does not give what dapeer needs; this is nobody's mistake."""
+    """The operating system lacks something that dapeer needs."""
 
 
 _REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
@@ -113,7 +113,7 @@ _REMEDIES: Final[Mapping[int, str]] = MappingProxyType(
 
 
 def of_system(error: BaseException) -> SystemRefuses | None:
-    """Return what the system refuses, and what helps; None: the error is none that every program may meet."""
+    """Return what the system rejects, and what helps; None for an error that not every program may meet."""
     error = single(error)
     if isinstance(error, MemoryError):
         return out_of_memory()
@@ -128,7 +128,7 @@ def out_of_memory() -> SystemRefuses:
 
 
 def refused(error: OSError) -> SystemRefuses:
-    """Return an error of the system's as one of ours."""
+    """Convert an error of the system."""
     where = f": {error.filename}" if error.filename is not None else ""
     remedy = _REMEDIES.get(error.errno or 0, "")
     return SystemRefuses(f"The operating system reports: {error.strerror or error}{where}.", remedy)
@@ -152,11 +152,11 @@ class ChannelError(DapeerError):
 
 
 class ChannelClosed(ChannelError):
-    """The adapter's end of the wire is gone."""
+    """The adapter has closed its connection."""
 
 
 class ProtocolError(ChannelError):
-    """What an adapter sends is no message, and after it no beginning of another can be found."""
+    """The adapter's stream is broken: the beginning of the next message cannot be found."""
 
 
 class RequestFailed(ChannelError):
@@ -200,7 +200,7 @@ class RequestTimeout(ChannelError):
 
 
 class NeovimError(DapeerError):
-    """Something is wrong between us and a Neovim."""
+    """An error of the connection to a Neovim."""
 
 
 class NoNeovim(NeovimError):
@@ -212,7 +212,7 @@ class NeovimBusy(NeovimError):
 
 
 class NeovimFailed(NeovimError):
-    """What it was asked to do failed there."""
+    """A request failed in Neovim."""
 
 
 class NeovimGone(NeovimError):
@@ -220,23 +220,23 @@ class NeovimGone(NeovimError):
 
 
 class OpenCodeError(DapeerError):
-    """Something is wrong between us and an OpenCode server."""
+    """An error of the connection to an OpenCode server."""
 
 
 class NoOpenCode(OpenCodeError):
-    """None listens there, or it has ended."""
+    """No server listens there, or it has ended."""
 
 
 class OpenCodeLocked(OpenCodeError):
-    """It wants a password, or another one."""
+    """It requires a password, or a different one."""
 
 
 class OpenCodeFailed(OpenCodeError):
-    """It refused, or what it was asked to do failed there."""
+    """It rejected the request, or the request failed there."""
 
 
 class OpenCodeMissing(OpenCodeFailed):
-    """It does not know what was asked for."""
+    """It does not know the name or id of the request."""
 
 
 class Refused(DapeerError):

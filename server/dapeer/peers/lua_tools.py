@@ -67,7 +67,7 @@ class LuaTools:
     """One Neovim's tools, in our memory: nothing here asks Neovim what it has."""
 
     def __init__(self, neovim: Neovim, ahead: float, judge: Judge) -> None:
-        """`ahead`: seconds by which Neovim's clock is ahead of ours."""
+        """`ahead`: seconds by which Neovim's clock is ahead of dapeer's."""
         self.by_name: Mapping[str, LuaTool] = {}
         self._neovim = neovim
         self._ahead = ahead

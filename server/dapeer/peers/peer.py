@@ -240,7 +240,7 @@ class Peer:
         return await self._tools.run(one, arguments, client, progress)
 
     async def state(self) -> str | None:
-        """Return what keeps Neovim from answering now, such as `waits for a key (hit-enter)`; None: nothing."""
+        """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does."""
         return await self.neovim.state()
 
     async def _type(self, session: int, text: str) -> None:
