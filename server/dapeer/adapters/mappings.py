@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.dap.mapped import PathMapping
 from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
+from dapeer.json_types import Json, as_array, as_object, is_array, is_object
 
 OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
 
@@ -39,7 +39,9 @@ def taken(
 
 
 def _pairs(value: object) -> Iterator[PathMapping]:
-    for pair in _checked(value, list, OF_PYTHON):
+    if value is not None and not is_array(value):
+        raise _wrong(OF_PYTHON)
+    for pair in as_array(value):
         match pair:
             case {"localRoot": str(local), "remoteRoot": str(remote)}:
                 yield PathMapping(local, remote)
@@ -48,19 +50,14 @@ def _pairs(value: object) -> Iterator[PathMapping]:
 
 
 def _table(value: object) -> Iterator[PathMapping]:
-    table = cast("Json", _checked(value, dict, OF_CPP))
-    for remote, local in table.items():
+    if value is not None and not is_object(value):
+        raise _wrong(OF_CPP)
+    for remote, local in as_object(value).items():
         match local:
             case str() | {"editorPath": str()}:
                 yield PathMapping(local if isinstance(local, str) else local["editorPath"], remote)
             case _:
                 raise _wrong(OF_CPP)
-
-
-def _checked(value: object, kind: type[Any], key: str) -> Any:  # noqa: ANN401 - JSON
-    if value is not None and not isinstance(value, kind):
-        raise _wrong(key)
-    return value or kind()
 
 
 def _wrong(key: str) -> ArgumentError:

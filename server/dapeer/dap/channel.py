@@ -8,7 +8,6 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -185,7 +184,7 @@ class Channel:
                 response.seq,
             )
             # Some adapters leave out what they answer to, and that tells the shape.
-            response = cast("Response", shaped(response))
+            response = shaped(response)
         _log("<-", response)
         self._see(response)
         if future is not None and not future.done():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, cast
 
-from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.shapes import shaped
+from dapeer.json_types import Value, as_array, as_object, is_array, is_object
 
 DEEPEST = 100
 """Levels of objects and lists in each other; the protocol's own are less than ten."""
@@ -45,13 +45,7 @@ def _is_deep(value: object) -> bool:
 
 def _inner(value: object) -> list[object]:
     """Return the objects and lists in an object or a list."""
-    match value:
-        case dict():
-            values: Iterable[object] = cast("dict[str, object]", value).values()
-        case list():
-            values = cast("list[object]", value)
-        case _:
-            return []
+    values: Iterable[object] = value.values() if is_object(value) else as_array(value)
     return [each for each in values if isinstance(each, dict | list)]
 
 
@@ -62,24 +56,23 @@ def from_json(value: object) -> Message | None:
 
 
 def _message(value: object) -> Message | None:
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None
-    fields = cast("dict[str, Any]", value)
-    seq = _integer(fields.get("seq"))
-    match fields.get("type"):
+    seq = _integer(value.get("seq"))
+    match value.get("type"):
         case "event":
-            return Event(str(fields.get("event")), _mapping(fields.get("body")), seq)
+            return Event(str(value.get("event")), as_object(value.get("body")), seq)
         case "response":
             return Response(
-                request_seq=_integer(fields.get("request_seq")),
-                command=str(fields.get("command") or ""),
-                success=bool(fields.get("success")),
-                body=_mapping(fields.get("body")),
-                message=_text(fields.get("message")),
+                request_seq=_integer(value.get("request_seq")),
+                command=str(value.get("command") or ""),
+                success=bool(value.get("success")),
+                body=as_object(value.get("body")),
+                message=_text(value.get("message")),
                 seq=seq,
             )
         case "request":
-            return Request(seq, str(fields.get("command")), _mapping(fields.get("arguments")))
+            return Request(seq, str(value.get("command")), as_object(value.get("arguments")))
         case _:
             return None
 
@@ -92,14 +85,10 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _mapping(value: object) -> Body:
-    return cast("Body", value) if isinstance(value, dict) else {}
-
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def without_surrogates(value: Value) -> Value:
     r"""Replace lone surrogates, which no UTF-8 encoder accepts, by readable escapes.
 
     U+DC80 to U+DCFF are how Python programs carry raw bytes ("surrogateescape").
@@ -107,16 +96,13 @@ def without_surrogates(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     >>> without_surrogates("a\udcffb")
     'a\\xffb'
     """
-    match value:
-        case str():
-            return _SURROGATE.sub(_escape, value)
-        case list():
-            return [without_surrogates(item) for item in cast("list[Any]", value)]
-        case dict():
-            fields = cast("dict[str, Any]", value)
-            return {without_surrogates(k): without_surrogates(v) for k, v in fields.items()}
-        case _:
-            return value
+    if isinstance(value, str):
+        return _SURROGATE.sub(_escape, value)
+    if is_array(value):
+        return [without_surrogates(item) for item in value]
+    if is_object(value):
+        return {without_surrogates(k): without_surrogates(v) for k, v in value.items()}
+    return value
 
 
 def _escape(match: re.Match[str]) -> str:

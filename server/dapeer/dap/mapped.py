@@ -5,12 +5,12 @@ Above it every file has the name that it has here; the adapter only ever hears o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.transport import Transport
+from dapeer.json_types import Value, is_array, is_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +106,13 @@ def _body(body: Body, rename: Callable[[str], str]) -> Body:
     return {key: _renamed(key, value, rename) for key, value in body.items()}
 
 
-def _renamed(key: str, value: Any, rename: Callable[[str], str]) -> Any:  # noqa: ANN401 - JSON
-    match value:
-        case list():
-            return [_renamed(key, each, rename) for each in cast("list[Any]", value)]
-        case Mapping():
-            inner = _body(cast("Body", value), rename)
-            path = inner.get("path")
-            if key not in _SOURCES or not isinstance(path, str):
-                return inner
-            return {**inner, "path": rename(path)}
-        case _:
-            return value
+def _renamed(key: str, value: Value, rename: Callable[[str], str]) -> Value:
+    if is_array(value):
+        return [_renamed(key, each, rename) for each in value]
+    if not is_object(value):
+        return value
+    inner = _body(value, rename)
+    path = inner.get("path")
+    if key not in _SOURCES or not isinstance(path, str):
+        return inner
+    return {**inner, "path": rename(path)}

@@ -10,7 +10,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
+
+from dapeer.json_types import as_object
 
 Body: TypeAlias = Mapping[str, Any]
 
@@ -44,8 +46,7 @@ class Response:
         The text is in `message` or in `body.error.format`, whose `{name}` placeholders stand for
         `body.error.variables`; adapters use either, or both.
         """
-        error = self.body.get("error")
-        detail = _formatted(cast("Body", error)) if isinstance(error, Mapping) else ""
+        detail = _formatted(as_object(self.body.get("error")))
         words = uncoloured(detail or str(self.message or "")).strip()
         return words or f"{self.command} failed without giving a reason"
 
@@ -75,7 +76,7 @@ def uncoloured(text: str) -> str:
 
 
 def _formatted(error: Body) -> str:
-    variables = cast("Body", error.get("variables") or {})
+    variables = as_object(error.get("variables"))
     text = str(error.get("format") or "")
     return re.sub(r"\{(\w+)\}", lambda m: str(variables.get(m[1], m[0])), text)
 

@@ -12,8 +12,9 @@ from functools import cache
 from typing import (
     Any,
     NotRequired,
+    TypeAlias,
     TypedDict,
-    cast,
+    TypeVar,
     get_args,
     get_origin,
     get_type_hints,
@@ -22,9 +23,17 @@ from typing import (
 
 from dapeer.dap.bodies import EVENTS, REQUESTS, RESPONSES
 from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.json_types import Value, as_object, is_array, is_object
 
-Check = Callable[[object], Any]
+Annotation: TypeAlias = Any
+"""One of `bodies` and `types`."""
+Check = Callable[[object], Value]
 """Returns a value as it should be, the same one where it is so already, or `ABSENT`."""
+
+EventHandler: TypeAlias = Callable[[Any], None]
+"""Takes the body of an event in: a `Body`, or what `bodies.EVENTS` says that it is."""
+ResponseHandler: TypeAlias = Callable[[Body, Any], None]
+"""Takes a response in: what was asked, and its body, as `bodies.RESPONSES` says that it is."""
 
 ABSENT = object()
 LARGEST = 2**63 - 1
@@ -46,7 +55,10 @@ class BreakpointFailedEventBody(TypedDict):
 _EVENTS = {**EVENTS, "breakpointFailed": BreakpointFailedEventBody}
 
 
-def shaped(message: Message) -> Message:
+M = TypeVar("M", bound=Message)
+
+
+def shaped(message: M) -> M:
     """Return a message whose body has the specification's shape.
 
     A response must carry its command, and a failed one keeps its body: that is an error's.
@@ -80,7 +92,7 @@ def _body(kind: type) -> Check:
 
 
 @cache
-def _check(hint: Any) -> Check:  # noqa: ANN401 - any annotation of `bodies` and `types`
+def _check(hint: Annotation) -> Check:
     if is_typeddict(hint):
         return _object(hint, complete=True)
     match get_origin(hint), get_args(hint):
@@ -110,10 +122,10 @@ def _object(kind: type, *, complete: bool) -> Check:
 
     expected = identities | defaults.keys()
 
-    def check(value: object) -> Any:  # noqa: ANN401 - JSON
-        if not isinstance(value, dict) and expected:
+    def check(value: object) -> Value:
+        if not is_object(value) and expected:
             return ABSENT
-        given = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        given = as_object(value)
         odd: dict[str, Any] = {}
         for name, hint in fields.items():
             item = given.get(name, ABSENT)
@@ -130,11 +142,11 @@ def _object(kind: type, *, complete: bool) -> Check:
     return check
 
 
-def _bare(hint: Any) -> Any:  # noqa: ANN401 - an annotation
+def _bare(hint: Annotation) -> Annotation:
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
-def _default(hint: Any) -> object:  # noqa: ANN401 - an annotation
+def _default(hint: Annotation) -> object:
     if hint in _DEFAULTS:
         return _DEFAULTS[hint]
     return [] if get_origin(hint) is list else {}
@@ -145,23 +157,22 @@ def _copy(default: object) -> object:
 
 
 def _list(check: Check) -> Check:
-    def checked(value: object) -> Any:  # noqa: ANN401 - JSON
-        if not isinstance(value, list):
+    def checked(value: object) -> Value:
+        if not is_array(value):
             return ABSENT
-        items = cast("list[object]", value)
-        fitting = [check(item) for item in items]
-        if all(new is old for new, old in zip(fitting, items, strict=True)):
-            return items
+        fitting = [check(item) for item in value]
+        if all(new is old for new, old in zip(fitting, value, strict=True)):
+            return value
         return [item for item in fitting if item is not ABSENT]
 
     return checked
 
 
-def _mapping(value: object) -> Any:  # noqa: ANN401 - JSON
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else ABSENT
+def _mapping(value: object) -> Value:
+    return value if is_object(value) else ABSENT
 
 
-def _text(value: object) -> Any:  # noqa: ANN401 - JSON
+def _text(value: object) -> Value:
     match value:
         case str():
             return value
@@ -173,7 +184,7 @@ def _text(value: object) -> Any:  # noqa: ANN401 - JSON
             return ABSENT
 
 
-def _integer(value: object) -> Any:  # noqa: ANN401 - JSON
+def _integer(value: object) -> Value:
     match value:
         case bool():
             return ABSENT
@@ -188,7 +199,7 @@ def _integer(value: object) -> Any:  # noqa: ANN401 - JSON
             return ABSENT
 
 
-def _truth(value: object) -> Any:  # noqa: ANN401 - JSON
+def _truth(value: object) -> Value:
     match value:
         case bool():
             return value

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
+from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import (
     Breakpoint,
     DataBreakpoint,
@@ -14,6 +16,7 @@ from dapeer.dap.types import (
     SourceBreakpoint,
     StackFrame,
 )
+from dapeer.json_types import as_array, as_object
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output that a log point has made, whose place, as it was asked for, `source` and `line` tell."""
@@ -57,8 +60,8 @@ class Placed:
     """By source path: why there is no answer to what was sent last."""
 
     @property
-    def on_response(self) -> Mapping[str, Callable[[Body, Body], None]]:
-        """What takes in each response: what was asked, and what was answered."""
+    def on_response(self) -> Mapping[str, ResponseHandler]:
+        """What takes in each response."""
         return {
             SET_LINES: self._set_lines,
             "setFunctionBreakpoints": self._set_functions,
@@ -76,9 +79,9 @@ class Placed:
         if command == SET_LINES and asked:
             self.unanswered[_path(asked)] = f"refused: {why}"
 
-    def changed(self, body: Body) -> None:
+    def changed(self, body: BreakpointEventBody) -> None:
         """Take in a `breakpoint` event."""
-        changed = _plain(cast("Breakpoint", body.get("breakpoint") or {}))
+        changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
         number = changed.get("id")
         if number is None:
             return
@@ -139,23 +142,23 @@ class Placed:
             None,
         )
 
-    def _set_lines(self, asked: Body, body: Body) -> None:
+    def _set_lines(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         path = _path(asked)
         self.unanswered.pop(path, None)
         self.lines[path] = _paired(asked, body)
 
-    def _set_functions(self, asked: Body, body: Body) -> None:
+    def _set_functions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(asked, body)]
 
-    def _set_data(self, asked: Body, body: Body) -> None:
+    def _set_data(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.data = _paired(asked, body)
 
-    def _set_instructions(self, asked: Body, body: Body) -> None:
+    def _set_instructions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.instructions = _paired(asked, body)
 
 
 def _path(asked: Body) -> str:
-    return str(cast("Body", asked.get("source") or {}).get("path"))
+    return str(as_object(asked.get("source")).get("path"))
 
 
 def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
@@ -166,10 +169,9 @@ def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
     return cast("Breakpoint", {**kept, **new})
 
 
-def _paired(asked: Body, body: Body) -> list[tuple[Any, Breakpoint]]:
-    wanted = cast("Sequence[Any]", asked.get("breakpoints") or ())
-    made = cast("Sequence[Breakpoint]", body.get("breakpoints") or ())
-    return list(zip(wanted, map(_plain, made), strict=False))
+def _paired(asked: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Breakpoint]]:
+    wanted = as_array(asked.get("breakpoints"))
+    return list(zip(wanted, map(_plain, body.get("breakpoints", ())), strict=False))
 
 
 def _plain(made: Breakpoint) -> Breakpoint:

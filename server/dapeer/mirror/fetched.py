@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
 
+from dapeer.dap.bodies import ScopesResponseBody, StackTraceResponseBody, VariablesResponseBody
 from dapeer.dap.messages import Body
-from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.dap.shapes import EventHandler, ResponseHandler
+from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import Placed
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.stops import Stop
@@ -20,12 +21,12 @@ class Fetched:
         self._suspended = suspended
         self._frames = frames
         self._placed = placed
-        self.on_event: Mapping[str, Callable[[Body], None]] = {
+        self.on_event: Mapping[str, EventHandler] = {
             "memory": self._written,
             "invalidated": self._written,
         }
         """What takes in each event."""
-        self.on_response: Mapping[str, Callable[[Body, Body], None]] = {
+        self.on_response: Mapping[str, ResponseHandler] = {
             "stackTrace": self._stack_trace,
             "scopes": self._scopes,
             "variables": self._variables,
@@ -35,13 +36,13 @@ class Fetched:
             "writeMemory": self._variable_set,
             "exceptionInfo": self._exception_info,
         }
-        """What takes in each response: what was asked, and what was answered."""
+        """What takes in each response."""
 
-    def _stack_trace(self, asked: Body, body: Body) -> None:
+    def _stack_trace(self, asked: Body, body: StackTraceResponseBody) -> None:
         stop = self._suspended.stop_of(asked.get("threadId", -1))
         if stop is None:
             return
-        frames = cast("list[StackFrame]", body.get("stackFrames") or [])
+        frames = body.get("stackFrames", [])
         start = int(asked.get("startFrame") or 0)
         known = stop.frames.setdefault(asked["threadId"], [])
         if start <= len(known):
@@ -66,16 +67,15 @@ class Fetched:
             users = self._frames.foremost(frames)
             stop.front = frames.index(users) if users else None
 
-    def _scopes(self, asked: Body, body: Body) -> None:
+    def _scopes(self, asked: Body, body: ScopesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
-            scopes = cast("list[Scope]", body.get("scopes") or [])
-            stop.take_scopes(asked["frameId"], scopes)
+            stop.take_scopes(asked["frameId"], body.get("scopes", []))
 
-    def _variables(self, asked: Body, body: Body) -> None:
+    def _variables(self, asked: Body, body: VariablesResponseBody) -> None:
         stop = self._suspended.stop
         if stop is not None:
-            stop.take_variables(asked, cast("list[Variable]", body.get("variables") or []))
+            stop.take_variables(asked, body.get("variables", []))
 
     def _variable_set(self, asked: Body, body: Body) -> None:
         # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.

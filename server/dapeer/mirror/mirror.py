@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
+from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
-from dapeer.dap.types import Breakpoint, SourceBreakpoint, Thread
+from dapeer.dap.shapes import EventHandler, ResponseHandler
+from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.errors import NotStopped
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
@@ -78,7 +80,7 @@ class Mirror:
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
 
-    def _event_handlers(self) -> Mapping[str, Callable[[Body], None]]:
+    def _event_handlers(self) -> Mapping[str, EventHandler]:
         return {
             "stopped": self._stopped,
             "continued": self._suspended.continued,
@@ -93,7 +95,7 @@ class Mirror:
             "terminated": self._terminated,
         }
 
-    def _response_handlers(self) -> Mapping[str, Callable[[Body, Body], None]]:
+    def _response_handlers(self) -> Mapping[str, ResponseHandler]:
         """Return what takes in each response: what was asked, and what was answered."""
         return {
             "initialize": self._initialize,
@@ -272,14 +274,14 @@ class Mirror:
         elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
 
-    def _launched(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+    def _launched(self, _asked: Body, _body: Body) -> None:
         self._started = True
 
-    def _initialize(self, asked: Body, body: Body) -> None:  # noqa: ARG002
+    def _initialize(self, _asked: Body, body: Body) -> None:
         self.capabilities.take(body)
 
-    def _threads(self, asked: Body, body: Body) -> None:  # noqa: ARG002
-        threads = cast("Sequence[Thread]", body.get("threads") or ())
+    def _threads(self, _asked: Body, body: ThreadsResponseBody) -> None:
+        threads = body.get("threads", ())
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
         self.threads = Bounded("threads", named)
         self._threads_asked = self.epoch

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
+from dapeer.dap.bodies import (
+    LoadedSourceEventBody,
+    LoadedSourcesResponseBody,
+    ModuleEventBody,
+    ModulesResponseBody,
+)
 from dapeer.dap.messages import Body
+from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import Source
 from dapeer.mirror.bounded import Bounded
 
@@ -26,38 +32,38 @@ class Loaded:
         return self.modules, self.sources
 
     @property
-    def on_event(self) -> Mapping[str, Callable[[Body], None]]:
+    def on_event(self) -> Mapping[str, EventHandler]:
         """What takes in each event."""
         return {"module": self._module, "loadedSource": self._source}
 
     @property
-    def on_response(self) -> Mapping[str, Callable[[Body, Body], None]]:
-        """What takes in each response: what was asked, and what was answered."""
+    def on_response(self) -> Mapping[str, ResponseHandler]:
+        """What takes in each response."""
         return {"modules": self._modules_listed, "loadedSources": self._sources_listed}
 
-    def _module(self, body: Body) -> None:
-        module = cast("Body", body.get("module") or {})
+    def _module(self, body: ModuleEventBody) -> None:
+        module = body.get("module", {})
         if body.get("reason") == "removed":
             self.modules.pop(str(module.get("id")), None)
         else:
             self.modules[str(module.get("id"))] = module
 
-    def _source(self, body: Body) -> None:
-        source = cast("Source", body.get("source") or {})
+    def _source(self, body: LoadedSourceEventBody) -> None:
+        source = body.get("source", Source())
         if body.get("reason") == "removed":
             self.sources.pop(_key(source), None)
         else:
             self.sources[_key(source)] = source
 
-    def _modules_listed(self, asked: Body, body: Body) -> None:
-        modules = cast("list[Body]", body.get("modules") or [])
+    def _modules_listed(self, asked: Body, body: ModulesResponseBody) -> None:
+        modules = body.get("modules", ())
         # A page of a long list adds to what is known; the whole list replaces it.
         known = self.modules if asked.get("startModule") else dict[str, Body]()
         listed = {str(module.get("id")): module for module in modules}
         self.modules = Bounded("modules", {**known, **listed})
 
-    def _sources_listed(self, asked: Body, body: Body) -> None:  # noqa: ARG002
-        sources = cast("list[Source]", body.get("sources") or [])
+    def _sources_listed(self, _asked: Body, body: LoadedSourcesResponseBody) -> None:
+        sources = body.get("sources", ())
         self.sources = Bounded("sources", {_key(source): source for source in sources})
 
 

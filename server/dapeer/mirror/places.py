@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from dapeer.dap.types import StackFrame
+from dapeer.dap.types import Source, StackFrame
+from dapeer.json_types import Value, as_array, as_object
 
 FRAMES = 60
 """Frames of one thread that are kept."""
@@ -61,15 +62,14 @@ def told(text: str) -> Mapping[str, Sequence[Place]]:
     A frame is a list of function, file and line. What is told in another form is left out.
     """
     try:
-        known = json.loads(text)
+        known = as_object(json.loads(text))
     except ValueError:
         return {}
-    return {kind: list(_places(known, kind)) for kind in ("threads", "tasks")}
+    return {kind: list(_places(as_array(known.get(kind)))) for kind in ("threads", "tasks")}
 
 
-def _places(known: Any, kind: str) -> Iterator[Place]:  # noqa: ANN401 - any JSON value
-    listed: object = cast("dict[str, Any]", known).get(kind) if isinstance(known, dict) else None
-    for each in cast("list[Any]", listed) if isinstance(listed, list) else ():
+def _places(listed: Sequence[Value]) -> Iterator[Place]:
+    for each in listed:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:
                 known = [*map(_frame, filter(_is_frame, frames[:FRAMES]))]
@@ -88,8 +88,8 @@ def _is_frame(frame: object) -> bool:
 
 def _frame(frame: Sequence[Any]) -> StackFrame:
     function, file, line = frame
-    source = {"name": Path(file).name, "path": file}
-    return cast("StackFrame", {"id": 0, "name": function, "line": line, "source": source})
+    source = Source(name=Path(file).name, path=file)
+    return StackFrame(id=0, name=function, line=line, column=0, source=source)
 
 
 def by_thread(threads: Mapping[int, str], places: Sequence[Place]) -> Mapping[int, Place]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from dapeer.dap.messages import Body, Event, Message, Response
 from dapeer.errors import RequestFailed
@@ -16,7 +16,7 @@ Hint = Callable[[str, str], str | None]
 """Returns what to do about a text, by the place where it is said."""
 
 
-def no_hint(at: str, text: str) -> str | None:  # noqa: ARG001 - as all hints have it
+def no_hint(_at: str, _text: str) -> str | None:
     """Know nothing to do about anything."""
     return None
 
@@ -46,8 +46,7 @@ class Advice:
         """Return a message with a hint in place of what it says about a breakpoint, or prints by itself."""
         match message:
             case Response(command="setBreakpoints", success=True, body={"breakpoints": list()}):
-                made = cast("list[Body]", message.body["breakpoints"])
-                explained = [self._of_breakpoint(each) for each in made]
+                explained = [self._of_breakpoint(each) for each in message.body["breakpoints"]]
                 return replace(message, body={**message.body, "breakpoints": explained})
             case Event(event="breakpoint", body={"breakpoint": dict()}):
                 explained = self._of_breakpoint(message.body["breakpoint"])

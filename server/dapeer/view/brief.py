@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import cast
 
 from dapeer.view.activations import NOT_COMPARED
 from dapeer.view.snapshot import Snapshot
 
-_LEFT_OUT = frozenset({"stack", "locals"})
 _OF_THEM = re.compile(r"(?:\d+ more (?:frame|local)s?|also .*): dap_\w+")
 """A note that tells where there is more of what is left out."""
 _MARK = "→"
@@ -88,7 +86,8 @@ class Reader:
         news = [note for note in notes if self._noted.get((session, note), stop) == stop]
         if len(news) == len(notes):
             return view
-        kept = cast("Snapshot", {key: each for key, each in view.items() if key != "notes"})
+        kept = view.copy()
+        kept.pop("notes")
         if news:
             kept["notes"] = news
         return kept
@@ -114,7 +113,9 @@ def brief(view: Snapshot) -> Snapshot:
     """Return where a stopped program is, what has changed and what has happened, without what is there besides."""
     if view["state"] != "stopped":
         return view
-    kept = cast("Snapshot", {key: each for key, each in view.items() if key not in _LEFT_OUT})
+    kept = view.copy()
+    kept.pop("stack", None)
+    kept.pop("locals", None)
     changed = view.get("changed", {})
     returned = {n: v for n, v in view.get("locals", {}).items() if is_returned(n)}
     if any(name not in changed for name in returned):

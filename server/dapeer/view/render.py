@@ -76,7 +76,7 @@ def _ended(view: Snapshot, project: Path, which: str) -> str:
     return f"{head}\nError{location(view['file'], view.get('line'), '', project)}{said}"
 
 
-def _running(view: Snapshot, project: Path, which: str) -> str:  # noqa: ARG001
+def _running(view: Snapshot, _project: Path, which: str) -> str:
     if view.get("pausing"):
         return (
             f"Not stopped yet{which}: all its threads are blocked. The pause is pending: the program stops as soon as one "

@@ -59,7 +59,8 @@ def read_lines(path: str) -> list[str] | None:
 
 
 @lru_cache(maxsize=64)
-def _lines(path: str, modified: int) -> list[str]:  # noqa: ARG001 - part of the cache's key
+def _lines(path: str, _modified: int) -> list[str]:
+    """Return a file's lines; read anew only when it was modified."""
     return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
 
 

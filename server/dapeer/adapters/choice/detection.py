@@ -17,11 +17,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from dapeer.adapters.definition.definition import Definition, own_values
 from dapeer.adapters.definition.installation import Need, Version
-from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.placeholders import fill_texts
 
 Found: TypeAlias = Mapping[str, str]
 
@@ -105,7 +105,7 @@ def _files(pattern: str) -> list[str]:
 def _version(version: Version | None, values: Mapping[str, object]) -> str:
     if version is None:
         return ""
-    command = cast("list[str]", fill(version.command, values))
+    command = fill_texts(version.command, values)
     try:
         changed = Path(command[0]).stat().st_mtime_ns
     except OSError:
@@ -115,7 +115,7 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _asked(command: tuple[str, ...], changed: int) -> str:  # noqa: ARG001 - part of the key
+def _asked(command: tuple[str, ...], _changed: int) -> str:
     """Return what a command prints; asked again only when its file has changed."""
     try:
         process = subprocess.Popen(

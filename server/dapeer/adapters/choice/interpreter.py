@@ -90,7 +90,8 @@ def version_of(python: str, cwd: Path) -> tuple[int, int] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _answer(python: str, changed: int, cwd: Path) -> str:  # noqa: ARG001 - part of the key
+def _answer(python: str, _changed: int, cwd: Path) -> str:
+    """Return what an interpreter prints of itself; asked again only when its file has changed."""
     try:
         done = subprocess.run(
             [python, "-c", _ASKED],

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.magic import PARTS, fits, inside, parts, shebang
-from dapeer.adapters.definition.placeholders import UNSET, either, fill, placeholders
+from dapeer.adapters.definition.placeholders import either, fill_table, placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import LAUNCHERS
@@ -27,6 +27,7 @@ from dapeer.adapters.definition.vocabulary import (
 )
 from dapeer.adapters.definition.ways import check_way, way_of
 from dapeer.errors import ArgumentError
+from dapeer.json_types import as_object
 from dapeer.mirror.places import Sight
 from dapeer.system.environment import surroundings
 
@@ -130,8 +131,8 @@ class Definition:
             self._check_target(inputs, config)
         for name in self.useless(request, inputs, config):
             raise self.refusal(request, name)
-        filled = fill(template, {**self.values(inputs), **inside(inputs, variants)})
-        return {**({} if filled is UNSET else cast("dict[str, object]", filled)), **config}
+        filled = fill_table(template, {**self.values(inputs), **inside(inputs, variants)})
+        return {**filled, **config}
 
     def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
         """Return the error for an argument that it has no use for; `others` have one."""
@@ -181,12 +182,11 @@ class Definition:
 
     def values(self, inputs: Inputs) -> dict[str, object]:
         """Return the value of each placeholder that has one."""
-        user = cast("Mapping[str, str]", inputs.get("env") or {})
+        user = as_object(inputs.get("env"))
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
-        more = cast("Mapping[str, str]", fill(self.launch_env, late) if self.launch_env else {})
         # What is typed is read by lines, so nothing is gained by what draws on a screen.
         plain = {"TERM": "dumb"} if inputs.get("terminal") and self.needs_terminal else {}
-        environment = {**({} if more is UNSET else more), **plain, **user}
+        environment = {**fill_table(self.launch_env, late), **plain, **user}
         known = {
             **inputs,
             "host": inputs.get("host") or LOOPBACK,

@@ -31,7 +31,7 @@ class Hint:
     @classmethod
     def read(cls, table: Table) -> Hint:
         """Read one `[[hint]]`."""
-        at = table.one_of("at", PLACES, "")
+        at = table.one_of("at", PLACES)
         hint = cls(at, table.pattern("pattern"), table.text("say"), table.texts("unless"))
         table.done()
         return hint

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*?)(\.\.\.|\|join)?\}")
 
@@ -34,17 +34,14 @@ def placeholders(value: object, key: str) -> Iterator[tuple[str, str]]:
     >>> list(placeholders({"connect": {"port": "${port}"}}, "attach"))
     [('attach.connect.port', 'port')]
     """
-    match value:
-        case str():
-            yield from ((key, found[1]) for found in _PLACEHOLDER.finditer(value))
-        case Mapping():
-            for name, item in cast("Mapping[str, Any]", value).items():
-                yield from placeholders(item, f"{key}.{name}")
-        case list() | tuple():
-            for item in cast("list[Any]", value):
-                yield from placeholders(item, key)
-        case _:
-            return
+    if isinstance(value, str):
+        yield from ((key, found[1]) for found in _PLACEHOLDER.finditer(value))
+    elif _is_table(value):
+        for name, item in value.items():
+            yield from placeholders(item, f"{key}.{name}")
+    elif _is_list(value):
+        for item in value:
+            yield from placeholders(item, key)
 
 
 def fill(value: object, values: Mapping[str, object]) -> object:
@@ -60,21 +57,31 @@ def fill(value: object, values: Mapping[str, object]) -> object:
     >>> fill(["ruby", "${args...}", "--all=${args|join}"], {"args": ["a b", "c"]})
     ['ruby', 'a b', 'c', "--all='a b' c"]
     """
-    match value:
-        case str():
-            return _filled_text(value, values)
-        case Mapping():
-            table = cast("Mapping[str, Any]", value)
-            filled = {name: fill(item, values) for name, item in table.items()}
-            kept = {name: item for name, item in filled.items() if item is not UNSET}
-            return kept if kept or not table else UNSET
-        case list() | tuple():
-            items = cast("list[Any]", value)
-            filled_items = itertools.chain.from_iterable(_items(item, values) for item in items)
-            rest = [item for item in filled_items if item is not UNSET]
-            return rest if rest or not items else UNSET
-        case _:
-            return value
+    if isinstance(value, str):
+        return _filled_text(value, values)
+    if _is_table(value):
+        kept = fill_table(value, values)
+        return kept if kept or not value else UNSET
+    if _is_list(value):
+        filled_items = itertools.chain.from_iterable(_items(item, values) for item in value)
+        rest = [item for item in filled_items if item is not UNSET]
+        return rest if rest or not value else UNSET
+    return value
+
+
+def fill_table(table: Mapping[str, object], values: Mapping[str, object]) -> dict[str, Any]:
+    """Return a table with its placeholders replaced, without what is unset.
+
+    >>> fill_table({"cwd": "${cwd}"}, {})
+    {}
+    """
+    filled = {name: fill(item, values) for name, item in table.items()}
+    return {name: item for name, item in filled.items() if item is not UNSET}
+
+
+def fill_texts(texts: Sequence[str], values: Mapping[str, object]) -> list[str]:
+    """Return a list of texts with its placeholders replaced, without what is unset."""
+    return [str(item) for _, item in fill_list(texts, values) if item is not UNSET]
 
 
 def fill_list(texts: Sequence[str], values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -86,7 +93,7 @@ def fill_list(texts: Sequence[str], values: Mapping[str, object]) -> Iterator[tu
 def _items(item: object, values: Mapping[str, object]) -> Iterator[object]:
     found = _PLACEHOLDER.fullmatch(item) if isinstance(item, str) else None
     if found and found[2] == "...":
-        yield from cast("Sequence[object]", values.get(found[1]) or ())
+        yield from _listed(values.get(found[1]))
     else:
         yield fill(item, values)
 
@@ -102,7 +109,19 @@ def _filled_text(text: str, values: Mapping[str, object]) -> object:
 
 def _value(found: re.Match[str], values: Mapping[str, object]) -> object:
     value = values[found[1]]
-    return shlex.join(map(str, cast("Sequence[object]", value))) if found[2] == "|join" else value
+    return shlex.join(map(str, _listed(value))) if found[2] == "|join" else value
+
+
+def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if _is_list(value) else ()
 
 
 def either(names: list[str]) -> str:

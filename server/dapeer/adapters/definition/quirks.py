@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from dapeer.adapters.definition.misfires import BEGINS, KINDS
 from dapeer.adapters.definition.table import Table
@@ -92,18 +92,12 @@ class Quirks:
         harmful = table.table("harmful")
         failed = table.table("failed")
         quirks = cls(
-            exit_code=cast("ExitCode", table.one_of("exit_code", EXIT_CODES, "plain")),
+            exit_code=table.one_of("exit_code", EXIT_CODES, "plain"),
             exit_code_in_output=table.pattern("exit_code_in_output"),
             repl_is_command=table.get("repl_is_command", bool, default=False),
             detach_launched=table.get("detach_launched", bool, default=True),
-            killed_first=cast(
-                "Literal['', 'program', 'adapter']",
-                table.one_of("killed_first", ("", "program", "adapter"), ""),
-            ),
-            launch_request=cast(
-                "Literal['launch', 'attach']",
-                table.one_of("launch_request", ("launch", "attach"), "launch"),
-            ),
+            killed_first=table.one_of("killed_first", ("", "program", "adapter"), ""),
+            launch_request=table.one_of("launch_request", ("launch", "attach"), "launch"),
             skip_first_stop=table.get("skip_first_stop", str, ""),
             pause_reads=table.pattern("pause_reads"),
             unasked_step=table.get("unasked_step", str, ""),

@@ -7,11 +7,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from dapeer.errors import DefinitionError
+from dapeer.json_types import is_array, is_object
 
 T = TypeVar("T")
+Word = TypeVar("Word", bound=str)
 
 LAUNCHERS = Path(__file__).parents[1] / "launchers"
 """The folder of our launchers."""
@@ -77,9 +79,9 @@ class Table:
         value: object = self._values.get(key, [])
         if isinstance(value, str):
             return (value,)
-        if not isinstance(value, list):
+        if not is_array(value):
             raise self._not(key, "a list of strings", value)
-        return tuple(self._checked(item, str, key) for item in cast("list[object]", value))
+        return tuple(self._checked(item, str, key) for item in value)
 
     def is_text(self, key: str) -> bool:
         """Whether the value of a key is a text."""
@@ -104,12 +106,13 @@ class Table:
             raise self._not(key, "a number of seconds above 0", value)
         return float(value)
 
-    def one_of(self, key: str, names: tuple[str, ...], default: str) -> str:
+    def one_of(self, key: str, names: tuple[Word, ...], default: Word | None = None) -> Word:
         """Return a text that must be one of `names`."""
-        value = self.get(key, str, default)
-        if value not in names:
-            raise self.wrong(f"key `{self.at(key)}` is {value!r}; it can be {', '.join(names)}")
-        return value
+        value = self.get(key, str, default or "")
+        for name in names:
+            if name == value:
+                return name
+        raise self.wrong(f"key `{self.at(key)}` is {value!r}; it can be {', '.join(names)}")
 
     def some_of(self, key: str, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return a list of texts that must all be of `names`."""
@@ -123,17 +126,16 @@ class Table:
 
     def table(self, key: str) -> Table:
         """Return the table at a key, empty when it is absent."""
-        values = self.get(key, dict, {})
-        return Table(self._path, self.at(key), cast("dict[str, Any]", values))
+        return Table(self._path, self.at(key), self.get(key, dict, dict[str, Any]()))
 
     def tables(self, key: str) -> list[Table]:
         """Return a list of tables, empty when the key is absent."""
-        items = cast("list[object]", self.get(key, list, []))
-        tables = [cast("dict[str, Any]", self._checked(item, dict, key)) for item in items]
-        return [
-            Table(self._path, self.at(f"{key}[{index}]"), values)
-            for index, values in enumerate(tables)
-        ]
+        tables: list[Table] = []
+        for index, item in enumerate(self.get(key, list, list[Any]())):
+            if not is_object(item):
+                raise self._not(key, _KINDS[dict], item)
+            tables.append(Table(self._path, self.at(f"{key}[{index}]"), item))
+        return tables
 
     def free(self) -> Mapping[str, Any]:
         """Return all that nobody has asked for: keys that are the adapter's own business.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from dapeer.adapters.definition.installation import PLATFORMS
 from dapeer.adapters.definition.table import Table
@@ -38,15 +38,12 @@ class TransportTable:
     def read(cls, table: Table) -> TransportTable:
         """Read a `transport` table."""
         transport = cls(
-            cast("Kind", table.one_of("kind", KINDS, "stdio")),
+            table.one_of("kind", KINDS, "stdio"),
             table.texts("command"),
             table.text("env") if table.is_text("env") else table.table("env").free(),
             table.text("cwd") if "cwd" in table else None,
-            cast(
-                "Literal['null', 'open', 'program']",
-                table.one_of("stdin", ("null", "open", "program"), "null"),
-            ),
-            cast("Literal['log', 'program']", table.one_of("output", ("log", "program"), "log")),
+            table.one_of("stdin", ("null", "open", "program"), "null"),
+            table.one_of("output", ("log", "program"), "log"),
             table.texts("hide"),
             table.get("loopback", bool, default=False),
         )
@@ -143,10 +140,7 @@ class Children:
     def read(cls, table: Table) -> Children:
         """Read `[children]`."""
         children = cls(
-            cast(
-                "Literal['server', 'configuration']",
-                table.one_of("connect", ("server", "configuration"), "configuration"),
-            ),
+            table.one_of("connect", ("server", "configuration"), "configuration"),
             table.get("primary", bool, default=False),
             table.get("refuse", bool, default=False),
             table.get("event", str, ""),
@@ -201,18 +195,16 @@ class Attach:
         helper = table.table("helper")
         platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
         helper.done()
-        before = (
-            table.get("ptrace", bool, default=False),
-            platforms,
-            table.get("knock", bool, default=False),
-            tuple(map(int, table.get("usual_ports", list, []))),
-            table.get("listen", str, ""),
-            cast(
-                "Literal['launch', 'attach']",
-                table.one_of("sent_as", ("launch", "attach"), "attach"),
-            ),
+        return cls(
+            transport=own,
+            ptrace=table.get("ptrace", bool, default=False),
+            helper=platforms,
+            knock=table.get("knock", bool, default=False),
+            usual_ports=tuple(map(int, table.get("usual_ports", list, []))),
+            listen=table.get("listen", str, ""),
+            sent_as=table.one_of("sent_as", ("launch", "attach"), "attach"),
+            arguments=table.free(),  # what is left
         )
-        return cls(table.free(), own, *before)
 
 
 @dataclass(frozen=True, slots=True)

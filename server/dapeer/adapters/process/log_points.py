@@ -12,7 +12,7 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import anyio
 
@@ -20,6 +20,7 @@ from dapeer.adapters.definition.misfires import category_of, is_legible
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
 from dapeer.errors import ProtocolError
+from dapeer.json_types import as_array
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.failures import EVENT
 
@@ -45,7 +46,7 @@ class LogPoints:
 
     def marked(self, request: Request) -> Request:
         """Return a request with marks around its log messages."""
-        wanted = cast("list[dict[str, Any]]", request.arguments.get("breakpoints") or [])
+        wanted = as_array(request.arguments.get("breakpoints"))
         if request.command != "setBreakpoints" or not any("logMessage" in one for one in wanted):
             return request
         path = str(request.arguments["source"].get("path"))

@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import anyio
 
@@ -18,6 +18,7 @@ from dapeer.dap.messages import Event, Message, Request, Response, describe
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 from dapeer.dap.transport import Transport
 from dapeer.errors import ProtocolError
+from dapeer.json_types import Value, as_array, is_array, is_object
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +150,7 @@ class Normalizer:
             return message
         if "breakpoints" not in message.arguments:
             return message
-        wanted = cast("list[dict[str, Any]]", message.arguments["breakpoints"] or [])
+        wanted = as_array(message.arguments["breakpoints"])
         passing = [_passing(each) for each in wanted]
         return replace(message, arguments={**message.arguments, "breakpoints": passing})
 
@@ -265,17 +266,12 @@ def _without(text: str, own: str) -> str:
     )
 
 
-def _with(value: Any, own: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
+def _with(value: Value, own: Mapping[str, object]) -> Value:
     """Return a JSON value with these placeholders filled in; what else looks like one is the user's."""
-    match value:
-        case str():
-            for name, known in own.items():
-                value = value.replace(f"${{{name}}}", str(known))
-            return value
-        case Mapping():
-            table = cast("Mapping[str, Any]", value)
-            return {key: _with(item, own) for key, item in table.items()}
-        case list():
-            return [_with(item, own) for item in cast("list[Any]", value)]
-        case _:
-            return value
+    if isinstance(value, str):
+        for name, known in own.items():
+            value = value.replace(f"${{{name}}}", str(known))
+        return value
+    if is_object(value):
+        return {key: _with(item, own) for key, item in value.items()}
+    return [_with(item, own) for item in value] if is_array(value) else value

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import cast
 
 import anyio
 from anyio.abc import Process
@@ -17,6 +16,7 @@ from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, within
 from dapeer.errors import AdapterFailed
+from dapeer.json_types import as_object
 from dapeer.system.environment import surroundings
 
 ENOUGH = 800
@@ -125,8 +125,7 @@ async def spawn(
     filled_command = fill_list(transport.command, values)
     command = [_text(part, value) for part, value in filled_command if not _spare(part, value)]
     folder = fill(transport.cwd, values) if transport.cwd else UNSET
-    filled = fill(transport.env, values)
-    additions = cast("Mapping[str, object]", {} if filled is UNSET else filled)
+    additions = as_object(fill(transport.env, values))
     stdio = transport.kind == "stdio"
     ours = surroundings(Path(str(values.get("cwd") or ".")))
     with ExitStack() as descriptors:

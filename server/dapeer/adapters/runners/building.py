@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.runners.runner import Build, Lookup, Naming
 from dapeer.errors import AdapterFailed
+from dapeer.json_types import as_array, is_array, is_object
 
 QUOTED = 1500
 """Characters of what a failed command has printed that are told."""
@@ -108,17 +109,16 @@ def at(value: object, key: str) -> object:
 
 
 def _step(value: object, step: str) -> object:
-    if isinstance(value, Mapping):
-        return cast("Mapping[str, object]", value).get(step)
-    if not isinstance(value, list):
+    if is_object(value):
+        return value.get(step)
+    if not is_array(value):
         return None
-    items = cast("list[object]", value)
     name, mark, wanted = step.partition("=")
     if mark:
-        return next((each for each in items if _step(each, name) == wanted), None)
+        return next((each for each in value if _step(each, name) == wanted), None)
     if step.endswith(":"):
-        return items[int(step[:-1]) :]
-    return items[int(step)] if int(step) < len(items) else None
+        return value[int(step[:-1]) :]
+    return value[int(step)] if int(step) < len(value) else None
 
 
 def _stands(value: object, wanted: object) -> bool:
@@ -127,8 +127,7 @@ def _stands(value: object, wanted: object) -> bool:
 
 def _objects(text: str, where: str) -> Iterator[Any]:
     if where:
-        listed = at(json.loads(text), where)
-        yield from cast("list[Any]", listed) if isinstance(listed, list) else []
+        yield from as_array(at(json.loads(text), where))
         return
     for line in text.splitlines():
         with suppress(ValueError):
@@ -136,7 +135,7 @@ def _objects(text: str, where: str) -> Iterator[Any]:
 
 
 def _filled(command: Sequence[str], values: Values) -> list[str]:
-    return [str(each) for each in cast("list[object]", fill(command, values))]
+    return fill_texts(command, values)
 
 
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:

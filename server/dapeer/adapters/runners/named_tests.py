@@ -6,11 +6,10 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from dapeer.adapters.definition.definition import own_values
 from dapeer.adapters.definition.loading import shipped, user_folder
-from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.runners.building import Found, build, look_up, made_from, meant
 from dapeer.adapters.runners.recognition import (
     Recognised,
@@ -21,7 +20,7 @@ from dapeer.adapters.runners.recognition import (
 )
 from dapeer.adapters.runners.runner import Naming, Runner, load_runners
 from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
+from dapeer.json_types import Json, as_object, is_array
 
 LISTED = 5
 """Names of tests that are told when there is none of the name that was given."""
@@ -108,15 +107,15 @@ async def _launch(
         named = {"name": runner.naming.of(parts), "last": runner.naming.of(parts[-1:])}
         values["only"] = fill(runner.naming.args, {**values, **named})
     values |= await _built(known, file or known.root, parts, values, inputs)
-    filled = cast("dict[str, Any]", fill(runner.launch, values))
-    env = _environment(filled.get("env")) | dict(cast("Json", inputs.get("env") or {}))
+    filled = fill_table(runner.launch, values)
+    env = {**_environment(filled.get("env")), **as_object(inputs.get("env"))}
     rest = {key: value for key, value in inputs.items() if key not in {"module", "program", "args"}}
     # A caller's own folder is where paths were looked for; the tests run where their project wants.
     return Launch(
         type=runner.type,
         title="::".join([file.name if file else runner.id, *parts]),
         inputs={"cwd": str(known.root), **rest, **filled, "env": env},
-        config=cast("Json", fill(runner.config, values) if runner.config else {}),
+        config=fill_table(runner.config, values),
         exceptions=runner.exceptions,
         functions=runner.functions,
         named=Named(file or known.root, "::".join(parts), runner.naming),
@@ -154,7 +153,7 @@ async def _built(
 ) -> Mapping[str, object]:
     """Build the tests if need be; return what is known of the program that they are in."""
     runner, printed = known.runner, ""
-    env = cast("Mapping[str, str]", inputs.get("env") or {})
+    env = as_object(inputs.get("env"))
     if runner.build is not None:
         printed = await build(runner.build, values, known.root, env)
     if runner.lookup is None:
@@ -194,7 +193,7 @@ def _near(names: Sequence[str], name: str) -> str:
 
 def _environment(value: object) -> dict[str, str]:
     """Return variables as a table; some tell them as a list of `NAME=value`."""
-    if isinstance(value, list):
-        pairs = (str(each).partition("=") for each in cast("list[object]", value))
+    if is_array(value):
+        pairs = (str(each).partition("=") for each in value)
         return {name: text for name, _, text in pairs}
-    return dict(cast("Mapping[str, str]", value or {}))
+    return dict(as_object(value))

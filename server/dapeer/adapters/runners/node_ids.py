@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dapeer.adapters.definition.definition import own_values
-from dapeer.adapters.definition.placeholders import fill
+from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.definition.vocabulary import Tests
 
 
@@ -43,7 +43,7 @@ def as_program(
     rest = {key: value for key, value in inputs.items() if key != "module"}
     launcher = fill(tests.launcher, own_values())
     args = [runner, *asked, *inputs.get("args", ())]
-    more = cast("Mapping[str, Any]", fill(tests.arguments, own_values()))
+    more = fill_table(tests.arguments, own_values())
     return {**rest, "program": launcher, "args": args}, {**more, **config}, name
 
 
