@@ -1,4 +1,4 @@
-"""The people whom the assistant works with: attached Neovims, their sessions, breakpoints and consent."""
+"""Attached Neovims, and the people who use them: sessions, breakpoints, starts and consent."""
 
 from dapeer.peers.approvals import Action
 from dapeer.peers.clients import Company

@@ -31,17 +31,17 @@ QUESTIONS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A call of the assistant that does something."""
+    """A call of a tool that may need consent."""
 
     tool: str
     kinds: Kinds
     """At least one; the first is the tool's own."""
     arguments: Mapping[str, Any]
     client: str = ""
-    """Who asks for it, if that is known."""
+    """The name of the client, if known."""
 
     def facts(self, longest: int = LONGEST) -> dict[str, Any]:
-        """Return it as Lua is told, with so many characters of its arguments at most."""
+        """Return it as Lua gets it, with at most so many characters of its arguments."""
         return {
             "tool": self.tool,
             "kind": self.kinds[0],
@@ -51,7 +51,7 @@ class Action:
 
 
 class Approvals:
-    """One person, in one Neovim: told of every action, and asked for consent where they want that."""
+    """The person at one Neovim: sees every action, and consents to some."""
 
     def __init__(self, neovim: Neovim, facts: Mapping[str, Any]) -> None:
         self._neovim = neovim
@@ -61,12 +61,12 @@ class Approvals:
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
-        """Patterns of files that no tool may show; None: Neovim has told none."""
+        """Patterns of files that no tool may show; None: Neovim has sent none."""
         self.secrets_changed(facts.get("secrets"))
 
     @property
     def takes(self) -> Mapping[str, Callable[..., None]]:
-        """Who takes what Neovim tells of consent."""
+        """The handlers of Neovim's notifications about consent."""
         return {"consent": self.answered, "approve": self.wants_changed}
 
     def wants_changed(self, wants: object) -> None:
@@ -79,24 +79,24 @@ class Approvals:
             self.secrets = tuple(map(str, cast("list[object]", patterns)))
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
-        """Take in what the person has decided."""
+        """Take in the person's answer."""
         future = self._asked.get(number)
         if future is not None and not future.done():
             future.set_result((bool(allowed), str(why or "")))
 
     def gone(self) -> None:
-        """Nobody can be asked any more."""
+        """Deny all open questions: the Neovim has ended."""
         for number in list(self._asked):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
     def guards(self, action: Action) -> bool:
-        """Whether the person wants to be asked about such an action."""
+        """Whether such an action needs the person's consent."""
         return any(self.wants.get(kind) for kind in action.kinds)
 
     async def consent(self, action: Action) -> None:
         """Return when the person allows an action, at once where they need not be asked.
 
-        They are asked once, whatever the number of its kinds.
+        All kinds of an action are one question.
 
         Raises:
             Refused: They do not.
@@ -120,11 +120,11 @@ class Approvals:
             )
 
     def sees(self, assistants: Sequence[str]) -> None:
-        """Tell the person which assistants are connected."""
+        """Show the person which assistants are connected."""
         self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Tell the person what was done, and what came of it."""
+        """Show the person an action and its outcome."""
         facts = {
             **action.facts(),
             "outcome": shortened(outcome, LONGEST),

@@ -1,4 +1,4 @@
-"""The assistants that are connected to this server, by what they call themselves."""
+"""The connected clients, by the names that they send."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ UNNAMED = "an assistant"
 
 
 class Company:
-    """Who is here. `changed` is called whenever somebody comes or goes."""
+    """The connected clients. `changed` is called when one connects or disconnects."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._here: dict[object, str] = {}

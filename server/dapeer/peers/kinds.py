@@ -1,4 +1,4 @@
-"""What a call of a tool does, of which a person may want to be asked: its kinds, computed from its arguments. Pure.
+"""The kinds of action of a tool call, computed from its arguments; each may need consent. Pure.
 
 A tool that is not here, and does not only look, counts as every kind.
 """
@@ -16,7 +16,7 @@ ActionKind = Literal["run", "evaluate", "write", "read"]
 Kinds = tuple[ActionKind, ...]
 
 ALL: Final[Kinds] = ("run", "evaluate", "write")
-"""What may change something; `read` is to show a file that has nothing to do with the program."""
+"""Kinds that may change something; `read` shows a file outside of the project and the program."""
 NOTHING: Final[Kinds] = ()
 _RUN: Final[Kinds] = ("run",)
 _EVALUATE: Final[Kinds] = ("evaluate",)
@@ -36,12 +36,12 @@ _LOOKING: Final = frozenset(
 """Requests that change nothing, and have no program evaluate anything."""
 _RESUMING: Final = RESUMES | {"pause", "terminateThreads"}
 _ASKING: Final = frozenset({"completions", "dataBreakpointInfo", "evaluate", "variables"})
-"""Requests for which a program may run code: what a getter gives is told by `variables`, too."""
+"""Requests that may run code of the program: `variables` returns the value of a getter."""
 
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """What one argument makes of a call."""
+    """The kinds that one argument adds to a call."""
 
     argument: str
     """Its name; `breakpoints[].condition`: that of any of the breakpoints."""
@@ -58,12 +58,12 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the calls of a tool count as."""
+    """The kinds of a tool's calls."""
 
     always: Kinds
     cases: tuple[If, ...] = ()
     told: str = ""
-    """What else there is to say, for people."""
+    """A remark for people."""
 
     def of(self, arguments: Mapping[str, Any]) -> Kinds:
         """Return the kinds of one call, the tool's own first."""
@@ -75,7 +75,7 @@ class Counts:
 
 
 def is_name(text: object) -> bool:
-    """Whether a text only names something, so that no language runs code to find it: `total`, `&total`, `0x7ffe`.
+    """Whether a text is only a name, so that no language runs code to resolve it: `total`, `&total`, `0x7ffe`.
 
     >>> is_name("&total"), is_name("*pointer"), is_name("items[3]")
     (True, False, False)
@@ -88,7 +88,7 @@ def _is_expression(text: object) -> bool:
 
 
 def _has_code(pattern: re.Pattern[str]) -> Callable[[object], bool]:
-    """Tell names in which more stands than the pattern allows: some adapters take what follows for a condition."""
+    """Return the names with more text than the pattern allows: some adapters take the rest for a condition."""
     return lambda text: pattern.fullmatch(str(text)) is None
 
 
@@ -185,7 +185,7 @@ TABLE: Final[Mapping[str, Counts]] = {
     "opencode_tool_call": _OPENCODE,
     "opencode_abort": Counts(_RUN),
 }  # fmt: skip
-"""By the name of a tool of ours that does more than look."""
+"""The tools of dapeer that do more than look, by name."""
 
 
 def kinds_of(tool: str, arguments: Mapping[str, Any], *, read_only: bool) -> Kinds:
@@ -201,7 +201,7 @@ def kinds_of(tool: str, arguments: Mapping[str, Any], *, read_only: bool) -> Kin
 
 
 def _at(arguments: Any, path: str) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield what is at a place in the arguments: of a list each."""
+    """Yield the values at a path in the arguments; of a list, each element's."""
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")
     fields = cast("Mapping[str, Any]", arguments if isinstance(arguments, Mapping) else {})

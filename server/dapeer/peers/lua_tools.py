@@ -30,11 +30,11 @@ SECONDS_ON_THE_WAY: Final = 0.25
 _ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
 
 OTHERS: Final = "custom"
-"""The group of tools that are not the plugin's own: their schemas are anybody's."""
+"""The group of tools that the plugin does not bring: their schemas are untrusted."""
 
 
 class Progress(Protocol):
-    """Takes what happens while a tool runs: a text, and how far it is where that is known."""
+    """Receives the progress of a running tool: a text, and how far it is, if known."""
 
     def __call__(
         self, text: str, done: float | None = None, total: float | None = None
@@ -56,15 +56,15 @@ class LuaTool:
     destructive: bool
     idempotent: bool
     kinds: Kinds
-    """What its calls count as."""
+    """The kinds of its calls."""
     action_when: str | None
-    """The argument without which a call counts as nothing: it only shows what it would do."""
+    """The argument without which a call has no kind: it only shows what it would do."""
     seconds: float | None = field(compare=False)
-    """What a call may take; None: as long as it likes. No client sees it."""
+    """Timeout of a call in seconds; None: no timeout. Clients do not see it."""
 
 
 class LuaTools:
-    """One Neovim's tools, in our memory: nothing here asks Neovim what it has."""
+    """The tools of one Neovim, kept in memory: nothing here asks Neovim for them."""
 
     def __init__(self, neovim: Neovim, ahead: float, judge: Judge) -> None:
         """`ahead`: seconds by which Neovim's clock is ahead of dapeer's."""
@@ -75,7 +75,7 @@ class LuaTools:
         self._flaws: dict[str, str | None] = {}
         """Of the schemas of others that are known, by their text."""
         self._newest = 0
-        """Number of the list that was told last."""
+        """The number of the latest list."""
         self._taken = asyncio.Event()
         """Set while that one is taken in."""
         self._numbers = itertools.count(1)
@@ -83,9 +83,9 @@ class LuaTools:
         self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
 
     async def take(self, told: object) -> None:
-        """Take in which tools there are, as JSON from Lua; what is told meanwhile is newer.
+        """Take in the list of tools, as JSON from Lua; a newer list may arrive meanwhile.
 
-        A tool that cannot be served is left out, and its Neovim is told why.
+        A tool with an invalid schema is left out, and its Neovim gets the reason.
         """
         number = self.expect()
         tools = read_tools(str(told))
@@ -113,18 +113,18 @@ class LuaTools:
         return self._flaws[schema]
 
     def refuse(self, name: str, why: str) -> None:
-        """Tell the person why a tool of theirs is not served; they are told once."""
+        """Show the person, once, why a tool of theirs is not offered."""
         if (name, why) not in self._refused:
             self._refused.add((name, why))
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
     async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:  # noqa: ANN401 - any JSON value
-        """Run a tool there and return what it answers. Cancelled, it is cancelled there, too.
+        """Run a tool in Neovim and return its result. If the call is cancelled, so is the tool.
 
         Raises:
             NeovimBusy: Neovim has not begun within a moment; it will not do so later.
-            NeovimFailed: The tool failed, in its own words, or has taken too long.
+            NeovimFailed: The tool failed, with its own message, or timed out.
             NeovimGone: Neovim has ended.
         """
         neovim = self._neovim
@@ -132,7 +132,7 @@ class LuaTools:
         told = self._running[number] = asyncio.Queue()
         if neovim.closed.is_set():
             self.gone()
-        # A little less than we wait: what it begins, we must hear of.
+        # A little less than the timeout here, so that the outcome of a started tool is known.
         latest = time.time() + self._ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
         options = {"latest": latest, **({"client": client} if client else {})}
         neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
@@ -185,11 +185,11 @@ class LuaTools:
                 "`timeout` in its definition, or bridge.tool_timeout, sets that limit.",
             ) from error
 
-    # -- what Neovim tells
+    # -- notifications of Neovim
 
     @property
     def told(self) -> Mapping[str, Callable[..., None]]:
-        """Who takes what Neovim tells of calls."""
+        """The handlers of Neovim's notifications about calls."""
         return {
             "tool_started": self._started,
             "tool_progress": self._progressed,
@@ -203,7 +203,7 @@ class LuaTools:
         self._put(number, "progress", _clean(_text(text)), _number(done), _number(total))
 
     def _answered(self, number: int, ok: object, text: object) -> None:
-        """Take a call's answer: JSON, or a sentence on what went wrong."""
+        """Take in a call's result: JSON, or an error."""
         said = _text(text)
         if not ok:
             self._put(number, "failed", NeovimFailed(_clean(said)))
@@ -214,7 +214,7 @@ class LuaTools:
             self._put(number, "result", json.loads(said))
 
     def gone(self) -> None:
-        """Nobody answers any more."""
+        """Fail all open calls: the Neovim has ended."""
         what = f"The Neovim at {self._neovim.target} ended before it answered."
         for number in list(self._running):
             self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
@@ -253,7 +253,7 @@ def _kinds(action: object) -> Kinds:
         return ()
     told = cast("list[object]", action) if isinstance(action, list) else [action]
     known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
-    # What we do not know may be anything.
+    # An unknown kind may be any of them.
     return known if len(known) == len(told) else ALL
 
 
@@ -275,7 +275,7 @@ def _text(value: object) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text that can be sent: pynvim has made surrogates of bytes that are none."""
+    """Return a text that can be sent: pynvim decodes invalid UTF-8 to surrogates."""
     return text.encode(errors="replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""One attached Neovim: its sessions are ours to look at, its breakpoints are ours to share."""
+"""One attached Neovim: its sessions, breakpoints, tools and person."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from dapeer.sessions.session import Session
 log = logging.getLogger(__name__)
 
 SECONDS_TO_SHOW = 0.3
-"""What signs may take, unless Neovim is held up."""
+"""Timeout for Neovim to show signs, unless its main thread is blocked."""
 SECONDS_TO_REPLAY = 2.0
-"""What the sessions that run already may need to tell their past."""
+"""Timeout for running sessions to send their journal."""
 SECONDS_TO_START = 20.0
-"""What nvim-dap may need to bring an adapter up; some are downloaded or compiled first."""
+"""Timeout for nvim-dap to start an adapter; some are downloaded or compiled first."""
 
-# A Neovim without the plugin gets ours, for as long as it runs.
+# A Neovim without the plugin gets dapeer's, until it ends.
 ATTACH = """
 local folder, channel, opts = ...
 if not pcall(require, 'dapeer.core.attach') then vim.opt.runtimepath:append(folder) end
@@ -61,7 +61,7 @@ class Peer:
         self.id = number
         self.neovim: Neovim
         self.facts: Mapping[str, Any] = {}
-        """What Neovim told of itself: pid, cwd, version."""
+        """Facts that Neovim has sent: pid, cwd, version."""
         self.sessions: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
         self._debugger = debugger
@@ -69,18 +69,18 @@ class Peer:
         self._taps = taps
         self._opencode = opencode
         self.judge = judge
-        """Of what others have written as the schemas of its tools."""
+        """Checks the schemas of its tools."""
         self._tools_changed = tools_changed
         self._listeners: dict[int, Listeners] = {}
         self._starts = Starts()
         self._ahead = 0.0
-        """Seconds by which Neovim's clock is ahead of ours."""
+        """Seconds by which Neovim's clock is ahead of dapeer's."""
         self._names: dict[str, str] = {}
-        """By the path that Neovim, which follows links, gives a file: what it is called here."""
+        """The names of files here, by their paths in Neovim, which follows links."""
         self._arrival = anyio.Event()
         self._secret = ""
         self._early: list[tuple[str, list[Any]]] | None = []
-        """What Lua tells before it has returned the facts waits until they are taken in."""
+        """Notifications that arrive before the facts wait until those are taken in."""
         self.shared: SharedBreakpoints
         self._witness: Approvals
         self._tools: LuaTools
@@ -108,7 +108,7 @@ class Peer:
         return int(self.facts.get("pid") or 0)
 
     def is_same(self, other: Peer) -> bool:
-        """Whether it is the same Neovim, under whatever address."""
+        """Whether it is the same Neovim, maybe by another address."""
         return self.target == other.target or (self.pid, self.cwd) == (other.pid, other.cwd)
 
     @property
@@ -118,13 +118,13 @@ class Peer:
 
     @property
     def witness(self) -> Approvals:
-        """The person, told and asked."""
+        """The person: notified and asked."""
         return self._witness
 
     # -- attach and detach
 
     async def attach(self, target: str, seconds: float) -> None:
-        """Connect, and have Neovim tell all that it has; what it tells from now on is taken in.
+        """Connect, and have Neovim send its whole state, then its changes.
 
         Raises:
             NeovimError: There is no Neovim, or it does not answer.
@@ -169,13 +169,13 @@ class Peer:
         return self.sessions[number]
 
     async def detach(self) -> None:
-        """Hang up; what runs in Neovim runs on."""
+        """Disconnect; what runs in Neovim continues."""
         self.neovim.send("require('dapeer.rpc').detach(...)", self.neovim.channel)
         await self.gone()
         await self.neovim.aclose()
 
     async def gone(self) -> None:
-        """Take note that the connection has ended: so have its sessions, for us."""
+        """Record that the connection has ended, and end its sessions here."""
         self._taps.forget(self._secret)
         self.shared.close()
         self._witness.gone()
@@ -185,10 +185,10 @@ class Peer:
             await joined.part()
         self._starts.gone()
 
-    # -- what a person could ask of their Neovim
+    # -- requests to Neovim
 
     async def shown(self) -> None:
-        """Wait until the signs are what is wanted; a Neovim that is held up shows them later."""
+        """Wait until the signs are up to date; a Neovim whose main thread is blocked shows them later."""
         await self.shared.shown(SECONDS_TO_SHOW)
 
     async def unsaved(self, paths: Sequence[str]) -> list[str]:
@@ -196,18 +196,18 @@ class Peer:
         return list(await self._call("breakpoints').unsaved(...)", list(paths)))
 
     async def types(self) -> list[str]:
-        """Return the adapter types that nvim-dap knows; none without nvim-dap."""
+        """Return the adapter types that nvim-dap knows; empty without nvim-dap."""
         return list(await self._call("launch').types()"))
 
     async def configurations(self) -> list[dict[str, Any]]:
-        """Return what the person could start from nvim-dap."""
+        """Return the configurations that nvim-dap offers."""
         return list(await self._call("launch').configurations()"))
 
     async def run(self, options: Mapping[str, Any]) -> Session:
         """Start a debug session in nvim-dap, as the person would, and return it when its debuggee runs.
 
         Raises:
-            AdapterFailed: nvim-dap, or its adapter, could not; in their words.
+            AdapterFailed: nvim-dap or its adapter failed, with their message.
             NeovimError: Neovim does not answer, or refused.
         """
         latest = time.time() + self._ahead + SECONDS_TO_ANSWER
@@ -226,13 +226,13 @@ class Peer:
         return self._tools.by_name
 
     def refuse_tool(self, name: str, why: str) -> None:
-        """Tell the person why a tool of theirs is not served."""
+        """Show the person why a tool of theirs is not offered."""
         self._tools.refuse(name, why)
 
     async def run_tool(
         self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Progress
     ) -> Any:  # noqa: ANN401 - any JSON value
-        """Run one of its tools and return what that answers.
+        """Run one of its tools and return the result.
 
         Raises:
             NeovimError: It does not answer, or the tool failed.
@@ -271,7 +271,7 @@ class Peer:
                 "dap_status shows whether it does later.",
             ) from error
 
-    # -- what Neovim tells
+    # -- notifications of Neovim
 
     def _notified(self, name: str, arguments: list[Any]) -> None:
         if name == "dapeer" and arguments:
@@ -306,7 +306,7 @@ class Peer:
         self._push(self.shared.take(told, applied))
 
     def _breakpoints_joined(self, told: object) -> None:
-        """Nvim-dap has just been loaded: now what is wanted can be signs."""
+        """nvim-dap has just been loaded: now breakpoints can become signs."""
         self._push(self.shared.join(told))
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
@@ -397,4 +397,4 @@ class Peer:
 
 
 def _ignore(*_: object) -> None:
-    """A newer plugin may tell more than we know."""
+    """A newer plugin may send more."""

@@ -31,7 +31,7 @@ from dapeer.sessions.session import Session
 log = logging.getLogger(__name__)
 
 SECONDS_TO_LOOK: Final = 1.0
-"""What the first look for Neovims may keep a client's first call waiting."""
+"""Seconds by which the first search for Neovims may delay a client's first call."""
 
 COMING_BACK: Final = "nvim_connect"
 """The tool that a Neovim is attached with again after it was left."""
@@ -46,11 +46,11 @@ def unsaved(path: str) -> ArgumentError:
 
 
 class Peers:
-    """The Neovims whose sessions we share; `async with` hangs up on all of them at its exit.
+    """The attached Neovims; `async with` detaches all of them at its exit.
 
     Args:
         debugger: Has the sessions.
-        opencode: An OpenCode server that somebody has named, beside those of which the Neovims tell.
+        opencode: An OpenCode server that was named at the start, in addition to those of the Neovims.
     """
 
     def __init__(self, debugger: Debugger, opencode: OpenCode | None = None) -> None:
@@ -60,22 +60,22 @@ class Peers:
         """The assistants that are connected."""
         self._debugger = debugger
         self._left: dict[str, Peer] = {}
-        """By target: those who were left while they wanted to be asked. What they guard stays guarded."""
+        """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
         self._arriving: dict[str, asyncio.Task[Peer]] = {}
-        """By target: who is about to be attached."""
+        """By target: Neovims that are being attached."""
         self._ids = itertools.count(1)
         self._taps = Taps()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
         self.seek: Callable[[], Awaitable[None]] | None = None
-        """Attaches the Neovims of the project that are not; None: only those that are named are attached."""
+        """Attaches the other Neovims of the project; None: only named ones are attached."""
         self._looked = anyio.Event()
         self._detached: set[str] = set()
-        """The targets of those that a client has detached: they are not looked for."""
+        """The targets of Neovims that a client has detached: they are not attached again automatically."""
         self._came: list[Peer] = []
         """Those that have come after the first look, in their order."""
         self._told: WeakKeyDictionary[object, int] = WeakKeyDictionary()
-        """How many of them a client has been told of, by what stands for the client."""
+        """How many of them each client has been told of."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
         self.opencode = Servers(debugger.project, self._tasks, opencode)
@@ -92,7 +92,7 @@ class Peers:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
-        """Hang up; what runs in the Neovims runs on."""
+        """Disconnect; what runs in the Neovims continues."""
         with anyio.CancelScope(shield=True):
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
@@ -119,7 +119,7 @@ class Peers:
         return self.attached[chosen]
 
     def of(self, session: Session) -> Peer | None:
-        """Return the Neovim in which a session runs, where it is one of several; else None."""
+        """Return the Neovim in which a session runs, if several are attached; else None."""
         several = len(self.attached) > 1
         here = (
             p for p in self.attached.values() if session in {j.session for j in p.sessions.values()}
@@ -129,7 +129,7 @@ class Peers:
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
         """Attach the Neovim at a socket's path or `host:port`; one that is attached already is returned.
 
-        `seconds`: how long it may take to let us in.
+        `seconds`: timeout of the connection.
 
         Raises:
             NeovimError: There is none, or it does not answer.
@@ -141,7 +141,7 @@ class Peers:
             self._arriving[target] = asyncio.create_task(self._arrive(target, seconds))
         try:
             async with asyncio.timeout(seconds):
-                # Shared: who gives up takes nobody else's hope.
+                # Shielded: one caller's timeout must not cancel the others.
                 return await asyncio.shield(self._arriving[target])
         except TimeoutError as error:
             raise NeovimBusy(
@@ -184,7 +184,7 @@ class Peers:
         await peer.detach()
 
     async def leave(self, number: int) -> None:
-        """Do as `disconnect`, and go on refusing what its person wants to be asked about, while their Neovim runs.
+        """Disconnect, and keep asking for the person's consent while their Neovim runs.
 
         Raises:
             NoNeovim: It is not attached.
@@ -198,7 +198,7 @@ class Peers:
     # -- those that come by themselves
 
     async def look_around(self) -> None:
-        """Attach the Neovims of the project that are there, if all of them are wanted."""
+        """Attach the running Neovims of the project, if the server attaches all of them."""
         if self.seek is not None:
             try:
                 await self.seek()
@@ -212,7 +212,7 @@ class Peers:
                 await self._looked.wait()
 
     async def welcome(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
-        """Attach a Neovim for which no client has asked; clients are told if it has come since the first look.
+        """Attach a Neovim that no client has named; clients are told if it appeared after the first search.
 
         Raises:
             NeovimError: As `connect`.
@@ -224,7 +224,7 @@ class Peers:
             self._came.append(peer)
 
     def is_wanted(self, target: str, pid: int | None) -> bool:
-        """Whether nobody has detached this one, and it is not attached, under whatever address."""
+        """Whether this Neovim is neither attached, by any address, nor detached by a client."""
         known = any(pid == peer.pid for peer in self.attached.values()) if pid else False
         return target not in self._detached and not known
 
@@ -253,25 +253,25 @@ class Peers:
             listener()
 
     async def shown(self) -> None:
-        """Wait until every Neovim shows the breakpoints that are wanted, if it can at once."""
+        """Wait until every Neovim that responds shows the current breakpoints."""
         await asyncio.gather(*(peer.shown() for peer in self.attached.values()))
 
     def check_saved(self, path: str, line: int) -> None:
         """Raise `ArgumentError` where a Neovim did not set a breakpoint, as its lines are not those on disk."""
-        # Each is asked, since each forgets what it has told.
+        # All are asked: each forgets its changes when it has returned them.
         refused = {peer.shared.has_refused((path, line)) for peer in self.attached.values()}
         if True in refused:
             raise unsaved(path)
 
     def sign(self, path: str, line: int) -> int | None:
-        """Return where the sign of a breakpoint stands, if it is on another line of a buffer with unsaved changes."""
+        """Return the line of a breakpoint's sign, if unsaved changes have moved it."""
         signs = (peer.shared.signs.get(path, {}).get(line) for peer in self.attached.values())
         return next(filter(None, signs), None)
 
     async def stale(self) -> dict[int, str]:
-        """Return the sessions of which nothing new can be told now, by id, and why.
+        """Return the sessions whose state may be outdated, by id, with the reason.
 
-        A session that is only known by nvim-dap's listeners stands still with its Neovim.
+        A session that is known by nvim-dap's listeners sends nothing while its Neovim is blocked.
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
@@ -285,11 +285,11 @@ class Peers:
     # -- people
 
     def can_ask(self, kind: ActionKind) -> bool:
-        """Whether anybody is here who has said whether they want to be asked about a kind."""
+        """Whether an attached Neovim's settings name this kind."""
         return any(kind in peer.witness.wants for peer in self.attached.values())
 
     async def consent(self, action: Action) -> None:
-        """Return when every person who wants to be asked has allowed an action.
+        """Return when every person whose consent an action needs has given it.
 
         Raises:
             Refused: One has not, or cannot be asked since their Neovim was left.
@@ -304,7 +304,7 @@ class Peers:
             if not peer.witness.guards(action):
                 continue
             if await discovery.look_at(target, self._debugger.project) is None:
-                # Nobody is there any more.
+                # The Neovim has ended.
                 self._left.pop(target, None)
                 continue
             raise Refused(
@@ -317,6 +317,6 @@ class Peers:
             peer.witness.sees(self.company.names)
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Tell everybody what the assistant has done."""
+        """Show every person what the assistant has done."""
         for peer in self.attached.values():
             peer.witness.told(action, outcome, ok=ok)

@@ -1,4 +1,4 @@
-"""One set of breakpoints: those wanted here, and the signs in a Neovim."""
+"""Keeps dapeer's breakpoints and the signs in a Neovim in step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Picture = dict[str, dict[int, SourceBreakpoint]]
 
 
 class SharedBreakpoints:
-    """Keeps the wanted breakpoints and the signs of one Neovim equal, whoever changes them.
+    """Keeps dapeer's breakpoints and the signs of one Neovim equal, whichever changes.
 
     Each side tells the other what has changed, never what it has: so nobody erases what the other
     has set a moment ago. The Neovim sends its whole picture; what has changed is what differs from
@@ -34,9 +34,9 @@ class SharedBreakpoints:
         names: dict[str, str],
         sessions: Mapping[int, ForwardedSession],
     ) -> None:
-        """`names` is kept up: by the path that Neovim gives a file, what it is called here."""
+        """`names` is updated: the names of files here, by their paths in Neovim."""
         self.signs: dict[str, dict[int, int]] = {}
-        """By path and line on disk: where the sign stands in a buffer with unsaved changes."""
+        """By path and line on disk: the line of the sign in a buffer with unsaved changes."""
         self._sessions = sessions
         self._breakpoints = breakpoints
         self._neovim = neovim
@@ -48,12 +48,12 @@ class SharedBreakpoints:
         self._news = anyio.Event()
         """Replaced with each picture."""
         self._refused: set[tuple[str, int]] = set()
-        """Path and line of what Neovim did not do, since the file has changes there that are not saved."""
+        """Path and line of breakpoints that Neovim has rejected, because the file has unsaved changes."""
         self._listening = True
         breakpoints.listeners.append(self._wanted)
 
     def close(self) -> None:
-        """Share no longer; both sides keep what they have."""
+        """Stop sharing; both sides keep what they have."""
         self._breakpoints.listeners.remove(self._wanted)
 
     async def shown(self, seconds: float) -> None:
@@ -95,7 +95,7 @@ class SharedBreakpoints:
         return refused
 
     def take(self, told: object, applied: int) -> list[str]:
-        """Take in Neovim's picture; return the files in which something has changed.
+        """Take in Neovim's whole set; return the files with changes.
 
         `applied` is the number of our latest change that the picture shows.
         """
@@ -129,7 +129,7 @@ class SharedBreakpoints:
         before: Mapping[int, SourceBreakpoint],
         now: Mapping[int, SourceBreakpoint],
     ) -> bool:
-        """Do here what was done to a file's signs; return whether that changed anything."""
+        """Apply the changes of a file's signs; return whether there were any."""
         changed = False
         for line in before.keys() - now.keys():
             changed |= self._breakpoints.remove(path, line) is not None
@@ -140,7 +140,7 @@ class SharedBreakpoints:
         return changed
 
     def _wanted(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
-        """Make a breakpoint that is wanted here a sign there, or remove it."""
+        """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return
         self._sent += 1
@@ -162,7 +162,7 @@ class SharedBreakpoints:
         )
 
     def _read(self, told: object) -> Picture:
-        """Read what Lua has told of its breakpoints; an empty table arrives as a list."""
+        """Read breakpoints that Lua has sent; an empty table arrives as a list."""
         files = cast("Mapping[str, Sequence[Any]]", told if isinstance(told, dict) else {})
         picture: Picture = {}
         self.signs = {}
@@ -174,5 +174,5 @@ class SharedBreakpoints:
 
 
 def _real(path: str) -> str:
-    """Return what Neovim calls a file: links in its folder are followed, one that it is itself is not."""
+    """Return Neovim's name of a file: it resolves links in the file's folder, but not the file itself."""
     return str(Path(path).parent.resolve() / Path(path).name)

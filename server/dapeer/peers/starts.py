@@ -1,4 +1,4 @@
-"""What nvim-dap was asked to start, and what comes of it."""
+"""The starts that nvim-dap was asked for, and their outcomes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dapeer.sessions.forwarded import ForwardedSession
 from dapeer.sessions.session import Session
 
 KEPT = 20
-"""Starts that are under way, or were told of before anybody waited."""
+"""Starts in progress, and outcomes that arrived before their waiter."""
 SECONDS_FOR_LAST_WORDS = 0.5
 """Seconds in which nvim-dap says why a session ended before it ran; that comes by another road."""
 
@@ -24,15 +24,15 @@ def _future() -> asyncio.Future[object]:
 @dataclass(slots=True)
 class _Start:
     joined: ForwardedSession | None = None
-    """The session that came of it."""
+    """The new session."""
     failure: str | None = None
-    """Why none did, or why it ended before it ran, in nvim-dap's words."""
+    """nvim-dap's message on why there is no session, or why it ended at once."""
     began: asyncio.Future[object] = field(default_factory=_future)
     failed: asyncio.Future[object] = field(default_factory=_future)
 
 
 class Starts:
-    """Pairs each start with its session or its failure, which may be told before anybody waits."""
+    """Pairs each start with its session or its failure, which may arrive before the waiter."""
 
     def __init__(self) -> None:
         self._starts: dict[int, _Start] = {}
@@ -44,7 +44,7 @@ class Starts:
         _done(start.began)
 
     def failed(self, launch: int, why: str) -> None:
-        """Take note of why it has become none."""
+        """Record a failed start."""
         start = self._start(launch)
         start.failure = start.failure or why
         _done(start.began)
@@ -59,7 +59,7 @@ class Starts:
         """Return the session of a start once its debuggee runs.
 
         Raises:
-            AdapterFailed: There is none; in nvim-dap's words, or its adapter's.
+            AdapterFailed: It failed, with the message of nvim-dap or its adapter.
         """
         start = self._start(launch)
         try:
@@ -84,7 +84,7 @@ class Starts:
     def _start(self, launch: int) -> _Start:
         start = self._starts.setdefault(launch, _Start())
         if len(self._starts) > KEPT:
-            # What another core of this Neovim has started is told here, too, and never asked for.
+            # Neovim also reports starts of other cores; they have no waiter here.
             del self._starts[next(iter(self._starts))]
         return start
 

@@ -148,7 +148,7 @@ def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[
     """Return a line for each session whose adapter cannot stop at some of these.
 
     Raises:
-        ArgumentError: None can.
+        ArgumentError: No adapter can.
     """
     unable: dict[int, ArgumentError] = {}
     for session in sessions:
@@ -184,20 +184,20 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A wanted breakpoint, and what one adapter made of it."""
+    """A breakpoint of the set, and its state in one adapter."""
 
     path: str
     wanted: SourceBreakpoint
     made: Breakpoint | None = None
-    """None while no adapter has been told."""
+    """None if no adapter has got it."""
     ignored: Sequence[str] = ()
     """Its options that the adapter does not heed."""
     session: int | None = None
-    """Whose adapter this is, where another one has made something else of it."""
+    """The adapter of this state, if states differ."""
     edition: Sequence[str] | None = None
     """The lines that the program has loaded, where the file has other ones now."""
     sign: int | None = None
-    """Where its sign stands in a Neovim whose buffer has unsaved changes."""
+    """The line of its sign in a Neovim whose buffer has unsaved changes."""
 
     def text(self, debugger: Debugger) -> str:
         """Return it as one line."""
@@ -234,7 +234,7 @@ class Row:
 
 
 def _rows(call: Call, path: str) -> Iterator[Row]:
-    """Yield each wanted breakpoint of a file, with all that adapters have made of it."""
+    """Yield each breakpoint of a file with its states in all adapters."""
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.

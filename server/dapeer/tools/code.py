@@ -1,4 +1,4 @@
-"""Tools that show what code a program runs: its sources and its modules."""
+"""Tools that show the code of a program: its sources and modules."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ async def dap_source(
 
 
 def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
-    """Return the line at which the program is stopped in a file, or in a source that only its adapter has; None: it is in no frame there.
+    """Return the line at which the program is stopped in a file, or in an adapter's own source; None if no frame is there.
 
-    Where it has come from there, the innermost frame tells.
+    Without a frame at the stop, the innermost caller in the file counts.
     """
     try:
         stop = call.focus.session(session_id).mirror.stop
@@ -183,7 +183,7 @@ SOURCE_FIELDS = {"name": "name", "path": "path", "source_reference": "sourceRefe
 
 async def _modules(session: Session) -> Sequence[Row]:
     known = session.mirror.loaded
-    # Where an adapter cannot be asked, it may have told by events.
+    # An adapter without the request may have sent events.
     if session.supports("modules") or not known.modules:
         await session.request("modules", {})
     return [_facts(module, MODULE_FIELDS) for module in known.modules.values()]

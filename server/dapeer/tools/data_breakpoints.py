@@ -69,7 +69,7 @@ async def dap_set_data_breakpoint(
 
 
 async def _data_info(session: Session, path: str, frame: int | None) -> Body:
-    """Ask what can be watched at a path: the variable that is shown there, or what an expression names."""
+    """Ask the adapter what can be watched at a path: a shown variable, or the result of an expression."""
     found, container = await known(session, path, frame)
     arguments: dict[str, Any] = {"name": path}
     if found is not None:

@@ -1,4 +1,4 @@
-"""Tools that make a program go on, and tell where it stops next."""
+"""Tools that resume a program and show its next stop."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def _target(session: Session, thread: int, wanted: str) -> int:
     """Return the adapter's id of a call on the current line, named whole or in part.
 
     Raises:
-        ArgumentError: There is no such call; those that there are are told.
+        ArgumentError: There is no such call; the error lists the calls.
     """
     session.require("stepInTargets")
     frames = await session.inspect.stack_trace(thread)

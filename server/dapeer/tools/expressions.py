@@ -20,7 +20,7 @@ from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.view import variable_path
 
 _MEMBER = re.compile(r"[.:>\])]\s*\w*$")
-"""How a text ends that is completed by what an object has: after `.`, `::`, `->`, `?.`, a bracket."""
+"""The ends of a text that is completed by members: `.`, `::`, `->`, `?.`, a bracket."""
 
 COMPLETIONS = 50
 """Completions that are shown."""

@@ -1,4 +1,4 @@
-"""What a program that is started has from before: breakpoints, filters, and other programs that are still there."""
+"""What a new program inherits: breakpoints, filters, and earlier programs that still run."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Places = Collection[tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """What was there before a program is started."""
+    """The state before a program is started."""
 
     debugger: Debugger
     given: Places
-    """The breakpoints that are meant for it: in the call that starts it, or set since another was started."""
+    """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
     """Whether it has the exception filters from before."""
     ended: Sequence[Session] = ()
     """The programs that were ended for it."""
     forgotten: Push | None = None
-    """Tells other programs which breakpoints are wanted no longer."""
+    """Sends other programs the removal of breakpoints."""
 
     async def told(self, session: Session, push: Push) -> list[str]:
-        """Return what the program has from before, what was done about that, and who has not taken the new breakpoints, as lines."""
+        """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
         pushes = [push, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
         if self.ended:
@@ -80,7 +80,7 @@ class Inheritance:
 async def before(
     call: Call, wanted: Sequence[tuple[str, SourceBreakpoint]], *, filters: bool, fresh: bool
 ) -> Inheritance:
-    """Return what is there before a program is started with the `wanted` breakpoints, and with exception `filters` of its own or not.
+    """Return the state before a start with the `wanted` breakpoints, and whether it has exception `filters` of its own.
 
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.

@@ -1,4 +1,4 @@
-"""Tools that look at a stopped program."""
+"""Tools that inspect a stopped program."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dapeer.view.stacks import frame_line, frame_path
 VALUE = 300
 """Characters of a value in a list of variables."""
 UNHANDLED = ("unhandled", "userUnhandled")
-"""DAP's modes of a stop at an exception that nobody catches, or nobody in the user's code."""
+"""DAP's modes of a stop at an uncaught exception, or one that the user's code does not catch."""
 RESULT = 2000
 """Characters of a single value that was asked for."""
 
@@ -136,7 +136,7 @@ async def dap_variables(
         if path is None:
             return await _frame_variables(session, stop, frame, start, count)
         found = await find(call, session, path, frame)
-        # What is written as what it consists of is listed below.
+        # A value that is written with its members has them listed below.
         limit = (
             variables.VALUE if found["variablesReference"] and is_nested(found["value"]) else RESULT
         )

@@ -1,4 +1,4 @@
-"""Tools that live in Neovim, served as if they were ours; and two tools for clients that see no changes."""
+"""The tools of attached Neovims, and two tools for clients that ignore changes of the tool list."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PREFIX: Final = "nvim_"
 READING: Final = ("editor", "buffer_read")
 """The group and name of the tool that shows whole files."""
 CONNECTION: Final = "connection_id"
-"""Which Neovim is meant: an argument of tools that several have."""
+"""The argument that selects a Neovim, if several have the tool."""
 GROUPS: Final = (
     "diagnostics", "lsp", "undo", "editor", "documents", "diff", "interview", "exec", "test", OTHERS,
 )  # fmt: skip
-"""The groups of the plugin's own tools, and that of everybody else's. No Neovim need be there to name one."""
+"""The groups of the plugin's own tools, and the group of all others. They can be named before a Neovim is attached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +34,18 @@ class NeovimTool:
     """One tool of one or several Neovims that describe it alike."""
 
     name: str
-    """As it is listed."""
+    """Its name in the tool list."""
     spec: LuaTool
     homes: Sequence[Peer]
 
     @property
     def title(self) -> str:
-        """What people are shown."""
+        """The title for people."""
         return self.spec.title
 
     @property
     def description(self) -> str:
-        """What a model reads."""
+        """The description for a model."""
         return self.spec.description
 
     @property
@@ -70,13 +70,13 @@ class NeovimTool:
 
     @property
     def output_schema(self) -> None:
-        """None: what it returns is its author's business."""
+        """None: its author decides."""
         return
 
     @property
     def input_schema(self) -> Json:
-        """Its arguments; which Neovim is meant is one of them where that is a question."""
-        # What others have written is served as it is.
+        """Its arguments; if several Neovims have it, one of them selects the Neovim."""
+        # Schemas of other authors are not changed.
         return self._schema if self.spec.group == OTHERS else short(self._schema)
 
     @property
@@ -94,7 +94,7 @@ class NeovimTool:
 
     @property
     def _chosen(self) -> bool:
-        """Whether the caller has to say which Neovim is meant, by an argument that is not the tool's own."""
+        """Whether the caller has to select a Neovim by an argument that is not the tool's own."""
         return len(self.homes) > 1 and CONNECTION not in self.spec.input_schema.get(
             "properties", {}
         )
@@ -125,7 +125,7 @@ class NeovimTool:
         if (self.spec.group, self.spec.name) != READING:
             return False
         path = call.debugger.files.foreign(str(given.get("filename") or ""), peer.cwd)
-        # What the person has open is open to the assistant.
+        # The person has opened the file, so the assistant may read it.
         return bool(path) and not await peer.neovim.call("return vim.fn.bufloaded(...)", path)
 
     async def _check(self, given: Json) -> None:
@@ -136,7 +136,7 @@ class NeovimTool:
                 "nvim_targets lists them.",
             )
         takes = self._schema.get("properties", {})
-        # Where nobody has to say which Neovim is meant, it may be said all the same.
+        # A caller may always select a Neovim, even if there is no choice.
         arguments = {
             name: one for name, one in given.items() if name != CONNECTION or name in takes
         }
@@ -148,7 +148,7 @@ class NeovimTool:
             raise ArgumentError(problem)
 
     def _home(self, given: dict[str, Any]) -> Peer:
-        """Return where it is to run; what says so is taken out, unless it is an argument of the tool's own."""
+        """Return the Neovim to run in; the argument for it is removed, unless it is the tool's own."""
         own = CONNECTION in self.spec.input_schema.get("properties", {})
         number = given.get(CONNECTION) if own else given.pop(CONNECTION, None)
         if number is None or (own and len(self.homes) == 1):
@@ -168,7 +168,7 @@ class NeovimTool:
 
 
 def neovim_tools(peers: Peers, *, taken: Collection[str]) -> Iterator[NeovimTool]:
-    """Yield what the attached Neovims offer, under names that are not taken.
+    """Yield the tools of the attached Neovims whose names are free.
 
     What several describe alike is one tool. Of those that differ, the first has the plain name, and
     each other one the number of its Neovim behind it.

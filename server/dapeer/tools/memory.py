@@ -66,7 +66,7 @@ def _number(address: str) -> int:
 
 
 def dump(start: int, content: bytes) -> str:
-    """Return bytes in rows of 16, each with its address and as text; `*` stands for rows equal to the one before.
+    """Return bytes in rows of 16, each with its address and text; `*` replaces rows equal to the one before.
 
     >>> print(dump(0x1000, b"tea for two" + bytes(5)))
     0x1000: 74 65 61 20 66 6f 72 20 74 77 6f 00 00 00 00 00  tea for two.....
@@ -85,7 +85,7 @@ def _rows(start: int, content: bytes) -> Iterator[str]:
             continue
         before, skipped = row, False
         text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)
-        # A short row below longer ones is filled up, so that the texts stand in one column.
+        # A last, shorter row is padded, so that the texts align.
         width = ROW * 3 - 1 if at else 0
         yield f"{start + at:#x}: {row.hex(' '):<{width}}  {text}"
 
@@ -149,7 +149,7 @@ async def dap_disassemble(
     told = await _disassembled(session, place, before, count)
     notes: list[str] = []
     if before and [tidy(each["address"]) for each in told[before : before + 1]] != [tidy(place)]:
-        # gdb 18 counts a negative offset from the end of what it has disassembled.
+        # gdb 18 counts a negative offset from the end of the disassembled code.
         told = await _disassembled(session, place, 0, count)
         notes = ["(the adapter does not disassemble the code before)"]
     # CodeLLDB leaves out the file of the first.
@@ -173,7 +173,7 @@ async def _disassembled(
 
 
 def _frame(session: Session, frame: int | None) -> StackFrame | None:
-    """Return a frame that its adapter has told of; frames that were asked for are known."""
+    """Return a frame from the adapter; frames that a caller has requested are known."""
     frames = session.mirror.stopped().frames.values()
     return next((each for known in frames for each in known if each["id"] == frame), None)
 

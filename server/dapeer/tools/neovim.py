@@ -1,4 +1,4 @@
-"""Tools that tell which Neovims there are, and attach to them."""
+"""Tools that list Neovims, and attach to them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def nvim_disconnect(
 
 
 async def _attach(found: Found, peers: Peers) -> Peer:
-    """Attach, unless we are under another of its addresses."""
+    """Attach, unless the Neovim is attached by another of its addresses."""
     peer = _peer_of(found, peers)
     return peer or await peers.connect(found.address)
 
@@ -96,7 +96,7 @@ def _means(target: str, peer: Peer) -> bool:
 
 
 def _peer_of(found: Found, peers: Peers) -> Peer | None:
-    """Return the attached one that this is; one that is busy may not tell its process."""
+    """Return the attached Neovim that a row describes; a busy one may not report its process."""
     for peer in peers.attached.values():
         if found.pid == peer.pid or found.address == peer.target:
             return peer
@@ -123,7 +123,7 @@ def _row(found: Found, call: Call) -> dict[str, Any]:
 
 
 async def _elsewhere(call: Call, found: Sequence[Found]) -> list[Found]:
-    """Look at the attached Neovims that listen where nobody searches, such as a port."""
+    """Look at the attached Neovims at addresses that the search skips, such as a port."""
     shown = {peer.id for each in found if (peer := _peer_of(each, call.peers))}
     targets = [peer.target for peer in call.peers.attached.values() if peer.id not in shown]
     looks = [await discovery.look_at(target, call.debugger.project) for target in targets]

@@ -20,14 +20,14 @@ from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 
 MILLISECONDS_TO_WAIT: Final = 600_000
-"""Milliseconds that a prompt may take before we stop waiting for it."""
+"""Milliseconds until the wait for a prompt ends."""
 MOST: Final = 100
 LONGEST_PATCH: Final = 20_000
 
 Answer = Annotated[
     list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
 ]
-"""What is chosen of one question's options; a model may leave the brackets out."""
+"""The chosen options of one question; a model may leave the brackets out."""
 Milliseconds = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 
@@ -102,7 +102,7 @@ async def opencode_command(
         "arguments": arguments,
     }
     path = f"/session/{session_id}/command"
-    # Answered when the command has ended; it runs on when we hang up.
+    # OpenCode answers when the command has ended; it runs on if the connection closes.
     return await _begin(
         call,
         run,
@@ -229,7 +229,7 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
 
 
 async def _begin(call: Call, run: Run, begin: Begin, timeout_ms: int | None) -> Reply:
-    """Begin a run, and wait for it if that is wanted."""
+    """Start a run, and wait for it if the caller wants that."""
     if timeout_ms is None:
         return _told(run, await run.begin(begin))
     return _told(run, await run.wait(begin, call.progress, timeout_ms / 1000))
@@ -241,7 +241,7 @@ def _told(run: Run, outcome: Outcome) -> Reply:
 
 
 async def _waiting(opencode: OpenCode, session: Json) -> Run:
-    """Return what runs in a session, or in the one for which it works as a subagent."""
+    """Return the run of a session, or of the session whose subagent it is."""
     busy = await opencode.get("/session/status", Path(session["directory"]))
     while (parent := session.get("parentID")) in busy:
         session = await opencode.get(f"/session/{parent}")
@@ -258,7 +258,7 @@ async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json
 
 
 def _patch(change: Json) -> str:
-    """Return a patch from its first hunk on; what is above tells the name twice more."""
+    """Return a patch from its first hunk on; the lines above repeat the file's name."""
     patch = str(change.get("patch") or "")
     return patch[max(0, patch.find("@@")) :].rstrip("\n")
 

@@ -89,7 +89,7 @@ async def opencode_tool_call(
 
 
 def answered(session: Json, outcome: Outcome) -> Reply:
-    """Return what a tool of OpenCode's has answered, or what it needs to be told.
+    """Return the result of an OpenCode tool, or the answer that it needs.
 
     Raises:
         OpenCodeFailed: It took too long.
@@ -120,7 +120,7 @@ def _skill(name: str, skills: Sequence[Json]) -> Reply:
 
 
 async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
-    """Return the tools that OpenCode tells of by itself, in the form of the relay's."""
+    """Return the tools of OpenCode's own list, in the relay's form."""
     found = await catalogue.tools(where, RELAY, relay.NAME)
     return [
         {"name": one["id"], "description": one["description"], "parameters": one["parameters"]}
@@ -161,7 +161,7 @@ def catalogue_of(call: Call) -> Catalogue:
     """Return the OpenCode server that is known.
 
     Raises:
-        NoOpenCode: None is.
+        NoOpenCode: No server is known.
     """
     if call.opencode is None:
         raise NoOpenCode(

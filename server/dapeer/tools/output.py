@@ -1,4 +1,4 @@
-"""Tools that tell what a program printed and where it has stopped, also after its end."""
+"""Tools that return a program's output and history, also after its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECONDS_FOR_A_LINE = 0.05
 SECONDS_OF_FLOOD = 0.3
 """Seconds to wait for more of a flood, beyond those that a caller has given."""
 FEW = 3
-"""Variables that are told of a call which is not compared with the one before."""
+"""Variables shown for a call that is not compared with the one before."""
 LONGEST = 16_000
 """Characters of output in one result."""
 
@@ -64,7 +64,7 @@ async def dap_program_output(
 
 
 async def _still_arriving(session: Session, seconds: float) -> bool:
-    """Wait for what was printed before a stop, and return whether more of it is on its way."""
+    """Wait for the output before a stop, and return whether more is arriving."""
     sessions = session.program.stopped
     stopped = [(each, stop) for each in sessions if (stop := each.mirror.stop) is not None]
     with contextlib.suppress(TimeoutError):
@@ -89,7 +89,7 @@ def _part(
     pieces = _enough(pieces) if since is not None else _enough(pieces[::-1])[::-1]
     text = "".join(piece.text for piece in pieces)
     shown = _first(text, lines) if since is not None else _last(text, lines)
-    # A cursor counts the characters of all categories: go on after the last character shown.
+    # A cursor counts the characters of all categories: continue after the last one shown.
     cursor = _cursor_after(pieces, len(shown), log.end) if since is not None else log.end
     dropped = max(0, log.start - (since or 0))
     left = total - len(shown)

@@ -30,14 +30,14 @@ OWN: Final = {
     "setFunctionBreakpoints": "dap_set_function_breakpoints",
     "source": "dap_source",
 }
-"""Requests that would change what dapeer keeps count of, or show any file, and the tool that does it."""
+"""Requests that would bypass dapeer's state or show any file, with the tool to use instead."""
 
 REQUIRED: Final = {
     "scopes": "frameId",
     "stackTrace": "threadId",
     "variables": "variablesReference",
 }
-"""What is kept of an answer is kept by this argument of its request."""
+"""The argument under which part of a request's answer is kept."""
 
 HANDLES: Final[Mapping[str, Kind]] = {
     "frameId": "frame_id",
@@ -85,7 +85,7 @@ async def dap_request(
 
 
 def with_ids(value: Any, change: Callable[[Kind, int], int], within: str = "") -> Any:  # noqa: ANN401 - any JSON value
-    """Return a body with its ids of frames and variables changed; 0 is none.
+    """Return a body with its ids of frames and variables replaced; 0 means none.
 
     >>> with_ids({"stackFrames": [{"id": 7}], "variablesReference": 0}, lambda kind, number: 10 * number)
     {'stackFrames': [{'id': 70}], 'variablesReference': 0}

@@ -31,11 +31,11 @@ from dapeer.view.stacks import relative
 LISTED_ENDED = 5
 """Programs that have ended, of those that are listed."""
 SECONDS_FOR_PLACE = 0.3
-"""Seconds for a stop that has just become known to tell its place."""
+"""Seconds for a new stop to get its location."""
 
 
 class Status(TypedDict):
-    """The sessions, and which one is meant by default."""
+    """The sessions, and the client's default."""
 
     sessions: list[Summary]
     older: NotRequired[int]
@@ -65,7 +65,7 @@ async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is the default."""
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.programs):
-        # One without our plugin does not tell that it has come.
+        # A Neovim without the plugin does not announce itself.
         await call.peers.look_around()
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
@@ -101,7 +101,7 @@ def _came_line(peer: Peer) -> str:
 
 
 def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list[Session]:
-    """Return those that live, the one that is meant, and the last programs that have ended."""
+    """Return the running sessions, the default, and the programs that ended last."""
     programs = dict.fromkeys(each.program for each in sessions)
     ended = [each for each in programs if not each.alive][-LISTED_ENDED:]
     living = [each for each in programs if each.alive]
@@ -112,7 +112,7 @@ def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list
 def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> str:
     place = render.location(row.get("file", ""), row.get("line"), row.get("function", ""), project)
     reason = f" ({row['reason']})" if "reason" in row else ""
-    # The code of a program that a tool has ended tells nothing.
+    # The exit code of a program that a tool has ended means nothing.
     by_us = row.get("cause", "").startswith("ended by dap_")
     code = f", exit code {row['exit_code']}" if "exit_code" in row and not by_us else ""
     state = row["cause"] if by_us else row["state"]
@@ -229,7 +229,7 @@ async def dap_disconnect(
 
 
 def _exit(session: Session) -> str:
-    """Return how an ended program has ended; the code of one that we have ended tells nothing."""
+    """Return how a program has ended; its exit code means nothing if dapeer has ended it."""
     view = session.view()
     code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""
     return f" {session.cause}.".replace(" ended", " Ended", 1) if session.by_us else code

@@ -61,10 +61,10 @@ async def dap_stacktrace(
 
 
 def _listed(row: Row, start: int) -> int:
-    """Return how many frames of a line of the stack are told one by one: all, where there are few or the caller has asked for just them."""
+    """Return how many frames of a line are listed one by one: all, if they are few or the caller has selected them."""
     if len(row.run.frames) < FOLDED or (row.first == start and start > 0):
         return len(row.run.frames)
-    # Where the program is in a library is told, too.
+    # The location within a library is shown as well.
     return int(row.first == 0)
 
 
@@ -82,7 +82,7 @@ def _data(
 
 
 def _first(rows: Sequence[Row], levels: int) -> list[Row]:
-    """Return the first lines, as many as tell so many frames one by one; the last may be cut."""
+    """Return the first lines, as many as list so many frames; the last may be cut."""
     start = rows[0].first if rows else 0
     kept: list[Row] = []
     for row in rows:
@@ -96,7 +96,7 @@ def _first(rows: Sequence[Row], levels: int) -> list[Row]:
 
 
 def _row(call: Call, row: Row, start: int, tell: Callable[[int, StackFrame], str]) -> Iterator[str]:
-    """Yield a line for each frame, which `tell` makes; one for several that lie side by side, unless the caller has asked for just them."""
+    """Yield a line for each frame, written by `tell`; one line for adjacent frames of one library, unless the caller has selected them."""
     if row.run.is_label:
         yield f"({shortened(row.run.frames[0]['name'], NAME)})"
         return
@@ -123,7 +123,7 @@ def _left(
     end: int,
     total: int | None,
 ) -> Iterator[str]:
-    """Yield how many frames there are behind the last that is listed, and the outermost of the user's."""
+    """Yield the number of frames after the last listed one, and the outermost of the user's code."""
     outermost = session.frames.outermost(frames)
     number = len(frames) - 1 - frames[::-1].index(outermost) if outermost else -1
     beyond = number >= end
@@ -137,7 +137,7 @@ def _left(
 async def _running_stacks(
     call: Call, session: Session, thread_id: int | None, start: int, levels: int
 ) -> Reply:
-    """Return the frames of a thread that runs or is blocked; of all of them, a few each, if none is named."""
+    """Return the frames of a running or blocked thread; without a thread a few of each."""
     session.mirror.require_live()
     seen = await session.where.look()
     chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
@@ -176,7 +176,7 @@ def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
 
 
 def _reference(frame: StackFrame) -> int:
-    """Return the number by which `dap_source` shows a source that only the adapter has; 0: it is a file."""
+    """Return the number by which `dap_source` shows an adapter's own source; 0 if it is a file."""
     return frame.get("source", {}).get("sourceReference") or 0
 
 

@@ -1,4 +1,4 @@
-"""Tools that start debug sessions: here, or in the Neovim of a person who wants to see them."""
+"""Tools that start debug sessions, under dapeer's own adapter or in a Neovim."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ConfigurationFacts(TypedDict):
 
 
 class Configurations(TypedDict):
-    """What can be started by name."""
+    """The configurations that can be started by name."""
 
     configurations: list[ConfigurationFacts]
     problem: NotRequired[str]

@@ -10,7 +10,7 @@ from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.tools.base.waiting import next_stop
 
 SECONDS_WITHOUT_OUTPUT = 0.05
-"""Seconds without output after which what a program says to its input counts as complete."""
+"""Seconds without output after which the response to typed input is complete."""
 
 
 @tool("Type into the terminal", needs=["terminal"])
@@ -42,7 +42,7 @@ async def dap_send_input(
         lambda: log.end > begin or program.news(session, epoch) is not None, timeout_ms / 1000
     )
     await session.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
-    # Who types has seen what was printed before.
+    # The caller has seen the earlier output.
     log.shown = max(log.shown, begin)
     asked = Asked(evaluate, show, wait=False)
     return await next_stop(call, session, epoch, left.ms, asked=asked)

@@ -1,1 +1,1 @@
-"""What every tool is made of."""
+"""The common parts of all tools."""

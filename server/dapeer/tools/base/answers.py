@@ -1,4 +1,4 @@
-"""What tools written in Lua answer, as replies."""
+"""Converts the results of tools written in Lua to replies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BLOCKS: Final = {
     "resource": {"resource"},
     "resource_link": {"uri", "name"},
 }
-"""MCP's kinds of content, and what each must have."""
+"""MCP's kinds of content, and the required fields of each."""
 
 
 def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
-    """Return what a tool has answered, as a reply: MCP's own forms as they are, all else as text."""
+    """Return a tool's result as a reply: MCP's own forms unchanged, all else as text."""
     if answer is None:
         return Reply("The tool has finished; it gave no result (nil).")
     if isinstance(answer, str):
@@ -40,7 +40,7 @@ def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
 
 
 def _are_typed(items: list[object]) -> bool:
-    """Return whether these are meant as MCP's blocks, right or wrong."""
+    """Return whether these are MCP's content blocks, valid or not."""
     return bool(items) and all(isinstance(one, dict) and "type" in one for one in items)
 
 
@@ -55,7 +55,7 @@ def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = Fal
     if failed and not blocks:
         return Reply("The tool failed without saying why.", data, failed=True)
     if data and not any(block.get("type") == "text" for block in blocks):
-        # Most clients get no data, and must not lose what no text says.
+        # Most clients get no data, so facts that are only there become text.
         blocks = [*blocks, {"type": "text", "text": compact(data)}]
     texts = [str(block.get("text")) for block in blocks if block.get("type") == "text"]
     return Reply("\n".join(texts), data, blocks, failed)

@@ -1,4 +1,4 @@
-"""Arguments that many tools take, and what they mean."""
+"""Arguments that many tools share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OptionalFilename = Annotated[str | None, Field(validation_alias=AliasChoices("fi
 
 
 def several(given: object) -> object:
-    """Return what is given as a list: who means one expression writes that alone."""
+    """Return a value as a list: a caller may pass a single expression without one."""
     return [str(given)] if isinstance(given, str | int | float) else given
 
 
@@ -49,7 +49,7 @@ class BreakpointArgument(BaseModel):
 def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
 ) -> SourceBreakpoint:
-    """Return a breakpoint in DAP's terms; what is empty is left out."""
+    """Return a breakpoint in DAP's terms, without empty fields."""
     wanted = SourceBreakpoint(line=line)
     if condition:
         wanted["condition"] = condition
@@ -61,7 +61,7 @@ def source_breakpoint(
 
 
 def thread_of(session: Session, thread_id: int | None) -> int:
-    """Return the thread that is meant, default the one that stopped last.
+    """Return the chosen thread, by default the one that stopped last.
 
     Raises:
         ArgumentError: There is no such thread.
@@ -77,7 +77,7 @@ def thread_of(session: Session, thread_id: int | None) -> int:
 
 
 async def frame_of(session: Session, frame_id: int | None) -> int | None:
-    """Return the adapter's id of the frame that is meant, default the one that was shown; None without any.
+    """Return the adapter's id of the chosen frame, by default the one that was shown; None if there is none.
 
     Raises:
         StaleReference: The frame belongs to an earlier stop.

@@ -1,4 +1,4 @@
-"""What a caller that makes a program run wants to be told of its next stop."""
+"""The options of a caller for the next stop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROOM: Final = 2 * VALUE
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which expressions are evaluated at the next stop, how much of the stop is told, and whether it is waited for."""
+    """Which expressions to evaluate at the next stop, how much of the stop to show, and whether to wait for it."""
 
     evaluate: Sequence[str] = ()
     show: Show = None
@@ -40,7 +40,7 @@ NOTHING: Final = Asked()
 
 
 async def add_values(view: Snapshot, session: Session, asked: Asked, left: Left) -> None:
-    """Tell what the expressions are where the program is stopped; one that cannot be evaluated is told as such."""
+    """Add the values of the expressions at the stop; an expression that fails has its error."""
     if not asked.evaluate:
         return
     stop = session.mirror.stop

@@ -1,4 +1,4 @@
-"""How long a call of a tool may take, whatever the adapter sends or leaves unanswered."""
+"""The deadline of a tool call."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import TypeVar
 from dapeer.errors import Overdue
 
 SECONDS_WITHOUT_TIMEOUT = 15.0
-"""Seconds for a tool without a time-out of its own: one request may take 10 of them."""
+"""Seconds for a tool without a timeout: a single request may take 10 of them."""
 SECONDS_AFTER_TIMEOUT = 0.8
-"""Seconds after the time-out that a caller has given, for telling what has come by then."""
+"""Seconds after the caller's timeout in which the result is written."""
 TIMEOUTS = ("timeout_ms", "wait_ms")
-"""Arguments by which a caller says how long he waits."""
+"""Arguments in which a caller gives a timeout, in milliseconds."""
 
 SECONDS_TO_TELL = 0.5
-"""Seconds after a caller's time-out that looking at what has come may still take."""
+"""Seconds after the caller's timeout in which a stop may still be inspected."""
 
 T = TypeVar("T")
 
 
 class Left:
-    """What is left of the time that a caller has given."""
+    """The remaining time of a caller."""
 
     def __init__(self, timeout_ms: float) -> None:
         self._clock = asyncio.get_running_loop().time
@@ -40,7 +40,7 @@ class Left:
 
     @property
     def to_tell(self) -> float:
-        """Seconds until what is not known by then is left out."""
+        """Seconds after which missing facts are left out."""
         return max(self._end + SECONDS_TO_TELL - self._clock(), 0)
 
 
@@ -58,9 +58,9 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
 
 
 async def bounded(name: str, seconds: float, work: Callable[[], Awaitable[T]]) -> T:
-    """Do the work of a tool; what is not done after `seconds` is left to itself.
+    """Run a tool, with a deadline after `seconds`.
 
-    Nothing is killed, and the mirror takes in what the adapter answers later.
+    Nothing is killed, and late answers of the adapter still reach the mirror.
 
     Raises:
         Overdue: The time has passed.

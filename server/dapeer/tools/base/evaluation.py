@@ -26,23 +26,23 @@ from dapeer.view.variables import VALUE
 OPENED = 30
 """Values within one that are opened, where the adapter shows them folded."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
-"""What stands in a value of which there is more to see than is written: something is left out, or only named."""
+"""Marks in a value of which more can be shown: something is left out, or only named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What came of an expression: a value, or an error in the adapter's words."""
+    """The result of an expression: a value, or the adapter's error."""
 
     expression: str
     value: str = ""
     type: str = ""
     reference: int = 0
-    """By which dap_variables lists what it consists of; 0: nothing."""
+    """The reference by which dap_variables lists its members; 0: it has none."""
     error: str = ""
 
     @property
     def gist(self) -> str:
-        """The line of the error that says what it is."""
+        """The line of the error that names the problem."""
         return shortened(_gist(self.error), EXCEPTION)
 
     def data(self, limit: int) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Evaluated:
         return shown + (f" [{', '.join(more)}]" if more else "") or "(no value)"
 
     def line(self, limit: int) -> str:
-        """Return the expression with what came of it."""
+        """Return the expression with its result."""
         expression = shortened(" ".join(self.expression.split()), VALUE)
         if self.error:
             return f"{expression}: {self.gist}"
@@ -70,7 +70,7 @@ class Evaluated:
 
 
 def _gist(error: str) -> str:
-    """Return the line of an error that says what it is."""
+    """Return the line of an error that names the problem."""
     lines = error.strip().splitlines() or [""]
     return lines[-1 if lines[0].startswith("Traceback") else 0]
 
@@ -108,12 +108,12 @@ async def evaluated(
 
 
 async def _open(session: Session, stop: Stop, variable: Variable) -> None:
-    """Fetch what the adapter leaves out of a value, level by level."""
+    """Fetch the elements that the adapter leaves out of a value, level by level."""
     folded, opened = [variable], 0
     while folded and opened < OPENED:
         one = folded.pop(0)
         if stop.inside(one):
-            continue  # what holds itself, or is held twice
+            continue  # a value that contains itself, or appears twice
         await session.inspect.unfold(one)
         inside = stop.inside(one)
         folded += [
@@ -125,7 +125,7 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
 async def each(
     session: Session, expressions: Sequence[str], frame: int | None, context: str, left: Left
 ) -> list[Evaluated]:
-    """Evaluate expressions, one after the other; what cannot be evaluated is an error of its own.
+    """Evaluate expressions one after the other; one that fails has its own error.
 
     After one that takes too long the others are not tried: it may keep the adapter from answering.
     """
@@ -147,13 +147,13 @@ async def each(
 async def _explained(
     session: Session, frame: int | None, expression: str, error: DapeerError, left: Left
 ) -> str:
-    """Return an error with what a name may have meant that is not there."""
+    """Return an error with suggestions for a name that does not exist."""
     near = await hints(session, frame, expression, error.what, left.to_tell)
     return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
 
 
 def place(session: Session, frame: int | None) -> str:
-    """Return a frame as one line; empty: there is none."""
+    """Return a frame as one line; empty if there is none."""
     stop = session.mirror.stop
     frames = itertools.chain.from_iterable(stop.frames.values()) if stop else ()
     found = next((each for each in frames if each["id"] == frame), None)

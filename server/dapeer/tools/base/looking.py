@@ -1,4 +1,4 @@
-"""Looking at a stop that somebody else may end meanwhile."""
+"""Inspecting a stop that another client may end meanwhile."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dapeer.sessions.session import Session
 
 @contextlib.contextmanager
 def looking(session: Session, thread_id: int | None = None) -> Generator[Stop]:
-    """Give the stop of the program, or of one thread, that the body looks at.
+    """Yield the stop of the program, or of one thread.
 
     Raises:
-        NotStopped: There is none; or it was over before the body was done, whatever came of that.
+        NotStopped: There is none, or it ended before the body did, whatever the body's result.
     """
     stop = session.mirror.stopped(thread_id)
     try:
@@ -25,13 +25,13 @@ def looking(session: Session, thread_id: int | None = None) -> Generator[Stop]:
             raise over from error
         raise
     over = left(session, stop)
-    # With some adapters a look by itself causes the next stop: then what was seen is true still.
+    # With some adapters the inspection itself causes the next stop: then the result is still valid.
     if over is not None and (stop.left_by or session.mirror.stop is None):
         raise over
 
 
 def left(session: Session, stop: Stop) -> NotStopped | None:
-    """Return what to say when the program has left a stop; None: it has not."""
+    """Return the error to raise when the program has left a stop; None if it has not."""
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:
         return None

@@ -1,4 +1,4 @@
-"""Finding what a caller names: a variable by a path, a place in memory by an address or an expression."""
+"""Resolves what a caller names: a variable by a path, memory by an address or an expression."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
     (an element far down a long list, a property) is evaluated as an expression, which may run the program's code.
 
     Raises:
-        ArgumentError: There is none.
-        ConsentNeeded: Only an evaluation tells.
+        ArgumentError: There is no such variable.
+        ConsentNeeded: Only an evaluation can resolve it.
     """
     segments = variable_path.parse(path)
     found, _ = await walk(session, segments, frame)
@@ -75,7 +75,7 @@ async def walk(
                 if container
                 else None
             )
-            # What is only computed when it is asked for, is evaluated.
+            # A lazy value needs an evaluation.
             if found is None or found.get("presentationHint", {}).get("lazy"):
                 return None, 0
         return found, container
@@ -92,14 +92,14 @@ async def known(session: Session, path: str, frame: int | None) -> tuple[Variabl
 async def place_of(
     session: Session, text: str, frame: int | None, *, call: Call | None = None
 ) -> str:
-    """Return the adapter's reference to a place in memory, given as an address or by what points there.
+    """Return the adapter's reference to a place in memory, given as an address or a pointer.
 
     Of a path or a pointer that is followed an operator of the program's may be run, which a `call` that only looks needs
     to be allowed.
 
     Raises:
         ArgumentError: It is neither, or nothing there has an address.
-        ConsentNeeded: Only an evaluation tells.
+        ConsentNeeded: Only an evaluation can resolve it.
     """
     if _NUMBER.fullmatch(text):
         return text
@@ -139,7 +139,7 @@ def _address_in(result: str) -> str | None:
 
 
 def tidy(address: str) -> str:
-    """Return an address without leading zeros, always in the same form; a reference of another kind as it is.
+    """Return an address without leading zeros, in one form; another kind of reference unchanged.
 
     >>> tidy("0x0000401136"), tidy("7"), tidy("object-7")
     ('0x401136', '7', 'object-7')

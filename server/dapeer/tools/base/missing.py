@@ -1,4 +1,4 @@
-"""What a name may have meant that an expression uses and that is not there."""
+"""Suggestions for a name in an expression that does not exist."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dapeer.view.returns import returned
 from dapeer.view.variables import VALUE
 
 NEAR = 3
-"""Names that are told."""
+"""Names that are suggested."""
 ALIKE = 0.7
 """How much alike two names are, from 0 to 1."""
 SECONDS_TO_FIND = 1.0
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _LAST = re.compile(r"\w+(?=\W*$)")
 """The name at the end of a completion, such as of `items(`."""
 _MEMBER = re.compile(r"([\w.\[\]'\"]+)(?:\.|->|\?\.|::)$")
-"""What stands before the name of a member."""
+"""The expression before the name of a member."""
 
 
 async def hints(
@@ -44,7 +44,7 @@ async def hints(
     said: str,
     seconds: float = SECONDS_TO_FIND,
 ) -> list[str]:
-    """Say what a name may have meant that is not there, as the adapter has `said`; empty: nothing is known of it."""
+    """Return suggestions for a missing name in the adapter's error (`said`); empty if there are none."""
     name = missing(expression, said)
     if name is None or frame is None:
         return []
@@ -77,7 +77,7 @@ def missing(expression: str, said: str) -> str | None:
 
 
 def _container(expression: str, name: str) -> str:
-    """Return what should have a member of a name; empty: it is no member.
+    """Return the expression whose member a name should be; empty if it is no member.
 
     >>> _container("a + order.items[3].prize", "prize"), _container("prize + 1", "prize")
     ('order.items[3]', '')
@@ -88,7 +88,7 @@ def _container(expression: str, name: str) -> str:
 
 
 async def _variables(session: Session, frame: int, container: str) -> list[str]:
-    """Return the names of a frame's locals, or of what a container has."""
+    """Return the names of a frame's locals, or of a container's members."""
     if not container:
         await session.inspect.scopes(frame)
         stop = session.mirror.stopped()

@@ -17,7 +17,7 @@ LONGEST_PART: Final = 255
 
 
 def check(arguments: Mapping[str, Any], prefix: str = "") -> None:
-    """Look at all names among arguments, those within breakpoints too.
+    """Check all names among arguments, also within breakpoints.
 
     Raises:
         ArgumentError: One is empty, too long, or holds a NUL.

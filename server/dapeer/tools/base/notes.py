@@ -1,4 +1,4 @@
-"""What an answer says besides what was asked for."""
+"""Notes that an answer adds."""
 
 from __future__ import annotations
 

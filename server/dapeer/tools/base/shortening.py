@@ -1,4 +1,4 @@
-"""Schemas as a model reads them: without what tells it nothing. Pure."""
+"""Schemas for a model: without keywords that tell it nothing. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dapeer.json_types import Json
 
 
 def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a schema without what tells a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
+    """Return a schema without keywords that tell a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
     """
@@ -36,7 +36,7 @@ def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
             return [_shortened(item, definitions) for item in cast("list[Any]", node)]
         case {"$ref": str(ref)}:
             named: Json = definitions[ref.rpartition("/")[2]]
-            # Its docstring is for those who read the code.
+            # Its docstring is for readers of the code.
             return _shortened({**named, "description": None}, definitions)
         case {"anyOf": [first, {"type": "null"}], **rest}:
             return _shortened({**first, **rest}, definitions)

@@ -1,4 +1,4 @@
-"""What a tool is: a typed function with a docstring, and what is true of it."""
+"""A tool: a typed function with a docstring, and its properties."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from dapeer.tools.base.shortening import short
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: what it works on, and how it tells that it still works."""
+    """One call of a tool: its context, and its progress."""
 
     debugger: Debugger
     progress: Progress
-    """Tells the client the newest of what happens while it waits."""
+    """Sends the client the newest progress while it waits."""
     peers: Peers
-    """The Neovims of the people who debug along."""
+    """The attached Neovims, with the people who use them."""
     focus: Focus
-    """Which session the client means."""
+    """The client's default session."""
     client: str = ""
-    """Name and version of the program that calls, if it has told them."""
+    """Name and version of the client, if it has sent them."""
     of_neovim: Mapping[str, AnyTool] = field(default_factory=dict[str, "AnyTool"])
     """The tools of the attached Neovims that this client may use, by name."""
     opencode: Catalogue | None = None
-    """The OpenCode server that is known, and what it knows; None: none is."""
+    """The known OpenCode server with its lists; None if none is known."""
     read_only: bool = False
-    """Whether the server may only look, with whatever consent."""
+    """Whether the server is read-only, which no consent overrides."""
     allowed: ActionKind | None = None
-    """What a tool that only looks may do all the same in this call: it has said that it needs to."""
+    """The kind that a read-only tool may do in this call, after consent."""
 
     def need(self, kind: ActionKind, what: str, instead: str) -> None:
-        """Return if the call may do something of a kind; a tool that only looks does so before.
+        """Return if the call may do something of a kind; a read-only tool calls this before.
 
         Raises:
             ConsentNeeded: It may not yet.
@@ -60,14 +60,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a tool answers: text for a model to read, and the same facts as data."""
+    """The answer of a tool: text for a model, and the same facts as data."""
 
     text: str
     data: Json | None = None
     content: Sequence[Json] | None = None
     """MCP's content blocks, where text is not all."""
     failed: bool = False
-    """It says what went wrong, in the words of somebody else's tool."""
+    """It is an error with the message of an external tool."""
 
     @property
     def outcome(self) -> str:
@@ -76,7 +76,7 @@ class Reply:
 
 
 class ConsentNeeded(Exception):
-    """A look needs more than to look: `what` tells why, `instead` what to do without."""
+    """A read-only tool needs more: `what` says why, `instead` what to do without."""
 
     def __init__(self, kind: ActionKind, what: str, instead: str) -> None:
         super().__init__(what)
@@ -104,17 +104,17 @@ class AnyTool(Protocol):
 
     @property
     def name(self) -> str:
-        """By which it is called."""
+        """The name by which it is called."""
         ...
 
     @property
     def title(self) -> str:
-        """What people are shown."""
+        """The title for people."""
         ...
 
     @property
     def description(self) -> str:
-        """What a model reads."""
+        """The description for a model."""
         ...
 
     @property
@@ -139,24 +139,24 @@ class AnyTool(Protocol):
 
     @property
     def output_schema(self) -> Json | None:
-        """Its data; None: whatever it likes."""
+        """The schema of its data; None: any data."""
         ...
 
     @property
     def groups(self) -> Sequence[str]:
-        """The names by which `--tools` picks it."""
+        """The names by which `--tools` selects it."""
         ...
 
     async def __call__(self, call: Call, arguments: Json) -> Reply:
-        """Check the arguments, have the person's consent where it is needed, and do what it does."""
+        """Check the arguments, get the person's consent where needed, and run it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that is a function of ours. Made by `@tool`.
+    """A tool that is a Python function. Made by `@tool`.
 
-    What pydantic makes of its types is made when it is first needed: many tools are never listed.
+    Its schemas are made when they are first needed: many tools are never listed.
     """
 
     function: ToolFunction
@@ -167,9 +167,9 @@ class Tool:
     destructive: bool
     idempotent: bool
     output: Any
-    """The type of its data; None: nothing is said of it."""
+    """The type of its data; None: unspecified."""
     needs: Sequence[str] | None
-    """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be of use; None: it always is."""
+    """Requests (or `OPTIONS` of requests), one of which an adapter must support for the tool to be useful; None: it always is."""
     argument_needs: Mapping[str, str]
     """The same, for single arguments."""
     unlisted: frozenset[str]
@@ -189,11 +189,11 @@ class Tool:
 
     @property
     def all_needs(self) -> frozenset[str]:
-        """What an adapter must support for all of it to be of use."""
+        """All that an adapter must support to use every part of it."""
         return frozenset({*(self.needs or ()), *self.argument_needs.values()})
 
     def is_of_use(self, supported: frozenset[str]) -> bool:
-        """Whether it can do something where adapters support these requests."""
+        """Whether it is useful with adapters that support these requests."""
         return self.needs is None or not supported.isdisjoint(self.needs)
 
     def schema_for(self, supported: frozenset[str]) -> Json:
@@ -219,7 +219,7 @@ class Tool:
         Raises:
             ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
             Refused: The person did not allow it; nothing has happened.
-            DapeerError: Whatever the tool itself reports.
+            DapeerError: Any error of the tool.
         """
         checked = self._checked(arguments)
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
@@ -238,13 +238,13 @@ class Tool:
         return await witnessed(call.peers, action, lambda: self._done(granted, values))
 
     def _action(self, checked: BaseModel, client: str) -> Action | None:
-        """Return what a call does, where it does something: the person is told, and may want to be asked."""
+        """Return the action of a call, if it is one that people see or consent to."""
         kinds = kinds_of(self.name, checked.model_dump(), read_only=self.read_only)
         given = checked.model_dump(exclude_unset=True)
         return Action(self.name, kinds, given, client) if kinds else None
 
     async def _done(self, call: Call, values: Json) -> Reply:
-        """Do what it does; a tool that talks to adapters within its deadline."""
+        """Run it; a tool that talks to adapters has a deadline."""
         try:
             if self.starts or "dap" not in self.groups:
                 return await self.function(call, **values)
@@ -267,25 +267,25 @@ class Tool:
 
 
 class People(Protocol):
-    """Who is asked before something is done, and told afterwards."""
+    """The people who consent before an action, and see it afterwards."""
 
     async def consent(self, action: Action) -> None:
         """Return when they allow it."""
         ...
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Tell them what was done."""
+        """Show them the action."""
         ...
 
 
 async def witnessed(
     people: People, action: Action | None, work: Callable[[], Awaitable[Reply]]
 ) -> Reply:
-    """Do something that the person wants to know of, and may want to be asked about before.
+    """Do something that people see, and may have to consent to before.
 
     Raises:
         Refused: The person did not allow it; nothing has happened.
-        DapeerError: Whatever the work reports.
+        DapeerError: Any error of the work.
     """
     if action is None:
         return await work()
@@ -376,7 +376,7 @@ def _output_schema(output: Any) -> Json | None:  # noqa: ANN401 - any type form
 
 
 def _sentence(error: ValidationError, schema: Json) -> str:
-    """Say in one sentence what is wrong with the first wrong argument, and what is allowed."""
+    """Return one sentence on the first invalid argument, with the allowed values."""
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
     if first["type"] == "extra_forbidden":
@@ -396,4 +396,4 @@ _IN_JSON_TERMS = {
     "mapping_type": "Input should be a valid object",
     "model_type": "Input should be a valid object",
 }
-"""What pydantic says in Python's terms, by its type of error; our only `is_instance_of` is Sequence."""
+"""Messages in JSON's terms for pydantic's in Python's, by type of error; `is_instance_of` is only used for Sequence."""

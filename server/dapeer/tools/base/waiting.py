@@ -1,4 +1,4 @@
-"""Waiting for what a program does next, and telling it."""
+"""Waits for the next stop or end of a program, and shows it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dapeer.view.snapshot import Snapshot
 from dapeer.view.stacks import frame_line
 
 MILLISECONDS_TO_STEP = 500
-"""Milliseconds that a step has until its caller is told where another process had stopped before."""
+"""Milliseconds that a step has before its caller gets another process's earlier stop instead."""
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
 SECONDS_TO_ACCEPT = 2.0
@@ -34,9 +34,9 @@ SECONDS_TO_ACCEPT = 2.0
 MILLISECONDS_UNTIL_LOOK = 2000
 """Milliseconds of waiting after which it is of use to say where the threads of a program are that still runs."""
 SECONDS_TO_BE_OVERTAKEN = 2.0
-"""Seconds of a look in which somebody else may go on, and the next stop is told instead."""
+"""Seconds of inspection in which another client may resume; then the next stop is shown instead."""
 MILLISECONDS_TO_LOOK = 500
-"""Milliseconds before the end of waiting at which they are looked at."""
+"""Milliseconds before the timeout at which threads are inspected."""
 
 
 async def next_stop(
@@ -49,7 +49,7 @@ async def next_stop(
     asked: Asked = NOTHING,
     waited: float = 0,
 ) -> Reply:
-    """Wait for a stop after `epoch`, the program's end, or the time-out, and tell which.
+    """Wait for a stop after `epoch`, the program's end, or the timeout, and return which.
 
     `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
     waits is not missed, and an old one is not taken for a new one. The stop may be one of another
@@ -65,7 +65,7 @@ async def next_stop(
     rest = limit - patience - (MILLISECONDS_TO_LOOK if looks else 0)
     seen = None
     if not await _stopped(call, session, epoch, rest) and looks:
-        # A waiting program is looked at shortly before its caller is told that it still runs.
+        # A running program's threads are inspected shortly before the timeout.
         seen = await session.where.look(MILLISECONDS_TO_LOOK / 1000)
     told = program.news(session, epoch) or program.shown(session)
     call.focus.follow(told)
@@ -75,7 +75,7 @@ async def next_stop(
 async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) -> bool:
     """Wait for a stop after `epoch`, or the end; return whether it has come.
 
-    A stop that somebody else ends while it is looked at is waited past.
+    If another client ends a stop during its inspection, the wait continues.
     """
     left, program = Left(timeout_ms), session.program
     while True:
@@ -88,7 +88,7 @@ async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) 
 
 
 def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
-    """Tell where the threads and tasks of a program are that runs."""
+    """Add where the threads and tasks of a running program are."""
     state = " blocked" if session.mirror.pausing else ""
     threads = [
         f"{each.thread_id} {each.name}{state}{place}"
@@ -123,7 +123,7 @@ def silence(session: Session) -> str:
 async def paused(
     call: Call, session: Session, epoch: int, left: Left, *, wait: bool, asked: Asked = NOTHING
 ) -> Reply:
-    """Wait for the stop that was asked for after `epoch`; tell where threads are that do not stop.
+    """Wait for the requested stop after `epoch`; show where threads are that do not stop.
 
     What blocks them, such as a lock that is never released, may last for ever: nobody waits for that
     where it can be told.
@@ -146,7 +146,7 @@ async def look(
     left: Left | None = None,
     asked: Asked = NOTHING,
 ) -> Reply:
-    """Return what the session looks like now, as far as that is known in the time that is left; where its threads were seen, if it runs.
+    """Return the session's current state, as far as it can be fetched in the remaining time; `seen` says where its threads are, if it runs.
 
     When somebody goes on from the stop while expressions are evaluated there, the next one is told instead.
     """
@@ -184,7 +184,7 @@ async def look(
 
 
 def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
-    """Yield what the adapter has not told in time."""
+    """Yield what the adapter has not answered in time."""
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
         yield silence(session)
@@ -200,10 +200,10 @@ async def resume(
     timeout_ms: int,
     asked: Asked,
 ) -> Reply:
-    """Make the program run and, where that is `asked`, wait for what it does next."""
+    """Resume the program and, if `asked`, wait for its next stop."""
     epoch, old = session.mirror.epoch, session.program.untold(session)
     left = Left(timeout_ms)
-    # The program may run on into code that keeps the adapter from answering: who waits is told so.
+    # Code in the program may keep the adapter from answering; the waiter gets a note.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(min(SECONDS_TO_ACCEPT, left.to_ask)):
             await send
