@@ -17,7 +17,7 @@ FAILED = "\x15"
 HEAD = 6
 """Fields of a line before its cells: point, hit, seconds, thread, task, caller."""
 
-_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?:e-9)?")
 
 
 class Row(NamedTuple):

@@ -98,6 +98,26 @@ def tell(texts: dict[str, str], names: list[str], variables: dict[str, Any]) -> 
     return Told(json.dumps(told))
 
 
+def collect(texts: dict[str, str], spec: str) -> Told:
+    """Do as `dapeer_collecting` does; its modules stay for as long as something is collected."""
+    finder: Any = Texts(texts, "")
+    sys.meta_path.append(finder)
+    try:
+        collecting: Any = importlib.import_module(f"{PACKAGE}.dapeer_collecting")
+        told = collecting.collect(spec)
+    finally:
+        sys.meta_path.remove(finder)
+    if not json.loads(spec)["points"]:
+        forget_unless_improved()
+    return Told(told)
+
+
+def forget_unless_improved() -> None:
+    """Leave none of our modules, unless they do more here than to collect."""
+    if f"{PACKAGE}.improving" not in sys.modules:
+        forget()
+
+
 def forget() -> None:
     """Remove the modules of this package from `sys.modules`."""
     for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:

@@ -27,10 +27,20 @@ PARTS = (
 HELPERS = (
     "dapeer_arrays",
     "dapeer_awaiting",
+    "dapeer_cells",
+    "dapeer_collecting",
+    "dapeer_contexts",
+    "dapeer_deadline",
+    "dapeer_expressions",
     "dapeer_forms",
     "dapeer_frames",
+    "dapeer_monitoring",
     "dapeer_objects",
+    "dapeer_points",
+    "dapeer_recorders",
+    "dapeer_recording",
     "dapeer_statements",
+    "dapeer_tracing",
 )
 """Modules that those import."""
 

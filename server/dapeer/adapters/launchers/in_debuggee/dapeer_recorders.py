@@ -1,0 +1,164 @@
+"""Makes the function that records a row: written for its point, so that names are read and plain values shown without a call."""
+
+from __future__ import annotations
+
+import importlib
+import textwrap
+import time
+from collections.abc import Callable
+from typing import Any
+
+cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
+deadline: Any = importlib.import_module("in_debuggee.dapeer_deadline")
+expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
+
+ENOUGH = 3
+"""Cut off so often, an expression is not evaluated any more."""
+NO_VALUE = f"{cells.FAILED}NameError: it has no value here"
+GIVEN_UP = f"{cells.FAILED}not evaluated any more: it was cut off {ENOUGH} times"
+SECONDS = "it took longer than {} s"
+
+# In these texts `$` begins a name of ours.
+FACTORY = """
+def $factory({given}):
+    def $record($frame, $context):
+        try:
+{body}
+        except $BaseException:
+            $rows.lose()
+    return $record
+"""
+CELL = """
+try:
+{reads}
+except $KeyError:
+    $c{n} = $no_value
+else:
+    try:
+        $v = {value}
+        $c{n} = $repr($v) if $type($v) is $float or $type($v) is $int and -$large < $v < $large else $cell($v)
+    except $BaseException as $error:
+        $c{n} = $failed($error, $e{n})
+        {again}
+"""
+GUARDED = """
+if $e{n}.cut_off >= $enough:
+    $c{n} = $given_up
+else:
+{cell}
+"""
+CONDITION = """
+try:
+{reads}
+    $met = $bool({value})
+except $BaseException as $error:
+    $met = False
+    $tell($point, $failed($error, $ec))
+    {again}
+if not $met:
+    {over}
+    return
+"""
+OVER = """
+try:
+    $over()
+except $Overdue:
+    pass
+"""
+ENOUGH_HITS = """
+if $hit > $most:
+    return $point.end()
+"""
+ROW = """
+$line = f"{row}\\n".encode()
+try:
+    $rows.write($line)
+except $ValueError:
+    $rows.kept($line)
+"""
+
+
+class Maker:
+    """Makes recorders that write into one file, under one watch."""
+
+    def __init__(self, watch: Any, rows: Any, tell: Callable[..., None]) -> None:
+        """Take what they need.
+
+        Args:
+            watch: Cuts off what hangs.
+            rows: Where rows are written.
+            tell: Is told of a point whose condition has raised something, and what.
+        """
+        self.watch = watch
+        self._given: dict[str, Any] = {
+            "rows": rows, "tell": tell, "now": time.perf_counter, "ns": time.perf_counter_ns,
+            "cell": cells.cell, "begin": watch.begin, "over": watch.over, "find": expressions.find,
+            "zero": rows.zero, "Overdue": deadline.Overdue, "failed": self.failed, "large": cells.LARGE,
+            "no_value": NO_VALUE, "given_up": GIVEN_UP, "enough": ENOUGH,
+            "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
+            **{each.__name__: each for each in (type, float, int, bool, repr, next, eval, dict)},
+        }  # fmt: skip
+
+    def failed(self, error: BaseException, expression: Any) -> str:
+        """Return the cell of an expression that has raised something."""
+        if isinstance(error, deadline.Overdue):
+            expression.cut_off += 1
+            return f"{cells.FAILED}cut off: {SECONDS.format(self.watch.seconds)}"
+        if isinstance(error, KeyboardInterrupt):
+            # It was meant for the program.
+            importlib.import_module("_thread").interrupt_main()
+        return cells.failed(error)
+
+    def recorder(self, point: Any, frame: Any) -> Callable[[Any, str], None]:
+        """Return what records a row of a point, given a frame of the same code, and thread, task and caller as text."""
+        given = {**self._given, "point": point, "hits": point.hits, "most": point.max_hits}
+        given["ec"] = point.condition
+        for number, each in enumerate(point.expressions):
+            given[f"e{number}"] = each
+        named = ", ".join(f"${each}" for each in given)
+        text = FACTORY.format(given=named, body=textwrap.indent(self._body(point, frame), " " * 12))
+        text = text.replace("$", expressions.OURS)
+        for mark, each in marked(point):
+            text = text.replace(mark, f"({each.text}\n)")
+        made: dict[str, Any] = {}
+        exec(compile(text, "<dapeer>", "exec", dont_inherit=True), frame.f_globals, made)  # noqa: S102 - the user's
+        return made[f"{expressions.OURS}factory"](*given.values())
+
+    def _body(self, point: Any, frame: Any) -> str:
+        """Return the statements of a recorder."""
+        one_namespace = frame.f_locals is frame.f_globals
+        guarded = any(each.runs_code for _mark, each in marked(point))
+        parts = ["$locals = $frame.f_locals\n"] if marked(point) else []
+        parts += ["$begin($now())\n"] if guarded else []
+        for mark, each in marked(point):
+            reads = each.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
+            value = mark
+            if each.asks_frame:
+                reads = ["pass"]
+                of = "ec" if each is point.condition else f"e{point.expressions.index(each)}"
+                value = f"$eval(${of}.code, $frame.f_globals, $dict($frame.f_locals))"
+            form = {
+                "reads": textwrap.indent("\n".join(reads), "    "),
+                "value": value,
+                "again": "$begin($now())" if guarded else "pass",
+            }
+            if each is point.condition:
+                over = textwrap.indent(OVER, "    ").strip() if guarded else "pass"
+                parts.append(CONDITION.format(**form, over=over))
+                continue
+            number = point.expressions.index(each)
+            cell = CELL.format(**form, n=number)
+            if each.runs_code:
+                cell = GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
+            parts.append(cell)
+        parts += [OVER] if guarded else []
+        columns = "".join(f"\\t{{$c{number}}}" for number in range(len(point.expressions)))
+        row = f"{point.id}\\t{{$hit}}\\t{{$ns() - $zero}}e-9\\t{{$context}}{columns}"
+        parts += ["$hit = $next($hits)", *([ENOUGH_HITS] if point.max_hits else [])]
+        return "".join(parts) + ROW.format(row=row)
+
+
+def marked(point: Any) -> list[tuple[str, Any]]:
+    """Return the expressions of a point, its condition first, and what stands for them until the text is complete."""
+    every = ([point.condition] if point.condition else []) + point.expressions
+    return [(f"\0{number}\0", each) for number, each in enumerate(every)]

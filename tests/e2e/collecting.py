@@ -1,0 +1,51 @@
+"""What the collector in a Python program is told, and what it has written."""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+
+from dapeer.json_types import Json
+from dapeer.mirror.rows import Row
+from dapeer.mirror.rows_file import Written, read
+from tests.harness import ask
+
+COLLECT = "__import__('in_debuggee.dapeer_collecting', fromlist=['_']).collect({!r})"
+
+
+async def collect(c: Client, folder: Path, *points: dict[str, object], **more: object) -> Json:
+    """Have a stopped program collect at some points, numbered from 1; return what it answers."""
+    numbered = [{"id": number, **point} for number, point in enumerate(points, 1)]
+    spec = json.dumps({"folder": str(folder), "points": numbered, **more})
+    result = (await ask(c, "dap_evaluate", expression=COLLECT.format(spec), context="repl"))[
+        "result"
+    ]
+    told: Any = json.loads(ast.literal_eval(result))
+    return told
+
+
+def files(folder: Path) -> list[Written]:
+    """Return what each process has written."""
+    return [read(path.read_bytes()) for path in sorted(folder.glob("*.rows"))]
+
+
+def rows(folder: Path) -> list[Row]:
+    """Return the rows of the only process."""
+    (written,) = files(folder)
+    return parsed(written.text)
+
+
+def parsed(text: str) -> list[Row]:
+    """Return lines as rows."""
+    made: list[Row] = []
+    for line in text.splitlines():
+        point, hit, seconds, thread, task, caller, *cells = line.split("\t")
+        made.append(Row(int(point), int(hit), float(seconds), thread, task, caller, tuple(cells)))
+    return made
+
+
+def cells(folder: Path, point: int = 1) -> list[tuple[str, ...]]:
+    """Return the cells of a point's rows."""
+    return [row.cells for row in rows(folder) if row.point == point]

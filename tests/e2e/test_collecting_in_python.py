@@ -1,0 +1,149 @@
+"""Rows that a Python program collects where it runs, without stopping."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from dapeer.mirror.rows import FAILED
+from tests.e2e.collecting import cells, collect, files, parsed, rows
+from tests.e2e.test_exceptions import python_of
+from tests.harness import ask, client, evaluate
+from tests.processes import LIMIT
+from tests.programs import program
+
+P = program("collected.py")
+MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system with fork")
+
+
+def point(marker: str, *expressions: str, **more: object) -> dict[str, object]:
+    return {"file": str(P.source), "line": P.line(marker), "collect": expressions, **more}
+
+
+@pytest.mark.parametrize("version", sorted({MINE, "3.12", "3.13"}))
+async def test_rows_tell_values_errors_threads_tasks_and_callers(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
+        told = await collect(
+            c, tmp_path,
+            point("loop", "i", "10 // (i - 2)", "loud", "items", "missing"),
+            point("generator", "i"),
+            point("recursion", "n", "below"),
+            point("task", "i"),
+            point("loop", "total", condition="i > 2", max_hits=1),
+        )  # fmt: skip
+        assert [each["bound"] for each in told["points"]] == [True] * 5
+        assert told["message"] == ""
+        end = await ask(c, "dap_continue")
+    assert (end["state"], end["output"]) == ("ended", "shown 0 1\n")
+    found = [row for row in rows(tmp_path) if row.point == 1]
+    assert [row.hit for row in found] == [1, 2, 3, 4, 5, 6, 7]
+    assert [row.seconds for row in found] == sorted(row.seconds for row in found)
+    line = P.source.read_text().splitlines().index("    loop(5)") + 1
+    assert {row.caller for row in found[:5]} == {f"main collected.py:{line}"}
+    assert [row.thread for row in found] == ["MainThread"] * 5 + [r"a\tb"] * 2
+    assert [row.cells[0] for row in found[:5]] == list("01234")
+    # The list is what it was at the time.
+    assert [row.cells[3] for row in found[:3]] == ["[0]", "[0, 1]", "[0, 1, 2]"]
+    assert found[2].cells[1].startswith(f"{FAILED}ZeroDivisionError: ")
+    assert found[3].cells[1:3] == ("10", "Loud(number=3)")
+    assert {row.cells[4] for row in found} == {f"{FAILED}NameError: name 'missing' is not defined"}
+    assert cells(tmp_path, 2) == [("0",), ("1",), ("2",)]
+    assert cells(tmp_path, 3) == [("1", "1"), ("2", "1"), ("3", "2")]
+    tasks = [(row.task, *row.cells) for row in rows(tmp_path) if row.point == 4]
+    assert sorted(tasks) == [("left", "0"), ("left", "1"), ("right", "0"), ("right", "1")]
+    assert cells(tmp_path, 5) == [("-15",)]
+
+
+@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+async def test_breakpoints_and_steps_hold_beside_it_and_it_ends_when_it_is_told_to(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
+        await collect(c, tmp_path, point("loop", "i"), point("double", "number"))
+        await ask(c, "dap_set_breakpoint", **P.at("loop", condition="i == 3"))
+        stop = await ask(c, "dap_continue")
+        assert (stop["line"], stop["locals"]["i"]) == (P.line("loop"), "3")
+        before = len(cells(tmp_path))
+        assert before in {3, 4}
+        stop = await ask(c, "dap_step_over")
+        assert stop["line"] == P.line("loop") - 3
+        await ask(c, "dap_set_breakpoint", **P.at("double"))
+        stop = await ask(c, "dap_continue")
+        assert stop["line"] == P.line("double")
+        # What the frame that runs collects changes at once.
+        assert len(cells(tmp_path)) == 5
+        assert (await collect(c, tmp_path))["points"] == []
+        await ask(c, "dap_remove_breakpoint", **P.at("double"))
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+    assert len(rows(tmp_path)) in {5, 6}
+
+
+async def test_an_expression_that_hangs_is_cut_off_and_given_up(tmp_path: Path) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")])
+        await collect(
+            c, tmp_path, point("loop", "loud.forever", "i", "loud.counted"), point("double", "number"),
+            seconds=0.05,
+        )  # fmt: skip
+        end = await ask(c, "dap_continue")
+    assert (end["state"], end["output"]) == ("ended", "shown 0 1\n")
+    found = cells(tmp_path)
+    cut = f"{FAILED}cut off: it took longer than 0.05 s"
+    assert [each[0] for each in found[:3]] == [cut] * 3
+    assert found[3][0] == f"{FAILED}not evaluated any more: it was cut off 3 times"
+    assert [each[1:] for each in found[:3]] == [("0", "0"), ("1", "2"), ("2", "4")]
+    # What an expression runs is not collected: only the tasks' calls are.
+    assert len(cells(tmp_path, 2)) == 4
+
+
+async def test_what_does_not_parse_or_has_no_code_is_refused_and_the_rest_is_collected(
+    tmp_path: Path,
+) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")])
+        told = await collect(
+            c, tmp_path, point("loop", "i +"), point("loop", "(yield)"),
+            {**point("loop", "i"), "line": 10_000}, {**point("loop", "i"), "line": P.line("double") + 1},
+            point("loop", "i"),
+        )  # fmt: skip
+        assert [each["bound"] for each in told["points"]] == [False, False, False, True, True]
+        assert told["points"][0]["message"] == "`i +` does not parse: invalid syntax"
+        assert "no code on line 10000" in told["points"][2]["message"]
+        assert told["points"][3]["line"] == P.line("double") + 3
+        await ask(c, "dap_continue")
+    assert {row.point for row in rows(tmp_path)} == {5}
+
+
+async def test_a_killed_program_keeps_what_was_collected(tmp_path: Path) -> None:
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready"), P.at("over")])
+        await collect(c, tmp_path, point("loop", "i"))
+        await ask(c, "dap_continue")
+        os.kill(int(await evaluate(c, "os.getpid()")), signal.SIGKILL)
+        assert [each[0] for each in cells(tmp_path)] == list("0123401")
+
+
+@needs_fork
+@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+async def test_a_forked_process_writes_rows_of_its_own(tmp_path: Path, version: str) -> None:
+    python, config = python_of(version), {"subProcess": False}
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), args=["fork"], breakpoints=[P.at("ready")],
+                  config=config, python=python)  # fmt: skip
+        told = await collect(c, tmp_path, point("loop", "i", "os.getpid()"))
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+    found = {each.pid: parsed(each.text) for each in files(tmp_path)}
+    mine = found.pop(int(Path(told["file"]).stem))
+    ((child, its),) = found.items()
+    assert [row.hit for row in mine] == [1, 2, 3, 4, 5, 6, 7]
+    assert [(row.hit, *row.cells) for row in its] == [(1, "0", str(child)), (2, "1", str(child))]
