@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import anyio
@@ -86,9 +86,7 @@ class Processes:
 
     def kill_all_but(self, pid: int | None) -> None:
         """Kill all but one, and wait for nothing."""
-        for process in self._owned.values():
-            if process.pid != pid:
-                process.kill()
+        _kill([process for process in self._owned.values() if process.pid != pid])
 
     async def kill(self) -> None:
         """Kill them, and wait for their end, for some seconds at most.
@@ -97,8 +95,7 @@ class Processes:
         that nobody has told us of; but nobody leaves the session that an adapter leads.
         """
         owned = list(self._owned.values())
-        for process in owned:
-            process.kill()
+        _kill(owned)
         left = [] if self._released else [each for process in owned for each in process.left()]
         try:
             with anyio.move_on_after(SECONDS_TO_BE_GONE, shield=True):
@@ -131,15 +128,22 @@ class OwnedProcess:
         self._leads = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
 
+    def hold(self) -> None:
+        """SIGSTOP the process and its group: it does nothing more until it is killed."""
+        self._send(signal.SIGSTOP)
+
     def kill(self) -> None:
         """SIGKILL the process and its group; a process that has its number by now is spared."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
         with contextlib.suppress(OSError):
             if self._leads and not self.reused():
-                os.killpg(self.pid, signal.SIGKILL)
+                os.killpg(self.pid, number)
             elif self._file is not None:
-                signal.pidfd_send_signal(self._file, signal.SIGKILL)
+                signal.pidfd_send_signal(self._file, number)
             elif not hasattr(os, "pidfd_open"):
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, number)
 
     def left(self) -> list[OwnedProcess]:
         """Kill what is left in the session that it leads, and return it."""
@@ -183,6 +187,14 @@ class OwnedProcess:
         except ProcessLookupError:
             return _group(self.pid) is not None
         return False
+
+
+def _kill(processes: Sequence[OwnedProcess]) -> None:
+    """Kill several; none of them runs on because another one has gone."""
+    for process in processes:
+        process.hold()
+    for process in processes:
+        process.kill()
 
 
 def _group(pid: int) -> int | None:
