@@ -58,6 +58,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "jsonschema_rs": ("schemas/rules.py",),
     "pydantic_core": ("mcp/transports/jsonl.py",),
     "httpx2": ("opencode/client.py",),
+    "rapidfuzz": ("view/alignment.py",),
     "tomlkit": ("install/toml_text.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
