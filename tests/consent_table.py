@@ -10,7 +10,7 @@ from tests.pages import OFF, lua_tools
 from tests.programs import ROOT
 
 HELP = ROOT / "doc" / "dapeer.txt"
-BEGIN, END = "    Tool, and what makes it more ~\n", "\nAll other tools only look."
+BEGIN, END = "    Tool, and what makes it more ~\n", "\nAll other tools only read."
 KINDS = 41
 """The column at which kinds begin."""
 WIDTH = 78

@@ -37,7 +37,7 @@ local function status()
   elseif not now.failure and now.state ~= 'restarting' then
     return tell(now.state)
   end
-  local lines = { now.state, now.failure or 'The core died and will be started again.', '' }
+  local lines = { now.state, now.failure or 'The core crashed and will be started again.', '' }
   vim.list_extend(lines, { 'Command: ' .. table.concat(now.command or {}, ' '), 'It said:' })
   show('dapeer://status', vim.list_extend(lines, now.stderr))
 end

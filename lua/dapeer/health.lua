@@ -19,7 +19,7 @@ local function check_neovim()
   return problem == nil
 end
 
--- The version of the core, or why it has none. The person has asked and waits for it.
+-- The version of the core, or why it is unknown. The person waits for it.
 local function version_of(command)
   local started, process = pcall(vim.system, vim.list_extend(vim.list_slice(command), { '--version' }))
   if not started then
@@ -61,7 +61,7 @@ local function check_life()
   else
     health.info(status.state .. (status.state == 'stopped' and ' (:Dapeer start)' or ''))
   end
-  -- One that has died stays in the list until it is told something.
+  -- A crashed core stays in the list until a notification to it fails.
   local attached = vim.tbl_filter(function(core)
     return not require('dapeer.rpc').has_ended(core.channel)
   end, require('dapeer.rpc').attached())

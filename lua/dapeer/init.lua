@@ -45,7 +45,7 @@ function M.setup(options)
   end)
 end
 
--- The registry is loaded only if somebody asks for tools; what it holds was made under the options of before.
+-- The registry is loaded only when tools are needed; it may have been filled with earlier options.
 function M._set_up_tools(options)
   local custom = type(options.custom_tools) == 'table'
   if not custom and not require('dapeer.kept').used('registry') then
@@ -95,12 +95,12 @@ function M.stop()
   require('dapeer.core.supervisor').stop()
 end
 
----Stop the core, and start one as before when it is gone.
+---Stop the core, then start one as before.
 function M.restart()
   require('dapeer.core.supervisor').restart()
 end
 
----Whether the core runs or is on its way; `get_port()` tells whether it listens.
+---Whether the core runs or is starting; `get_port()` says whether it listens.
 ---@return boolean
 function M.is_running()
   return require('dapeer.kept').used('life') and require('dapeer.core.supervisor').is_running()

@@ -1,5 +1,5 @@
 -- What outlives a reload of the plugin (`package.loaded['dapeer…'] = nil`), in one global table. Each part belongs to
--- one module, which alone reads and changes it; whoever wants to know something of it asks that module.
+-- one module, which alone reads and changes it; other modules ask that module.
 local M = {}
 
 ---@alias dapeer.Part
@@ -7,11 +7,11 @@ local M = {}
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
 ---| 'hook'       nvim_dap.internals: whether nvim-dap is followed
----| 'knock'      core.knock: whether this Neovim has told that it is there
+---| 'knock'      core.knock: whether this Neovim has announced itself
 ---| 'life'       core.supervisor: the core of this Neovim
 ---| 'opencode'   integrations.opencode.state
 ---| 'problems'   registry.problems
----| 'published'  rpc: what every core is told
+---| 'published'  rpc: what every core gets
 ---| 'registry'   registry: the tools
 ---| 'scrolling'  diff.view: an option of the person's, for as long as diffs are shown
 ---| 'taps'       nvim_dap.tap: the sessions

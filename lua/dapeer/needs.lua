@@ -10,7 +10,7 @@ function M.lacking()
   return ('dapeer needs Neovim 0.10 or newer; this is %s. Install a newer Neovim.'):format(version)
 end
 
----Stand for the whole plugin in a Neovim that is too old: whatever is called says so, once.
+---Replaces the whole plugin in a Neovim that is too old: the first call of any function says so.
 ---@param problem string
 ---@return table
 function M.stub(problem)

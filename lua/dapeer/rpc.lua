@@ -1,4 +1,4 @@
---- The cores that are attached to this Neovim, and how they are told things.
+--- The cores that are attached to this Neovim, and notifications to them.
 local M = {}
 
 ---@class dapeer.Core
@@ -6,8 +6,8 @@ local M = {}
 ---@field tap? string path of the socket that takes the sessions' messages
 ---@field secret? string what a connection to that socket must say first
 ---@field company? string[] the assistants that are connected to it
----@field left? fun(channel: integer) called once when it has gone
----@field line? uv.uv_pipe_t ends when the core does, in whatever way
+---@field left? fun(channel: integer) called once when it has ended
+---@field line? uv.uv_pipe_t closes when the core ends
 
 ---@type table<integer, dapeer.Core> by channel
 local cores = require('dapeer.kept').part('cores')
@@ -22,7 +22,7 @@ function M.now()
   return seconds + micros / 1e6
 end
 
--- Nothing tells that an RPC channel has ended. So there is a connection to the core's socket on which nothing
+-- No event reports the end of an RPC channel. So there is a connection to the core's socket on which nothing
 -- is ever said: its end is the core's. Without it, registry/serving.lua looks.
 ---@param core dapeer.Core
 local function watch(core)
@@ -46,7 +46,7 @@ local function watch(core)
   end)
 end
 
----A core joins. It is told what has been published, and every notification from now on.
+---Attach a core. It gets what was published, and every notification from now on.
 ---@param core dapeer.Core
 function M.join(core)
   cores[core.channel] = core
@@ -58,7 +58,7 @@ function M.join(core)
   end
 end
 
----Whether we hear of the end of a core, in whatever way it ends.
+---Whether this Neovim notices the end of a core.
 ---@param channel integer
 ---@return boolean
 function M.is_watched(channel)
@@ -73,7 +73,7 @@ function M.has_ended(channel)
   return vim.api.nvim_get_chan_info(channel).id == nil
 end
 
----A core tells which assistants are connected to it now.
+---A core reports its connected assistants.
 ---@param channel integer
 ---@param names string[]
 function M.company(channel, names)
@@ -101,10 +101,10 @@ function M.attached()
   return vim.tbl_values(cores)
 end
 
----Tell one core; a core that is gone is forgotten. Legal in a luv callback.
+---Notify one core; a core that has ended is forgotten. Legal in a luv callback.
 ---@param core dapeer.Core
 ---@param kind string
----@return boolean told  or there is nobody any more whom it would have reached
+---@return boolean told  whether the core was attached until then
 ---@return string? problem
 function M.tell(core, kind, ...)
   local ok, err = pcall(vim.rpcnotify, core.channel, 'dapeer', kind, ...)
@@ -127,7 +127,7 @@ end
 
 ---Tell every core, and those that join later.
 ---@param kind string
----@param value table  an empty one is not told to those that join
+---@param value table  an empty one is not sent to new cores
 function M.publish(kind, value)
   published[kind] = next(value) ~= nil and value or nil
   M.notify(kind, value)

@@ -13,7 +13,7 @@
 ---@field bridge? { command?: string|string[], port?: integer, token_file?: string, log_level?: string, log_file?: string, tool_timeout?: integer }
 ---@field debug? boolean                  the core logs everything
 ---@field on_ready? fun(port: integer)    the core listens
----@field on_stop? fun()                  a core that had been ready is gone
+---@field on_stop? fun()                  a core that was ready has ended
 ---@field tap? boolean                    use internals of nvim-dap; false: only its documented listeners
 ---@field follow? 'always'|'idle'|'sign'  whether your cursor goes to a stop that the assistant has caused
 ---@field approve? table<dapeer.Kind, dapeer.Rule>
@@ -30,7 +30,7 @@
 ---@field at? number           seconds since 1970
 ---@field client? string       who called
 
----@class dapeer.Status  What `status` tells.
+---@class dapeer.Status  The result of `status`.
 ---@field state 'stopped'|'starting'|'running'|'stopping'|'restarting'
 ---@field port? integer        where it listens; nil until it does
 ---@field pid? integer
@@ -52,7 +52,7 @@
 
 ---@class dapeer.Context  What a handler gets besides its arguments.
 ---@field progress fun(done: number|string, total?: number, message?: string)  a message alone, or how far it is
----@field cancelled fun(): boolean          nobody waits for the answer: cancelled, timed out, or the core is gone
+---@field cancelled fun(): boolean          the call has ended: cancelled, timed out, or the core has ended
 ---@field on_cancel fun(callback: fun())    called once then; at once when it has happened already
 ---@field caller { client?: string, channel?: integer }
 

@@ -134,7 +134,7 @@ async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
         os.kill(first.pid, signal.SIGKILL)
         await editor.notified("stopped")
         [warning, _] = await editor.notified("warned")
-        assert warning == "dapeer: The core died (signal 9) and is started again."
+        assert warning == "dapeer: The core crashed (signal 9) and is started again."
         second = await ready(editor)
         assert second.pid != first.pid
         assert await does(editor, "get_token()") != token
@@ -247,8 +247,8 @@ async def test_a_core_that_dies_again_and_again_is_given_up_with_one_sentence(
         await does(editor, "start()")
         [first, _] = await editor.notified("warned")
         [last, _] = await editor.notified("warned")
-        assert first == "dapeer: The core died (exit code 3) and is started again."
-        failure = "The core died 5 times in a row (exit code 3: I am not well)."
+        assert first == "dapeer: The core crashed (exit code 3) and is started again."
+        failure = "The core crashed 5 times in a row (exit code 3: I am not well)."
         assert last == f"dapeer: {failure} See :Dapeer status."
         assert not await does(editor, "is_running()")
         await editor.lua("vim.cmd('Dapeer status')")

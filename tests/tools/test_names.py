@@ -11,7 +11,7 @@ from tests.harness import FAKE_PROGRAM, client, refusal
     ("tool", "arguments", "said"),
     [
         ("dap_run", {"module": ""}, "`module` is empty."),
-        ("dap_run", {"program": "a\0b"}, "`program` holds a NUL character."),
+        ("dap_run", {"program": "a\0b"}, "`program` contains a NUL character."),
         ("dap_run", {"program": FAKE_PROGRAM, "cwd": ""}, "`cwd` is empty."),
         (
             "dap_run",
@@ -21,7 +21,7 @@ from tests.harness import FAKE_PROGRAM, client, refusal
         ("dap_set_breakpoint", {"filename": "x" * 300, "line": 1}, "`filename` is too long"),
         ("dap_run_to", {"filename": "x/" * 3000, "line": 1}, "`filename` is too long"),
         ("dap_set_function_breakpoints", {"names": ["f" * 200_000]}, "`names` is too long"),
-        ("nvim_connect", {"target": "\0"}, "`target` holds a NUL character."),
+        ("nvim_connect", {"target": "\0"}, "`target` contains a NUL character."),
         ("nvim_connect", {"target": "x" * 9000}, "`target` is too long"),
         ("dap_evaluate", {"expression": "1", "y" * 200_000: 1}, "Unknown argument `yyy"),
     ],

@@ -1,10 +1,10 @@
---- A core joins: what it is told of this Neovim.
+--- Attaches a core: the facts about this Neovim that it gets.
 local M = {}
 
 ---Counts changes of what is said between core and plugin.
 M.VERSION = 1
 
----A core joins. Returns the facts that it needs, and tells it every session that runs.
+---Attach a core. Returns the facts that it needs, and sends it every running session.
 ---@param channel integer
 ---@param opts { tap?: string, secret?: string }
 ---@return table facts

@@ -1,4 +1,4 @@
--- One process of the core: how it is started, what it says, how it is told to end.
+-- One process of the core: starting it, its output, ending it.
 -- What it means for the plugin is decided in supervisor.lua.
 local M = {}
 
@@ -13,7 +13,7 @@ local LONGEST_LINE = 500 -- … and their bytes
 ---@field process? vim.SystemObj
 ---@field port? integer            it listens
 ---@field announced? boolean       on_ready was called, on_stop not yet
----@field leaving? boolean         it was told to end
+---@field leaving? boolean         it was asked to end
 ---@field ended? boolean
 ---@field stdout string            a line that is not complete
 ---@field stderr string[]          the last lines
@@ -110,7 +110,7 @@ end
 ---@param core dapeer.Process
 local function run(core, on_ready, on_exit)
   return vim.system(core.command, {
-    -- Open, and nothing is written: it ends when Neovim does, in whatever way.
+    -- Open, with nothing written to it: its end tells the core that Neovim has ended.
     stdin = true,
     stdout = function(_, data)
       on_stdout(core, data, on_ready)

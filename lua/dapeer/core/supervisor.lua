@@ -1,4 +1,4 @@
--- The life of the core: started with Neovim, started again when it dies, gone when Neovim is.
+-- Supervises the core: starts it with Neovim, starts it again after a crash, ends it with Neovim.
 --
 -- There is one core at a time: `stop` followed by `start` starts the new one when the old one has
 -- ended. So nothing that an old one says can be taken for the new one's, and two never want one port.
@@ -19,7 +19,7 @@ local WRONG_USE = 2 -- a core's exit code when trying again is no use
 ---@field delay integer                 ms before the next restart
 ---@field quick integer                 how many died too soon, one after the other
 ---@field timer? uv.uv_timer_t          of a restart
----@field failure? string               why there is none, though it was wanted
+---@field failure? string               why no core runs after a start
 local life = require('dapeer.kept').part('life', {
   wanted = false,
   options = {},
@@ -35,7 +35,7 @@ end
 
 local EVENTS = { on_ready = 'DapeerReady', on_stop = 'DapeerStopped' }
 
--- A person's callback, and the event; their mistakes are the person's, and stop nothing of ours.
+-- Calls a person's callback and triggers the event; an error in these is reported, and stops nothing else.
 local function tell(name, ...)
   pcall(vim.api.nvim_exec_autocmds, 'User', { pattern = EVENTS[name], modeline = false, data = { port = ... } })
   local callback = require('dapeer.config').get()[name]
@@ -51,12 +51,12 @@ local function alive()
   return life.core ~= nil and not life.core.ended
 end
 
----@return dapeer.Process?  the one that is alive, and not told to end
+---@return dapeer.Process?  the running one that was not asked to end
 local function current()
   return alive() and not life.core.leaving and life.core or nil
 end
 
--- on_stop follows on_ready, once, for whatever reason.
+-- on_stop is called once after each on_ready, for any reason.
 local function gone(core)
   if core.announced then
     core.announced = false
@@ -82,7 +82,7 @@ local function restart_later()
   local timer = assert(vim.uv.new_timer())
   life.timer = timer
   local again = vim.schedule_wrap(function()
-    -- Unless somebody has stopped or started it meanwhile.
+    -- Unless it was stopped or started meanwhile.
     if life.timer == timer then
       cancel_restart()
       spawn()
@@ -104,11 +104,11 @@ local function died(core, result)
   if result.code == WRONG_USE and not core.port then
     return give_up(('The core cannot start: %s.'):format(words))
   elseif life.quick >= QUICK_DEATHS then
-    return give_up(('The core died %d times in a row (%s: %s).'):format(life.quick, how, words))
+    return give_up(('The core crashed %d times in a row (%s: %s).'):format(life.quick, how, words))
   end
   -- Once is enough to know.
   if life.quick <= 1 then
-    warn(('The core died (%s) and is started again.'):format(how))
+    warn(('The core crashed (%s) and is started again.'):format(how))
   end
   restart_later()
 end
@@ -143,7 +143,7 @@ function spawn()
   end
 end
 
----Start the core, when the one before it is gone; nothing happens when it runs or is starting.
+---Start the core, once the previous one has ended; does nothing if one runs or is starting.
 ---@param options? dapeer.StartOptions
 function M.start(options)
   if life.wanted and not life.timer then
@@ -172,7 +172,7 @@ function M.stop()
   end
 end
 
----Stop the core, and start one with the same options when it is gone.
+---Stop the core, then start one with the same options.
 function M.restart()
   M.stop()
   M.start(life.options)

@@ -1,4 +1,4 @@
--- What the person does with a diff: which of it accepts, which rejects, and what is nobody's decision.
+-- The person's actions on a diff: which accept it, which reject it, and which decide nothing.
 local M = {}
 
 ---@class dapeer.Gestures
@@ -90,7 +90,7 @@ local function watch_windows(diff, state, decide, on)
   on({ 'BufHidden', 'BufUnload', 'BufWipeout' }, view.right, look)
 end
 
--- A pending diff keeps nobody from quitting; and if something else does, all is as before.
+-- A pending diff does not prevent quitting; if something else does, the diff stays as it was.
 ---@param diff dapeer.Diff
 local function watch_exit(diff, on)
   local right = diff.view.right

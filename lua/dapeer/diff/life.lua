@@ -14,7 +14,7 @@ local SAVED, REJECTED = 'FILE_SAVED', 'DIFF_REJECTED'
 ---@field is_new boolean
 ---@field view? dapeer.View    nil until it is shown
 ---@field outcome? 'accepted'|'rejected'
----@field done? fun()         it waits for the person no longer
+---@field done? fun()         withdraws it from the waiting list
 
 ---@class dapeer.Accepted
 ---@field caller table
@@ -34,7 +34,7 @@ local function announce(event, diff, more)
   pcall(vim.api.nvim_exec_autocmds, 'User', { pattern = event, modeline = false, data = event_data })
 end
 
----The diffs that nobody has decided yet, oldest first.
+---The pending diffs, oldest first.
 ---@return dapeer.Diff[]
 function M.pending()
   local diffs = vim.tbl_values(state.pending)
@@ -112,7 +112,7 @@ local function close(diff, more)
   announce('DapeerDiffClosed', diff, more)
 end
 
--- Insert mode would go on in the window that comes next, and take keys that were meant for the proposal.
+-- Otherwise Insert mode continues in the next window, and takes keys typed for the proposal.
 local function when_closable(diff, by_person, callback)
   local attention = require('dapeer.person.attention')
   if not diff.view or not require('dapeer.diff.view').has_person(diff.view) then
@@ -232,7 +232,7 @@ function M.settle(caller, tab_name)
   end
 end
 
----A diff that nobody sees yet.
+---A diff that is not shown yet.
 ---@param given { tab_name?: string, file: string, caller: table, answer: fun(result: any, err?: string) }
 ---@return dapeer.Diff
 function M.new(given)

@@ -35,7 +35,7 @@ function M.run()
   action()
 end
 
--- What a person's autocommand throws is told on several lines: Neovim would wait for a key.
+-- An error of a person's autocommand has several lines, after which Neovim would wait for a key.
 local function quietly(action)
   local ok, problem
   quiet = function()
@@ -261,7 +261,7 @@ end
 -- A person's autocommand may throw at each step; the next one follows all the same.
 local function remove(buffer)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    -- Under `silent!` nothing tells that it could not be closed.
+    -- `silent!` hides the error if it could not be closed.
     pcall(vim.api.nvim_win_close, window, true)
     if vim.api.nvim_win_is_valid(window) then
       empty(window)

@@ -27,7 +27,7 @@ local function closed(path)
   return require('dapeer.results').result(sentence, { success = false, filePath = path, message = sentence })
 end
 
--- The buffer that is meant; nil: `cb` has been told why there is none.
+-- The chosen buffer; nil: `cb` has got the reason why there is none.
 ---@return integer?
 local function opened(cb, filename)
   local bufnr, path, problem = find(filename)

@@ -4,7 +4,7 @@ local M = {}
 local BOM = '\239\187\191'
 
 ---@class dapeer.Text
----@field lines string[]            none for an empty file
+---@field lines string[]            empty for an empty file
 ---@field format 'unix'|'dos'       dos: every line ends with CRLF
 ---@field eol boolean               the last line has an end
 ---@field bom boolean
@@ -54,7 +54,7 @@ function M.fill(buffer, text)
   vim.bo[buffer].bomb = text.bom
 end
 
--- Neovim tells a buffer without a line from one with an empty line only here.
+-- Only here Neovim distinguishes a buffer without a line from one with an empty line.
 local function without_lines(buffer)
   return vim.api.nvim_buf_line_count(buffer) == 1
     and vim.api.nvim_buf_call(buffer, function()

@@ -1,4 +1,4 @@
--- A buffer beside its file: whether somebody else has changed the file, and reading it anew then.
+-- Compares a buffer with its file, and reads the file again if another program has changed it.
 local M = {}
 
 M.LARGE = 1024 * 1024 -- bytes; smaller texts are read and compared whole
@@ -23,7 +23,7 @@ local function state_of(bufnr, stat)
 end
 
 ---Neovim has read or written a buffer's file right now. Of a large one that is kept, so that it need not be
----compared; somebody may have changed the file since, and hardly ever to the same size.
+---compared; the file may have changed since, but hardly ever to the same size.
 ---@param bufnr integer
 function M.agrees(bufnr)
   local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
@@ -37,7 +37,7 @@ function M.watch()
     group = vim.api.nvim_create_augroup('dapeer_disk', { clear = true }),
     desc = 'dapeer: which buffers are what their files are',
     callback = function(event)
-      -- `:write OTHER` tells of the other file.
+      -- After `:write OTHER` the event names the other file.
       if event.match == vim.api.nvim_buf_get_name(event.buf) then
         M.agrees(event.buf)
       end
@@ -47,10 +47,10 @@ end
 
 ---Without changes in the buffer Neovim reads the file anew, as it does when it gets the focus.
 ---@param bufnr integer
----@return boolean  whether somebody else's change stands against it
+---@return boolean  whether a conflict with another program's change prevents it
 function M.reread(bufnr)
   local reason
-  -- With it Neovim tells us, and asks the person nothing.
+  -- With it Neovim calls this autocommand, and does not ask the person.
   local watcher = vim.api.nvim_create_autocmd('FileChangedShell', {
     buffer = bufnr,
     callback = function()

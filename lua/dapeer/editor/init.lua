@@ -1,5 +1,5 @@
 -- The person's windows and files, as the tools see them: where the person works, which buffer is
--- meant, and which files are nobody's business. Nothing here moves a window, a cursor or a mode.
+-- meant, and which files are secret. Nothing here moves a window, a cursor or a mode.
 local M = {}
 
 ---A larger file is not loaded by a tool: Neovim would stand still meanwhile. Bytes.
@@ -89,7 +89,7 @@ function M.window()
     return here
   end
   local found, newest = nil, -1
-  -- Those of the current tab page first: for windows that nobody has seen the person in.
+  -- Those of the current tab page first: for windows that the person has not been in.
   local windows = vim.api.nvim_tabpage_list_wins(0)
   for _, window in ipairs(vim.list_extend(windows, vim.api.nvim_list_wins())) do
     local visited = vim.w[window][VISITED] or 0
@@ -107,7 +107,7 @@ function M.current()
   return window and vim.api.nvim_win_get_buf(window)
 end
 
----The file of a buffer, absolute; '' when it has none.
+---The absolute path of a buffer's file; '' if it has none.
 ---@param bufnr integer
 ---@return string
 function M.path(bufnr)
@@ -155,7 +155,7 @@ local function load(bufnr)
     return ('Neovim cannot load %s: %s'):format(name, problem or 'it does not say why')
   end
   if vim.bo[bufnr].filetype == '' then
-    -- Within an autocommand of somebody's the events that detect it are not sent.
+    -- Within another autocommand the events that detect it are not triggered.
     vim.bo[bufnr].filetype = vim.filetype.match({ buf = bufnr }) or ''
   end
 end

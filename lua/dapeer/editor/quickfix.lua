@@ -18,7 +18,7 @@ end
 
 ---@class dapeer.editor.Item
 ---@field index integer      0-based
----@field file string        '' for a line of output that names none
+---@field file string        '' for a line of output without a file
 ---@field line integer       0 without a place
 ---@field column integer
 ---@field type string
@@ -34,7 +34,7 @@ local function item(raw, index, current)
     index = index,
     file = path,
     line = raw.lnum,
-    -- Bytes, as long as nobody has read the line.
+    -- Bytes, until the line is read.
     column = loaded and raw.col > 0 and editor.character(bufnr, raw.lnum, raw.col - 1) or raw.col,
     type = TYPES[raw.type:lower()] or '',
     text = require('dapeer.editor.secrets').covers(path) and '(may hold secrets)'

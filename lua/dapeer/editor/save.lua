@@ -6,7 +6,7 @@ local editor = require('dapeer.editor')
 
 local CHANGED = '%s has changed on the disk since Neovim read it. Ask the person which text to keep (:e! or :w!).'
 
----Look whether a buffer's file has been changed by somebody else.
+---Check whether another program has changed a buffer's file.
 ---@param bufnr integer
 ---@return string?  why the buffer must not be written
 function M.stale(bufnr)

@@ -17,7 +17,7 @@ local namespace -- of what is highlighted
 ---@field text? string
 ---@field focus? boolean
 
--- Whether another buffer in a window would lose nothing and annoy nobody.
+-- Whether a window can show another buffer without losing or disturbing anything.
 local function replaceable(window)
   local bufnr = vim.api.nvim_win_get_buf(window)
   local hides = vim.o.hidden or vim.bo[bufnr].bufhidden == 'hide'
@@ -113,7 +113,7 @@ end
 ---@return dapeer.editor.Range?
 local function range_of_text(bufnr, wanted)
   local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  -- The last line ends, too, for whoever has the text from the file.
+  -- The last line ends, too, as in the file.
   local whole = table.concat(lines, '\n') .. (vim.bo[bufnr].endofline and '\n' or '')
   local first, last = whole:find(wanted, 1, true)
   if not first then

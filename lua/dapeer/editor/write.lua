@@ -95,7 +95,7 @@ local function places(whole, part)
   end
 end
 
--- The last line of a file ends, too, for whoever has the text from the file.
+-- The last line of a file ends, too, as in the file.
 ---@param from integer  lines before it
 ---@param to integer    the last one
 ---@return string text
@@ -173,7 +173,7 @@ local function wanted(bufnr, edit)
   return { from = 0, old = old, new = new, whole = true }
 end
 
--- Saves, and tells whether something else has changed the text on the way.
+-- Saves, and returns whether an autocommand has changed the text.
 ---@param bufnr integer
 ---@return boolean others
 ---@return string? problem
@@ -232,7 +232,7 @@ function M.write(edit)
   end
   change.replace(bufnr, part)
   if not edit.save then
-    -- A change that nobody sees must not wait in a hidden buffer.
+    -- An invisible change must not wait in a hidden buffer.
     vim.bo[bufnr].buflisted = vim.bo[bufnr].buflisted or vim.bo[bufnr].modified
     return report(bufnr, part, false)
   end

@@ -1,5 +1,5 @@
 -- Whose a port of this machine is: any user can listen there, and be there before the one that is expected. Linux
--- tells it in /proc/net/tcp (Documentation/networking/proc_net_tcp.rst of the kernel); elsewhere nobody is refused.
+-- tells it in /proc/net/tcp (Documentation/networking/proc_net_tcp.rst of the kernel); elsewhere all owners pass.
 local M = {}
 
 local TABLES = { '/proc/net/tcp', '/proc/net/tcp6' }

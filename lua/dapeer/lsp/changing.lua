@@ -1,5 +1,5 @@
 -- Changes of a server, made. Signs, marks and cursors stay on their text, each file gets one undo step, and
--- what nobody had unsaved changes in is saved.
+-- files without unsaved changes are saved.
 local M = {}
 
 local edits = require('dapeer.lsp.edits')
@@ -73,7 +73,7 @@ local function edit(change, bufnr)
   for _, hunk in ipairs(edits.hunks(change.old.lines, change.new.lines)) do
     edits_of_hunk(change, hunk, minimal)
   end
-  -- Ends the undo step of whoever typed before.
+  -- Ends the undo step of what was typed before.
   vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
   local listed = vim.bo[bufnr].buflisted
   vim.lsp.util.apply_text_edits(minimal, bufnr, 'utf-8')
@@ -114,7 +114,7 @@ local function allowed(change)
   return { change = change }
 end
 
----Save a buffer that was changed, unless that is not ours to do.
+---Save a changed buffer, unless it had unsaved changes before.
 ---@param bufnr integer
 ---@param path string
 ---@param clean boolean  it had no unsaved changes before

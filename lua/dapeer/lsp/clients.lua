@@ -1,4 +1,4 @@
--- The language servers, told.
+-- Lists the language servers.
 local M = {}
 
 local servers = require('dapeer.lsp.servers')
@@ -27,7 +27,7 @@ local OFFERS = {
 local function offers(client)
   local names = {}
   for _, offer in ipairs(client.initialized and OFFERS or {}) do
-    -- Some servers tell what they offer for each file anew.
+    -- Some servers register their capabilities for each file.
     local offered = vim.iter(pairs(client.attached_buffers)):any(function(bufnr)
       return servers.offers(client, offer[2], bufnr)
     end)

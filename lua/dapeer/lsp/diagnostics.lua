@@ -51,7 +51,7 @@ end
 ---@param clients vim.lsp.Client[]
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
----@return vim.lsp.Client[]  those that cannot be asked: they tell when they like
+---@return vim.lsp.Client[]  those that cannot be asked: they publish on their own
 local function ask(into, clients, bufnr, question)
   local asked, others = reports.sorted(clients, bufnr, question)
   for _, answer in ipairs(reports.ask(asked, bufnr, question)) do
@@ -63,7 +63,7 @@ local function ask(into, clients, bufnr, question)
   return others
 end
 
--- All that some clients have to say of a buffer as it is now.
+-- All diagnostics of some clients for a buffer's current text.
 ---@param into dapeer.lsp.Collected
 ---@param clients vim.lsp.Client[]
 ---@param bufnr integer
@@ -82,7 +82,7 @@ local function recall(into, bufnr)
     local owner = owners[given.namespace]
     local client = owner and owner.client
     local path = vim.api.nvim_buf_is_valid(given.bufnr) and vim.api.nvim_buf_get_name(given.bufnr)
-    -- A server may be asked for some, and tell others of its own accord.
+    -- A server may answer with some, and publish others.
     local known = owner and owner.asked and into.asked[client.id .. ':' .. (path or '')]
     if path and not known then
       table.insert(into.findings, reports.of_neovim(given, client, into.sources))

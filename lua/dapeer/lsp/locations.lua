@@ -15,7 +15,7 @@ local telling = require('dapeer.lsp.telling')
 ---@field end_column? integer  behind its last character
 ---@field text? string         the line
 
----A range in a file as tools tell it.
+---A range in a file in a tool's result.
 ---@param uri string
 ---@param range lsp.Range
 ---@param encoding dapeer.lsp.Encoding

@@ -66,7 +66,7 @@ function M.column(text, byte)
   return M.units(text, byte, 'utf-32') + 1
 end
 
----A position of the protocol as a tool tells it.
+---A position of the protocol in a tool's result.
 ---@param text string  the line
 ---@param position lsp.Position
 ---@param encoding dapeer.lsp.Encoding

@@ -22,7 +22,7 @@ local noted = {}
 ---@type table<fun(client: vim.lsp.Client, uri: string, exact: boolean), boolean>
 local listeners = {}
 
--- The state of a buffer that the servers have been told of, or will be told of soon.
+-- The state of a buffer that the servers have got, or will get soon.
 local function version(bufnr)
   return vim.lsp.util.buf_versions[bufnr] or 0
 end
@@ -77,7 +77,7 @@ local function send_changes(client, bufnr)
   end)
 end
 
----@type table<integer, true>  buffers whose text a tool has brought to servers that have not told what they think of it
+---@type table<integer, true>  buffers whose text a tool has sent to servers that have not published diagnostics for it
 local unheard = {}
 
 ---A tool has loaded a buffer, or read it anew.
@@ -86,7 +86,7 @@ function M.brought(bufnr)
   unheard[bufnr] = true
 end
 
----Whether servers may still have to tell what they think of a text that a tool has brought them, now or before.
+---Whether servers may still have to publish diagnostics for a text that a tool has sent them.
 ---@param bufnr integer
 ---@return boolean
 function M.unheard(bufnr)
@@ -96,7 +96,7 @@ end
 ---@param client vim.lsp.Client
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
----@return boolean  whether it has published what it thinks of a buffer as it is now
+---@return boolean  whether it has published diagnostics for a buffer's current text
 local function wait(client, bufnr, question)
   local state = M.watch(client)
   local uri = vim.uri_from_bufnr(bufnr)
@@ -133,7 +133,7 @@ local function wait(client, bufnr, question)
   return came and not servers.stopped(client)
 end
 
----Within a task: wait until clients have published what they think of a buffer as it is now.
+---Within a task: wait until clients have published diagnostics for a buffer's current text.
 ---@param clients vim.lsp.Client[]  that cannot be asked
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
@@ -149,7 +149,7 @@ function M.wait(clients, bufnr, question)
       )
     end
   end
-  -- Who had all the time has nothing to tell.
+  -- A server that had all the time has nothing to publish.
   if #notes == 0 or question.timeout >= M.PATIENCE then
     unheard[bufnr] = nil
   end

@@ -1,4 +1,4 @@
--- Which language servers a question can be put to: those that offer what it needs, once they have started and told it.
+-- Finds the language servers that offer a method, and waits for starting ones.
 local M = {}
 
 local requests = require('dapeer.lsp.requests')
@@ -8,7 +8,7 @@ local task = require('dapeer.lsp.task')
 ---@param bufnr? integer
 ---@param method? string
 ---@return vim.lsp.Client[] ready     that offer the method
----@return vim.lsp.Client[] starting  of which nobody knows yet what they offer
+---@return vim.lsp.Client[] starting  whose capabilities are not known yet
 local function sorted_out(bufnr, method)
   local ready, starting = {}, {}
   for _, client in ipairs(servers.all(bufnr)) do
@@ -115,8 +115,8 @@ end
 local CHEAP = { 'textDocument/hover', 'textDocument/documentHighlight', 'textDocument/definition' }
 local PATIENCE = 1000 -- milliseconds
 
--- Servers may tell only when they run what else they offer; ruff does so of its formatter. Once one has
--- answered a request, what it has told before is known.
+-- Servers may register capabilities after their start; ruff does so for its formatter. Once one has
+-- answered a request, its earlier registrations have arrived.
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
 ---@param which? fun(client: vim.lsp.Client): boolean
@@ -140,7 +140,7 @@ end
 ---@type table<integer, boolean>  clients whose registrations of diagnostics are known
 local settled = {}
 
----Within a task: wait until servers that may register it later have told how to ask them for diagnostics.
+---Within a task: wait for servers that may register diagnostic requests after their start.
 ---Neovim has them do so since 0.12.
 ---@param clients vim.lsp.Client[]
 ---@param bufnr integer

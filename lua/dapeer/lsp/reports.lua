@@ -102,7 +102,7 @@ function M.namespaces()
   return owners
 end
 
----Within a task: the clients that can be asked for diagnostics of a buffer, and those that tell when they like.
+---Within a task: the clients that can be asked for diagnostics of a buffer, and those that publish on their own.
 ---@param clients vim.lsp.Client[]
 ---@param bufnr integer
 ---@param question dapeer.lsp.Question
@@ -136,7 +136,7 @@ end
 ---@param clients vim.lsp.Client[]
 ---@param question dapeer.lsp.Question
 ---@return table<integer, lsp.Diagnostic[]>  by client
----@return string[]  a sentence for each client that has not told yet
+---@return string[]  a sentence for each client that has not published yet
 function M.raw(bufnr, clients, question)
   local published = require('dapeer.lsp.published')
   local asked, others = M.sorted(clients, bufnr, question)

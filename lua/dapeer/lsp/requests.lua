@@ -1,5 +1,5 @@
 -- Requests to language servers. None waits on the main thread, each has a deadline, and each ends: Neovim
--- itself calls nobody back when a server dies, or when it has cancelled a request for reasons of its own.
+-- itself calls no callback when a server crashes, or when Neovim has cancelled a request.
 local M = {}
 
 local servers = require('dapeer.lsp.servers')
@@ -117,7 +117,7 @@ local function watch(sent)
     end
   end)
   -- Neovim cancels what is under way when it asks the same for itself, as it does with diagnostics after
-  -- each change; the answer to a cancelled request reaches nobody.
+  -- each change; the answer to a cancelled request is dropped.
   on('LspRequest', function(data)
     if data.request_id == sent.id and data.request.type == 'cancel' then
       vim.schedule(function()

@@ -29,7 +29,7 @@ function M.offers(client, method, bufnr)
   return M.call(client, 'supports_method', method, METHODS and bufnr or { bufnr = bufnr }) and true or false
 end
 
----How a server can be asked for diagnostics: what it has told when it started, or has registered since.
+---How a server can be asked for diagnostics, from its initial or registered capabilities.
 ---@param client vim.lsp.Client
 ---@return lsp.DiagnosticOptions?
 function M.diagnosing(client)

@@ -1,6 +1,6 @@
 --- One set of breakpoints: the person's signs are the cores' breakpoints, and the other way round.
 ---
---- Cores send single changes, never a whole file, so that nobody's breakpoint is erased by somebody who does not
+--- Cores send single changes, never a whole file, so that no breakpoint is erased by a side that does not
 --- know it yet. The person's changes go out as the whole picture, which a core compares with the one before.
 --- Lines are those on disk, which programs load: while a buffer has unsaved changes, its signs stand elsewhere.
 local M = {}
@@ -114,7 +114,7 @@ end
 ---@param changes { path: string, line: integer, wanted?: table, edited?: boolean }[] edited: a session here has loaded
 ---other lines
 ---@param channel integer the core's
----@param number integer the core's own for this change; its next picture tells that it was made
+---@param number integer the core's number of this change; the next picture confirms it
 function M.apply(changes, channel, number)
   applied[channel] = number
   -- It defines the signs, and with it comes what watches them.
@@ -136,7 +136,7 @@ function M.apply(changes, channel, number)
     -- A line that the file no longer has is no reason to leave out the others.
     pcall(place, breakpoints, buffer, change)
   end
-  -- Who asked is told also when nothing is different.
+  -- The core that asked gets a picture even if nothing has changed.
   told = nil
   M.changed()
   for buffer in pairs(touched) do

@@ -18,9 +18,9 @@ local asked = setmetatable({}, { __mode = 'k' })
 
 ---@class dapeer.Stop  A stop that the assistant has caused.
 ---@field body table               of the event; nvim-dap reads it when it jumps
----@field told boolean?            what the adapter says of the focus
+---@field told boolean?            the adapter's own hint on the focus
 ---@field shown? boolean           nvim-dap or we have shown it
----@field forget? fun()            the person is not told of it any more
+---@field forget? fun()            withdraws the message to the person
 
 ---@type table<dap.Session, dapeer.Stop>
 local stops = setmetatable({}, { __mode = 'k' })
@@ -240,7 +240,7 @@ function M.open_terminal(session, open)
   end
 end
 
----The person's keys go on acting on the person's own session, as long as it lives.
+---The person's keys keep acting on the person's own session while it runs.
 ---@param session dap.Session  that may take the focus
 ---@param before dap.Session?  that had it
 function M.give_back(session, before)

@@ -1,7 +1,7 @@
---- This plugin's part in nvim-dap: what is done to it once it is there, and what a core is told of its sessions.
+--- Connects this plugin to nvim-dap once that is loaded, and sends its sessions to the cores.
 local M = {}
 
----An error here is told once and breaks nothing of nvim-dap's.
+---An error here is shown once, and does not affect nvim-dap.
 ---@param dap table the module `dap`
 local function loaded(dap)
   for _, name in ipairs({ 'tap', 'listeners', 'breakpoints', 'terminals', 'children', 'follow', 'effects' }) do
@@ -27,7 +27,7 @@ end
 function M.tell(core)
   local ids = {}
   for _, session in ipairs(require('dapeer.nvim_dap.sessions').all()) do
-    -- One that has not said anything yet, because its adapter is still coming up, is told of when it does.
+    -- A session whose adapter is still starting is announced with its first message.
     if session.seq > 1 then
       ids[#ids + 1] = session.id
       local tapped = require('dapeer.nvim_dap.tap').tell(core, session)

@@ -1,4 +1,4 @@
---- What this plugin changes and uses of nvim-dap's inside, all of it: nvim-dap promises none of this.
+--- All uses and patches of nvim-dap's internals, which nvim-dap may change at any time.
 ---
 --- Each place has a name, what it must be like, and what is lost where it is not like that. Nothing else is lost then:
 --- the place is left alone. `:checkhealth dapeer` lists them.
@@ -282,7 +282,7 @@ local function stand_before(module, names, wrap)
   end
 end
 
----Follow what nvim-dap starts, and what it tells the person meanwhile, until `restore` is called.
+---Follow what nvim-dap starts, and its messages to the person meanwhile, until `restore` is called.
 ---@param dap table
 ---@param notify fun(original: function): function  takes the place of its notifications
 ---@param start fun(original: function): function  takes the place of `launch` and `attach`
@@ -327,7 +327,7 @@ function M.on_reverse_request(session, command, wrap)
   return true
 end
 
----While `work` runs, and only then, nvim-dap and everybody else start programs in terminals by what `wrap` gives.
+---While `work` runs, and only then, all programs in terminals are started by the function that `wrap` returns.
 ---@param wrap fun(start: function): function
 ---@param work fun()
 function M.while_starting_jobs(wrap, work)

@@ -11,7 +11,7 @@ end
 
 -- What there is -----------------------------------------------------------------------------------
 
----The adapter types that nvim-dap has; none without nvim-dap.
+---The adapter types of nvim-dap; empty without nvim-dap.
 ---@return string[]
 function M.types()
   local dap = nvim_dap()
@@ -20,7 +20,7 @@ function M.types()
   return types
 end
 
----What a text asks the person, if it does: nvim-dap would open a picker, or send it as it is.
+---The question to the person in a text, if any: nvim-dap would open a picker, or send the text unchanged.
 ---@param text string
 ---@return string?
 local function asked(text)
@@ -37,7 +37,7 @@ local function is_plain(value)
   return kind == 'string' or kind == 'boolean' or value == vim.NIL
 end
 
----Copy a value as far as it can be told in JSON; what asks the person is left out and named.
+---Copy the part of a value that fits JSON; questions to the person are left out and listed.
 ---@param value any
 ---@param path string
 ---@param asks string[]
@@ -135,7 +135,7 @@ end
 ---@field filetype? string under which it stands there
 ---@field overrides? table keys that replace those of the configuration
 ---@field exception_filters? string[]
----@field latest? number Unix seconds after which nobody waits for it any longer
+---@field latest? number Unix time after which it must not be sent
 
 ---@param opts dapeer.LaunchOptions
 ---@return table? config, string? why there is none
@@ -185,7 +185,7 @@ end
 
 ---Start something by `dap.run`. Opens no picker: what asks the person is refused.
 ---
----Returns at once; the session is announced with the id (`claim`), or the core is told `launch_failed`.
+---Returns at once; the session is announced with the id (`claim`), or the core gets `launch_failed`.
 ---@param opts dapeer.LaunchOptions
 ---@return integer|{ error: string } id
 function M.run(opts)
@@ -204,9 +204,9 @@ function M.run(opts)
   ---@cast config table
   local starts = require('dapeer.nvim_dap.starts')
   local launch = starts.watch(config, opts)
-  -- Later, so that whoever asked knows the id before anything comes of it.
+  -- Later, so that the core knows the id before its outcome.
   vim.schedule(function()
-    -- `new`: a session of the same name goes on; nvim-dap would restart it.
+    -- `new`: a session of the same name continues; otherwise nvim-dap restarts it.
     local ok, err = pcall(dap.run, config, { new = true, filetype = opts.filetype })
     if not ok then
       starts.fail(launch, tostring(err))

@@ -3,8 +3,8 @@
 --- It stands still while Neovim waits for a key, so it is taken only for sessions without a tap: those that ran
 --- before dapeer was loaded, and all of an nvim-dap whose internals are not what the tap needs.
 ---
---- A core is told `session` (who it is), then `dap`: session id, kind, number and message, with the kinds of
---- `tap.lua`, then `closed`. Listeners see no outgoing requests, so each is told right before its response.
+--- A core gets `session` (its facts), then `dap`: session id, kind, number and message, with the kinds of
+--- `tap.lua`, then `closed`. Listeners see no outgoing requests, so each is sent right before its response.
 local M = {}
 
 local KEY = 'dapeer.forward'
@@ -146,7 +146,7 @@ local function on_event(name, session, body)
   end
 end
 
----Tell an event of ours as if it were the adapter's, to the cores that have no tap of the session.
+---Send an event of dapeer's as if it were the adapter's, to the cores that have no tap of the session.
 ---@param session dap.Session
 ---@param event string
 ---@param body table
@@ -202,7 +202,7 @@ end
 ---@param id integer the session
 ---@param number integer
 ---@param text string JSON: command and arguments
----@param latest number Unix seconds after which nobody waits for it any longer
+---@param latest number Unix time after which it must not be sent
 ---@return boolean? done nil: there is no such session any more
 function M.request(channel, id, number, text, latest)
   if require('dapeer.rpc').now() > latest then

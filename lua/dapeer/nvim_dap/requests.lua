@@ -68,7 +68,7 @@ function M.send(session, command, arguments, latest_stop)
     if err and undo then
       undo()
     elseif undo and stop and latest_stop() == stop then
-      -- Where Neovim was held up, nvim-dap has come to the stop only now; adapters need not tell that it is over.
+      -- Where Neovim was held up, nvim-dap has come to the stop only now; adapters need not report its end.
       mark_running(session, arguments.threadId)
     elseif command == 'disconnect' and not session.closed then
       session:close()

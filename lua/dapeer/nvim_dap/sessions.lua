@@ -36,7 +36,7 @@ function M.find(id)
   end
 end
 
----What a core is told about a session before its messages. Legal in a luv callback.
+---The facts about a session that a core gets before its messages. Legal in a luv callback.
 ---@param session dap.Session
 ---@return table
 function M.facts(session)

@@ -1,7 +1,7 @@
 --- What comes of the starts that the assistant makes in nvim-dap.
 ---
---- A launch is watched until its adapter has answered `launch` or `attach`: what nvim-dap tells the person
---- about a failure meanwhile is told to the cores as well.
+--- A launch is watched until its adapter has answered `launch` or `attach`: nvim-dap's messages to the person
+--- about a failure are also sent to the cores.
 local M = {}
 
 local TIMEOUT = 15000
@@ -15,7 +15,7 @@ local LONGEST = 800
 ---@field request string
 ---@field exception_filters? string[]
 ---@field timer uv.uv_timer_t
----@field said string[] what nvim-dap has told the person since
+---@field said string[] nvim-dap's messages to the person since
 ---@field session? dap.Session set when it is claimed
 ---@field initialized? boolean the adapter has answered once, so it lives
 

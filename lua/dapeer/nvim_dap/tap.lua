@@ -43,7 +43,7 @@ local sending
 
 local reason = 'nvim-dap is not loaded'
 
----Ends the past that a core is told; an event of ours, which no adapter sends.
+---Marks the end of the journal; an event of dapeer's, which no adapter sends.
 local REPLAYED = '{"seq":0,"type":"event","event":"dapeer.replayed","body":{}}'
 
 ---@param kind string
@@ -112,7 +112,7 @@ local function outgoing(tap, text)
   local body = text:match('^.-\r\n\r\n(.*)$') or text
   local message = vim.json.decode(body)
   if PRIVATE[message.command] then
-    -- They are nobody else's business.
+    -- No other core gets them.
     message.arguments = vim.empty_dict()
     body = vim.json.encode(message)
   end
@@ -242,7 +242,7 @@ function M.has(id)
   return taps[id] ~= nil
 end
 
----Tell an event of ours as if it were the adapter's.
+---Send an event of dapeer's as if it were the adapter's.
 ---@param session dap.Session
 ---@param event string
 ---@param body table

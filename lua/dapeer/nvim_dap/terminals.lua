@@ -1,4 +1,4 @@
---- The terminals that nvim-dap opens for programs (`runInTerminal`): what is printed there is told to the cores as
+--- The terminals that nvim-dap opens for programs (`runInTerminal`): their output is sent to the cores as
 --- the program's output, and they can type.
 ---
 --- nvim-dap starts such a program by `jobstart` or `termopen`, without callbacks. While its handler runs, and only

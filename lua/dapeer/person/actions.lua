@@ -1,4 +1,4 @@
--- What the assistant has done: the log, and what the person is told of it.
+-- The assistant's actions: the log, and messages to the person.
 local M = {}
 
 local KEPT = 200 -- actions in the log

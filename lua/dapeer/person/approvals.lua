@@ -14,8 +14,8 @@ local allowed = {}
 ---@field asked dapeer.Kind[]  those of its kinds that the person wants to be asked about
 ---@field shown? boolean   the person sees it
 ---@field over? boolean    a choice is of no interest any more
----@field done fun()        it waits for the person no longer
----@field withdraw? fun()   takes a question of ours from the screen
+---@field done fun()        withdraws it from the waiting list
+---@field withdraw? fun()   removes the question's window
 
 ---@type dapeer.Question[]  one at a time is shown, the first
 local questions = {}
@@ -84,7 +84,7 @@ end
 
 local waiting = false -- until the person has stopped typing
 
--- Neovim's own `vim.ui.select` waits for a key; ours is a window. What a person has put in its place is asked.
+-- Neovim's own `vim.ui.select` waits for a key, so dapeer opens a window. A replaced `vim.ui.select` is used.
 local function is_neovims(select)
   return vim.endswith(debug.getinfo(select, 'S').source, 'vim/ui.lua')
 end
@@ -183,7 +183,7 @@ end
 ---@param action dapeer.Action
 function M.ask(id, action)
   action = actions.without_null(action)
-  -- A core that died may have left a question of this number: its answer would be taken for ours.
+  -- A crashed core may have left a question with this number, whose answer must not count for this one.
   M.forget(id)
   local asked = {}
   for _, kind in ipairs(kinds_of(action)) do

@@ -62,7 +62,7 @@ function M.when_typed(callback)
       vim.api.nvim_del_augroup_by_id(group)
     end
   end
-  -- A mode may end within a prompt that tells of no change when it ends; then Neovim waits for a key in a safe state.
+  -- A mode may end within a prompt, without an event; then Neovim waits for a key in a safe state.
   vim.api.nvim_create_autocmd({ 'ModeChanged', 'RecordingLeave', 'CmdwinLeave', 'SafeState' }, {
     group = group,
     -- Later: `n` may be only what an operator passes through, and a macro is still recorded.

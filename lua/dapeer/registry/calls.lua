@@ -7,11 +7,11 @@ local values = require('dapeer.results.values')
 
 ---@class dapeer.Running
 ---@field tool string
----@field over boolean       it has answered, or nobody waits for an answer
+---@field over boolean       it has returned, or was cancelled
 ---@field cancelled boolean
 ---@field closers fun()[]    what is to be done when it is cancelled
 ---@field report fun(first: any, total: any, message: any)
----@field quiet fun(last: boolean)  no more progress is told
+---@field quiet fun(last: boolean)  no more progress is reported
 
 ---@class dapeer.Sink  Who waits for a call.
 ---@field done fun(value: any, err?: string)
@@ -25,7 +25,7 @@ local function warn(run, sentence)
   problems.note('call', run.tool, sentence)
 end
 
----What the author of a tool is told of an error: a handler may throw anything.
+---The message for the author of a tool that has failed: a handler may throw anything.
 ---@param problem any
 ---@return string
 function M.described(problem)
@@ -86,7 +86,7 @@ local function callback(run, sink)
   end
 end
 
----Run a tool; `sink.done` gets its answer, now or later, once. Nothing is told after `cancel`.
+---Run a tool; `sink.done` gets its result once, now or later, but not after `cancel`.
 ---@param tool dapeer.Tool
 ---@param arguments table  as the caller gave them
 ---@param sink dapeer.Sink

@@ -7,7 +7,7 @@ local FINISHED = 100 -- tasks of Lua whose answers nobody has fetched
 ---@field registered table<string, dapeer.Tool>
 ---@field custom table<string, dapeer.Tool>    from `setup{ custom_tools = … }`
 ---@field removed table<string, boolean>       built-in tools that the person has unregistered
----@field dirty boolean                        the cores have not been told of a change
+---@field dirty boolean                        the cores have not got the latest change
 ---@field tasks table<string, table>           calls by Lua, see `execute`
 ---@field task integer
 local state = require('dapeer.kept').part('registry', {
@@ -19,7 +19,7 @@ local state = require('dapeer.kept').part('registry', {
   task = 0,
 })
 
----The tools have changed: every core is told, once for all changes made in one go.
+---The tools have changed: notify every core, once for all changes of one callback.
 function M.changed()
   if state.dirty or #require('dapeer.rpc').attached() == 0 then
     return
@@ -28,7 +28,7 @@ function M.changed()
   vim.schedule(M.flush)
 end
 
----Whether there are changes that the cores have not been told of.
+---Whether there are changes that the cores have not got.
 ---@return boolean
 function M.is_dirty()
   return state.dirty
@@ -188,7 +188,7 @@ end
 
 -- -- calls by Lua
 
--- Answers that nobody fetches are not kept for ever.
+-- Results that are not fetched are dropped after a while.
 local function forget_old()
   local finished = vim.tbl_filter(function(id)
     return state.tasks[id].done

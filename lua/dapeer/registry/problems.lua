@@ -1,4 +1,4 @@
--- What is wrong with tools of the person: told in one line when it is found, and kept for `:checkhealth dapeer`
+-- Problems of the person's tools: shown in one line when found, and kept for `:checkhealth dapeer`
 -- until it is so no longer.
 local M = {}
 
@@ -7,7 +7,7 @@ local MOST = 100
 
 ---@alias dapeer.Concern
 ---| 'group'  a group of built-in tools cannot be loaded
----| 'setup'  a tool in `custom_tools` is none
+---| 'setup'  a tool in `custom_tools` is invalid
 ---| 'core'   a core cannot take a tool
 ---| 'call'   a handler has misbehaved
 
@@ -59,7 +59,7 @@ local function remove(wanted)
   end
 end
 
----Take note of a problem; one that is known is not told again. Legal in a luv callback.
+---Record a problem; a known one is not shown again. Legal in a luv callback.
 ---@param concern dapeer.Concern
 ---@param name string
 ---@param sentence string

@@ -1,4 +1,4 @@
--- What a running tool tells of its progress: never so often that a core, or a client, has nothing else to do.
+-- Limits how often a running tool reports progress, to spare core and client.
 local M = {}
 
 local values = require('dapeer.results.values')

@@ -39,7 +39,7 @@ local unwatch_leave = vim.schedule_wrap(function()
 end)
 
 -- A core on another machine has no line to us (rpc.lua), and Neovim has no event for the end of a channel. So,
--- as long as somebody may wait in vain, we look.
+-- while a caller may be waiting, a timer checks.
 ---@param channel integer
 local function look_after(channel)
   if looks[channel] or rpc.is_watched(channel) then
@@ -156,12 +156,12 @@ local function begin(sink, call)
   end
 end
 
----A core calls a tool. It is told `tool_started`, then any number of `tool_progress`, then one `tool_result`.
+---Start a tool for a core. It gets `tool_started`, then any number of `tool_progress`, then one `tool_result`.
 ---@param channel integer
 ---@param id integer         the core's number of the call
 ---@param name string        of the tool
 ---@param arguments string   a JSON object
----@param options { client?: string, latest: number }  latest: Unix time after which nobody waits for a start
+---@param options { client?: string, latest: number }  latest: Unix time after which the call must not start
 function M.start(channel, id, name, arguments, options)
   local core = { channel = channel }
   if rpc.now() > options.latest then
@@ -187,7 +187,7 @@ function M.stop(channel, id)
   end
 end
 
----A core is gone: so is everybody who waited for its calls.
+---A core has ended: cancel its calls.
 ---@param channel integer
 function M.abandon(channel)
   for _, id in ipairs(vim.tbl_keys(of_core[channel] or {})) do

@@ -1,5 +1,5 @@
--- One tool: what its author has to give, and what a core is told of it. What cannot be told is refused here, tool
--- by tool, so that none takes others down.
+-- One tool: the fields that its author gives, and its description for a core. Each tool is checked by itself, so
+-- that an invalid one does not affect others.
 local M = {}
 
 local LONGEST_NAME = 40
@@ -153,9 +153,9 @@ end
 ---@type table<dapeer.Tool, string>  a registered tool never changes
 local known = setmetatable({}, { __mode = 'k' })
 
----What a core is told of a tool, as JSON.
+---The description of a tool for a core, as JSON.
 ---@param tool dapeer.Tool
----@param timeout integer  where it has none of its own
+---@param timeout integer  if the tool has none
 ---@return string? json
 ---@return string? problem
 function M.json(tool, timeout)

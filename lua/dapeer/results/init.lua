@@ -19,7 +19,7 @@ function M.text(text)
   return { content = { { type = 'text', text = as_text(text) } } }
 end
 
----@param data any  whatever JSON can hold
+---@param data any  any JSON value
 ---@return dapeer.Result
 function M.json(data)
   local json, problem = require('dapeer.results.values').encode(data, 'data')

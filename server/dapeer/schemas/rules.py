@@ -156,7 +156,7 @@ _WORDS = {
     "enum": "{value} is not one of {limit}",
     "exclusiveMaximum": "{value} is greater than or equal to the maximum of {limit}",
     "exclusiveMinimum": "{value} is less than or equal to the minimum of {limit}",
-    "falseSchema": "nothing is allowed here, not {value}",
+    "falseSchema": "no value is allowed here, not {value}",
     "format": "{value} is not a {limit}",
     "maxItems": "{value} is too long",
     "maxLength": "{value} is too long",

@@ -57,7 +57,7 @@ local function disconnection(entry)
   return request(entry, 'POST', ('/mcp/%s/disconnect'):format(entry.name), vim.empty_dict())
 end
 
--- Whether a configured server is a core of ours.
+-- Whether a configured server is a core of dapeer.
 local function is_ours(config)
   local words = type(config.command) == 'table' and config.command or {}
   return vim.tbl_contains(words, 'stdio')
@@ -79,7 +79,7 @@ local function parting(entry)
   return request(entry, 'POST', '/mcp', { name = entry.name, config = own })
 end
 
--- What the person's configuration has of our tools: OpenCode's, of which it does not tell when ours is there.
+-- The person's own configuration of dapeer in OpenCode, which it hides while a core is registered.
 local function look_up(entry, done)
   require('dapeer.integrations.http').request(request(entry, 'GET', '/config'), function(answer)
     local config = answer and answer.status == 200 and answer.body

@@ -21,7 +21,7 @@ local function called(number)
   return number == 1 and 'dapeer' or ('dapeer-%d'):format(number)
 end
 
--- A process: its number, and when it began, since numbers are given again. Only Linux tells in a file.
+-- A process: its id, and its start time, since ids are reused. Only Linux has that in a file.
 local function identity(pid)
   local file = io.open(('/proc/%d/stat'):format(pid))
   local told = file and file:read('*a') or ''

@@ -1,4 +1,4 @@
--- What opencode.nvim tells of its server. Nothing here loads it.
+-- Reads the server's address from opencode.nvim, without loading it.
 local M = {}
 
 -- Its tables, in the versions that have them.

@@ -1,7 +1,7 @@
--- Which OpenCode server this Neovim uses, as the attached cores are told: their clients get its sessions as tools.
+-- Sends attached cores the OpenCode server that this Neovim uses: their clients get its sessions as tools.
 local M = {}
 
----@class dapeer.OpenCodeServer  Nothing in it: there is none.
+---@class dapeer.OpenCodeServer  Empty: there is none.
 ---@field url? string
 ---@field authorization? string  the header that it wants to see
 
@@ -18,7 +18,7 @@ local function current()
   return { url = url, authorization = require('dapeer.integrations.opencode.plugin').headers().Authorization }
 end
 
----Tell every core, if it is another than before; one that hears nothing knows that there is none.
+---Notify every core if the server has changed; without a notification there is none.
 function M.review()
   local now = current()
   if not vim.deep_equal(now, state.told or {}) then

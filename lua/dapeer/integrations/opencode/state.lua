@@ -6,7 +6,7 @@
 ---@field name string      the MCP server's name there
 ---@field claim string     keeps the name from other Neovims
 ---@field core? integer    the process that is registered; nil: none
----@field own? table|false the person's own configuration of this name, which is replaced; nil: nobody has looked
+---@field own? table|false the person's own configuration of this name, which is replaced; nil: unknown
 ---@field twice? string[]  other names under which their configuration has us
 ---@field busy? boolean    a request is under way
 ---@field again? boolean   what is wanted may have changed since
@@ -20,7 +20,7 @@
 ---@field url? string         where the server listens
 ---@field told? dapeer.OpenCodeServer  what the cores know of it
 ---@field subscribed? table   the plugin's state that tells us of changes
----@field problem? string     what was told last
+---@field problem? string     the last one shown
 ---@field entries table<string, dapeer.OpenCodeEntry>
 local state = require('dapeer.kept').part('opencode', { entries = {} })
 

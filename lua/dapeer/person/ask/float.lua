@@ -1,4 +1,4 @@
--- Windows of ours above the person's: they go by themselves, and nothing of them stays.
+-- Floating windows of dapeer: they close themselves, and leave nothing behind.
 local M = {}
 
 local WIDEST = 80

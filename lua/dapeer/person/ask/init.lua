@@ -27,7 +27,7 @@ local float = require('dapeer.person.ask.float')
 ---@field started? boolean
 ---@field over? boolean
 ---@field wait? fun()          stops waiting for the person
----@field gone fun()           it waits for the person no longer
+---@field gone fun()           withdraws it from the waiting list
 
 ---@type dapeer.ask.Request[]  the first one is shown, or waits for the person
 local queue = {}
@@ -178,7 +178,7 @@ end
 ---@param done fun(answers: dapeer.ask.Answer[], complete: boolean, problem?: string)  complete: false when the person
 ---gave no answer; problem: why they could not be asked
 ---@param shown? fun()
----@return fun() cancel  nobody waits for an answer any more; `done` is not called then
+---@return fun() cancel  withdraws the question; `done` is not called then
 function M.ask(questions, done, shown)
   local request = {
     questions = questions,

@@ -40,7 +40,7 @@ def from_file(path: Path) -> str:
     """Read the token file; create it, with a new token, if it does not exist.
 
     Raises:
-        ArgumentError: The file cannot be read or made, or holds no usable token.
+        ArgumentError: The file cannot be read or made, or contains no valid token.
     """
     try:
         return _checked(_read(path), str(path))
@@ -137,7 +137,7 @@ def _checked(text: str, source: str) -> str:
     token = text.strip()
     if not _TOKEN.fullmatch(token):
         raise ArgumentError(
-            f"{source} holds no usable token.",
+            f"{source} contains no valid token.",
             "A token is one word of at least 8 visible ASCII characters.",
         )
     return token

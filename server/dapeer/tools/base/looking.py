@@ -37,12 +37,10 @@ def left(session: Session, stop: Stop) -> NotStopped | None:
         return None
     by = f" by {stop.left_by}" if stop.left_by else ""
     if session.mirror.ended:
-        return NotStopped(
-            "The program has ended while it was looked at.", "dap_run starts it again."
-        )
+        return NotStopped("The program ended during this call.", "dap_run starts it again.")
     again = (
         "It has stopped again: repeat the call."
         if now
         else "dap_wait_until_paused waits for a stop."
     )
-    return NotStopped(f"The program was resumed{by} while it was looked at.", again)
+    return NotStopped(f"The program was resumed{by} during this call.", again)

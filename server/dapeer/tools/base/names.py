@@ -38,7 +38,7 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
     if not name:
         raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
     if "\0" in name:
-        raise ArgumentError(f"`{argument}` holds a NUL character.", "A name cannot.")
+        raise ArgumentError(f"`{argument}` contains a NUL character.", "Remove it.")
     if size > LONGEST or longest > LONGEST_PART:
         raise ArgumentError(
             f"`{argument}` is too long for a name: {size} bytes.",
