@@ -17,7 +17,7 @@ ALL = {"run", "evaluate", "write"}
 WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "timeout_ms", "wait_until_paused", "target",
-    "granularity", "show", "to_breakpoint", "remove", "access", "offset", "data", "text", "enter", "value", "expressions",
+    "granularity", "show", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
     "terminate_debuggee", "force",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
@@ -47,6 +47,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"breakpoints": [{"line": 1}, {"line": 2, "condition": "f()"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "hit_condition": "f()"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "log_message": "{f()}"}]}, ALL),
+    ("dap_run", {"breakpoints": [{"line": 2, "collect": ["f()"]}]}, ALL),
     ("dap_run", {"exception_filters": ["raised:ValueError"]}, {"run", "write"}),
     ("dap_run", {"program": "a.py", "fresh": True}, {"run", "write"}),
     ("dap_run", {"exception_filters": ["raised:f() > 1"]}, ALL),
@@ -76,6 +77,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_set_breakpoint", {"line": 1, "condition": "f()"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"line": 1, "hit_condition": "3"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"line": 1, "log_message": "{f()}"}, {"write", "evaluate"}),
+    ("dap_set_breakpoint", {"line": 1, "collect": ["f()"]}, {"write", "evaluate"}),
     ("dap_remove_breakpoint", {"line": 1}, {"write"}),
     ("dap_clear_breakpoints", {}, {"write"}),
     ("dap_set_exception_breakpoints", {"filters": []}, {"write"}),

@@ -267,6 +267,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
         "other_thread",
         "breakpoints",
         "cause",
+        "collected",
         "parent",
         "pausing",
         "threads",

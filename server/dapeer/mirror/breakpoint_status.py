@@ -20,6 +20,8 @@ from dapeer.json_types import as_array, as_object
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output that a log point has made, whose place, as it was asked for, `source` and `line` tell."""
+TRACED = "dapeerTraced"
+"""Tells what became of the breakpoints of a file (`source`) at which the program collects by itself: `breakpoints`, and for each what was `made`."""
 SET_LINES = "setBreakpoints"
 
 
@@ -43,6 +45,10 @@ class Placed:
         default_factory=dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]
     )
     """By source path."""
+    collecting: dict[str, list[tuple[SourceBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]
+    )
+    """By source path, those that no adapter has: the program collects there by itself."""
     functions: list[tuple[str, Breakpoint]] = field(default_factory=list[tuple[str, Breakpoint]])
     data: list[tuple[DataBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[DataBreakpoint, Breakpoint]]
@@ -100,6 +106,11 @@ class Placed:
             for index in there or found:
                 wanted, known = pairs[index]
                 pairs[index] = wanted, _merged(known, changed)
+
+    def traced(self, body: Body) -> None:
+        """Take in where in a file the program collects by itself."""
+        pairs = zip(body.get("breakpoints") or (), body.get("made") or (), strict=False)
+        self.collecting[_path(body)] = list(pairs)
 
     def hit(self, numbers: Sequence[int]) -> None:
         """Take in the ids of the breakpoints that a stop is about."""

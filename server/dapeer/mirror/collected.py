@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dapeer.dap.messages import Body
 from dapeer.mirror.rows import Row, Table, by_point, in_order
 
-MOST_ROWS = 1_000_000
+ROW = "dapeerRow"
+"""Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
+LOG = "log points"
+TRACER = "tracer"
+
+MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
+PIECE = 4 << 20
+"""Characters that are taken in at once."""
 FIRST_ROWS = 10_000
 """Rows that are kept in any case."""
 
@@ -25,6 +33,8 @@ class Point:
     expressions: tuple[str, ...]
     client: str = ""
     """Who has asked for it; empty: whoever."""
+    max_hits: int = 0
+    """Rows after which no more are taken; 0: all are."""
 
 
 @dataclass(slots=True)
@@ -36,15 +46,35 @@ class Collection:
     """The number of its session."""
     table: Table
     road: str = ""
-    """How the rows come: `tracer` or `log`."""
+    """How the rows come: `TRACER` or `LOG`."""
     hits: int = 0
     """How often the program came by, as far as it has told."""
     dropped: int = 0
     """Rows that were not kept; most are older than the last that are."""
+    forgotten: int = 0
+    """Of these, rows that were here once."""
     unreadable: int = 0
     """Lines that were no rows."""
     told: dict[str, int] = field(default_factory=dict[str, int])
-    """By client the hits that it has been told of."""
+    """By client how many rows it has been told of."""
+
+    def is_news(self, client: str) -> bool:
+        """Whether there are rows that a client was not told of."""
+        return self.count > self.told.get(client, 0)
+
+    def tell(self, client: str) -> None:
+        """Take note that a client was told of all rows."""
+        self.told[client] = self.count
+
+    @property
+    def count(self) -> int:
+        """How many rows there were so far, those that were dropped here included."""
+        return len(self.table) + self.forgotten
+
+    def untold(self, client: str) -> Table:
+        """Return the rows that a client was not told of, as far as they are kept."""
+        told = self.told.get(client, 0)
+        return self.table.last(self.count - told) if told else self.table
 
     @property
     def seconds(self) -> float:
@@ -54,15 +84,17 @@ class Collection:
         return self.table.row(len(self.table) - 1).seconds - self.table.row(0).seconds
 
 
+@dataclass(slots=True)
 class Collected:
     """The rows of a program."""
 
-    def __init__(self) -> None:
-        self.points: dict[int, Point] = {}
-        self.collections: dict[tuple[int, int], Collection] = {}
-        """By process and point, in the order in which they came."""
-        self._rows: dict[int, int] = {}
-        """By process how many rows have come."""
+    points: dict[int, Point] = field(default_factory=dict[int, Point])
+    collections: dict[tuple[int, int], Collection] = field(
+        default_factory=dict[tuple[int, int], Collection]
+    )
+    """By process and point, in the order in which they came."""
+    _rows: dict[int, int] = field(default_factory=dict[int, int])
+    """By process how many rows have come."""
 
     def point(
         self,
@@ -72,11 +104,12 @@ class Collected:
         line: int = 0,
         function: str = "",
         client: str = "",
+        max_hits: int = 0,
     ) -> Point:
         """Return the point of a place and its expressions; a new number where there is none yet."""
-        wanted = (path, line, function, tuple(expressions), client)
+        wanted = (path, line, function, tuple(expressions), client, max_hits)
         for known in self.points.values():
-            if (known.path, known.line, known.function, known.expressions, known.client) == wanted:
+            if known == Point(known.number, *wanted):
                 return known
         point = Point(len(self.points) + 1, *wanted)
         self.points[point.number] = point
@@ -100,11 +133,20 @@ class Collected:
             return
         order = self._rows[process] = self._rows.get(process, 0) + 1
         collection.hits += 1
+        if 0 < collection.point.max_hits < collection.hits:
+            return
         collection.table.add(row._replace(hit=collection.hits), order)
         _bound(collection)
 
     def extend(self, process: int, text: str, road: str) -> None:
         """Take in lines, each a row, which a process has written."""
+        # In pieces, since the fields of a row take many times as much room as its text.
+        while len(text) > PIECE and (end := text.find("\n", PIECE) + 1):
+            self._extend(process, text[:end], road)
+            text = text[end:]
+        self._extend(process, text, road)
+
+    def _extend(self, process: int, text: str, road: str) -> None:
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + text.count("\n")
         for number, (lines, order) in by_point(text, first).items():
@@ -113,6 +155,13 @@ class Collected:
                 collection.unreadable += collection.table.extend(lines, order)
                 collection.hits = max(collection.hits, len(collection.table))
                 _bound(collection)
+
+    def reached(self, path: str, line: int) -> bool:
+        """Whether some process has come by a collection point."""
+        return any(
+            each.hits and (each.point.path, each.point.line) == (path, line)
+            for each in self.collections.values()
+        )
 
     def rows(self, process: int) -> Iterator[Row]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""
@@ -129,3 +178,25 @@ def _bound(collection: Collection) -> None:
         count = max(excess, MOST_ROWS // 10)
         collection.table.forget(count, FIRST_ROWS)
         collection.dropped += count
+        collection.forgotten += count
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Takes in what one process collects, as its output tells it."""
+
+    collected: Collected
+    process: int
+    """The number of its session."""
+    _begun: float | None = None
+
+    def reached(self, path: str, line: int) -> bool:
+        """Whether some process has come by a collection point."""
+        return self.collected.reached(path, line)
+
+    def take(self, body: Body, at: float) -> None:
+        """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
+        self._begun = at if self._begun is None else self._begun
+        point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
+        row = Row(point, 0, at - self._begun, "", "", "", cells)
+        self.collected.add(self.process, row, LOG)

@@ -14,7 +14,8 @@ from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.errors import NotStopped
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
-from dapeer.mirror.breakpoint_status import Placed
+from dapeer.mirror.breakpoint_status import TRACED, Placed
+from dapeer.mirror.collected import ROW, Collected, Gathered
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.history import History
@@ -48,8 +49,9 @@ class Mirror:
         frames: Frames | None = None,
         printed: Printed | None = None,
         failed: failures.Failures | None = None,
+        gathered: Gathered | None = None,
     ) -> None:
-        """`frames` tells whose a stack frame is; all processes of a program add to what it has `printed`, and what has `failed` in it."""
+        """`frames` tells whose a stack frame is; all processes of a program add to what it has `printed` and collected, and what has `failed` in it."""
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._suspended = Suspended()
@@ -59,6 +61,8 @@ class Mirror:
         self.output = self.printed.output
         self.failures = failed or failures.Failures()
         """Conditions and log messages that could not be evaluated."""
+        self.gathered = gathered or Gathered(Collected(), 0)
+        """What its breakpoints collect."""
         self.placed = Placed()
         """The breakpoints that were sent, and what the adapter made of them."""
         self.loaded = Loaded()
@@ -86,6 +90,7 @@ class Mirror:
             "continued": self._suspended.continued,
             "thread": self._thread,
             "breakpoint": self.placed.changed,
+            TRACED: self.placed.traced,
             failures.EVENT: self.failures.take,
             "capabilities": self._capabilities,
             "process": self._process,
@@ -216,6 +221,9 @@ class Mirror:
     # -- events
 
     def _output(self, body: Body, at: float) -> None:
+        if ROW in body:
+            self.gathered.take(body[ROW], at)
+            return
         log_point = self.placed.log_point(body)
         if log_point is not None:
             self.placed.reached.add(log_point)

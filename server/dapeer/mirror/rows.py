@@ -101,8 +101,23 @@ class Table:
             wrong = 0
         self.order += order
         for number, column in enumerate(self._columns(), 1):
-            column.extend(fields[number::step])
+            texts = fields[number::step]
+            # Texts that are all equal need not be there a hundred thousand times.
+            same = texts and texts.count(texts[0]) == len(texts)
+            column.extend([texts[0]] * len(texts) if same else texts)
         return wrong
+
+    def last(self, count: int) -> Table:
+        """Return the last rows."""
+        return self.picked(range(max(0, len(self) - count), len(self)))
+
+    def picked(self, indices: Sequence[int]) -> Table:
+        """Return some of the rows."""
+        table = Table(self.width)
+        table.order = [self.order[index] for index in indices]
+        for column, whole in zip(table._columns(), self._columns(), strict=True):
+            column.extend(map(whole.__getitem__, indices))
+        return table
 
     def forget(self, count: int, after: int) -> None:
         """Forget the oldest rows, but for so many at the beginning."""

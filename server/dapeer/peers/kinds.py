@@ -120,6 +120,7 @@ TABLE: Final[Mapping[str, Counts]] = {
             If("breakpoints[].condition", _EVALUATE),
             If("breakpoints[].hit_condition", _EVALUATE),
             If("breakpoints[].log_message", _EVALUATE),
+            If("breakpoints[].collect", _EVALUATE),
             If("exception_filters", _WRITE),
             If("fresh", _WRITE),
             If("exception_filters[]", _EVALUATE, "with a condition", _has_code(_EXCEPTION)),
@@ -146,7 +147,9 @@ TABLE: Final[Mapping[str, Counts]] = {
         "an expression may change anything",
     ),
     "dap_set_variable": Counts(("write", "evaluate")),
-    "dap_set_breakpoint": Counts(_WRITE, (*_CONDITIONS, If("log_message", _EVALUATE))),
+    "dap_set_breakpoint": Counts(
+        _WRITE, (*_CONDITIONS, If("log_message", _EVALUATE), If("collect", _EVALUATE))
+    ),
     "dap_remove_breakpoint": Counts(_WRITE),
     "dap_clear_breakpoints": Counts(_WRITE),
     "dap_set_exception_breakpoints": Counts(

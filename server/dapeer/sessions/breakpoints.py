@@ -142,5 +142,5 @@ def unsupported(mirror: Mirror, wanted: SourceBreakpoint) -> list[str]:
 
 def answered(mirror: Mirror, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
     """Return what an adapter made of a wanted breakpoint; None when it was not told yet."""
-    pairs = mirror.breakpoints.get(path, ())
+    pairs = (*mirror.breakpoints.get(path, ()), *mirror.placed.collecting.get(path, ()))
     return next((made for asked, made in pairs if asked["line"] == wanted["line"]), None)

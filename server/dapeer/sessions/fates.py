@@ -17,7 +17,9 @@ from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
 from dapeer.view.stacks import relative
 
-State = Literal["rejected", "moved", "pending", "stops anyway", "never bound", "not hit"]
+State = Literal[
+    "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit"
+]
 LISTED = 10
 """Breakpoints of one state."""
 REASON = 160
@@ -104,12 +106,22 @@ def _fates(
             if place in first.program.awaited.kept_from:
                 continue
             if place in first.program.awaited.places or path in loaded:
+                if "collect" in each and not any(session.lines.road for session in sessions):
+                    yield Fate("not collected", path, each["line"], f" ({_why_not(first)})")
+                    continue
                 told = (as_loaded(session, path, each) for session in sessions)
                 asked = next((one for one in told if one is not each), each)
                 for found in _fate(first, mirrors, path, asked, ended=ended, final=final):
                     fate = replace(found, line=each["line"])
                     doubt = mute and fate.state == "not hit" and "condition" in each
                     yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
+
+
+def _why_not(first: Session) -> str:
+    """Say why a session cannot collect."""
+    if not first.lines.heard:
+        return f"{first.adapter} cannot in a session of Neovim"
+    return f"{first.adapter} has no log points"
 
 
 def _ignored(
@@ -185,7 +197,8 @@ def _ends_it(session: Session) -> bool:
 
 def _reached(mirror: Mirror, path: str, line: int) -> bool:
     """Whether a program was seen at a breakpoint, or its log message."""
-    return (path, line) in mirror.placed.reached or (path, line) in mirror.printed.logged.points
+    logged = (path, line) in mirror.printed.logged.points
+    return logged or (path, line) in mirror.placed.reached or mirror.gathered.reached(path, line)
 
 
 def _reason(messages: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from dapeer.errors import NoSession
@@ -21,6 +22,8 @@ class Focus:
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
         self._used: Session | None = None
+        self.key = secrets.token_hex(4)
+        """Tells the client from others, in what it has asked for."""
         self.reader = Reader()
         """What the client was told of stops."""
         self._started: list[Session] = []

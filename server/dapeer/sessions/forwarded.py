@@ -68,6 +68,8 @@ class ForwardedSession:
             parent=parent,
         )
         self.session.feed = feed.name
+        # nvim-dap sends log messages itself, and prints what they say.
+        self.session.lines.heard = False
         # Who has started it waits for its first stop.
         self.session.inspect.turns.persons = hello.launch is None
         self._type_there = type_there
@@ -123,6 +125,7 @@ class ForwardedSession:
     def _has(self, path: str, wanted: Sequence[SourceBreakpoint]) -> bool:
         """Whether the adapter has exactly these breakpoints, as far as the mirror knows."""
         sent = [asked for asked, _ in self.session.mirror.breakpoints.get(path, ())]
+        wanted = [each for each in wanted if "collect" not in each]
         return sorted(map(_key, sent)) == sorted(map(_key, wanted))
 
     # -- end

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Generic, Protocol, TypeVar
 
 from dapeer.mirror.breakpoint_status import Awaited
+from dapeer.mirror.collected import Collected
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.output import OutputLog
@@ -52,6 +53,8 @@ class Program(Generic[Of]):
         """What all its processes have printed, and what its log points say."""
         self.failures = Failures()
         """Conditions and log messages that could not be evaluated."""
+        self.collected = Collected()
+        """The rows of its breakpoints that collect."""
         self.waiters = Waiters()
         self.keyboard: Keyboard | None = None
         """Types into the terminal that the program runs in."""

@@ -16,7 +16,7 @@ from dapeer.adapters.definition.stopping import Expressions
 from dapeer.dap.channel import Channel, ReverseHandler
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.requests import CONTROL, ENDS, OPTIONS, can
+from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
@@ -26,6 +26,7 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.mirror.collected import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Sight
@@ -33,6 +34,7 @@ from dapeer.mirror.post_mortem import PostMortem, no_process
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.mirror.telling import Telling
 from dapeer.sessions.inspection import SECONDS_TO_LOOK, Inspection
+from dapeer.sessions.lines import Lines
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
 from dapeer.sessions.waiters import Deadlines, Keyboard
@@ -102,10 +104,14 @@ class Session:
         self.program = parent.program if parent else Program()
         self.project = project
         self.frames = frames or Frames(project=project)
-        self.mirror: Mirror = Mirror(self.frames, self.program.printed, self.program.failures)
+        gathered = Gathered(self.program.collected, number)
+        printed, failed = self.program.printed, self.program.failures
+        self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
         self.channel = Channel(transport, self.observe, answer or self._refuse)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
+        collected = self.program.collected
+        self.lines = Lines(collected, self.supports, self.request, self.observe)
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
         self.initialized = anyio.Event()
         self.over = self.by_us = False
@@ -311,17 +317,7 @@ class Session:
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks; what came of it is in the mirror."""
         self.inspect.editions.keep(path)
-        arguments = {
-            "source": {"path": path, "name": Path(path).name},
-            "breakpoints": [
-                {key: value for key, value in each.items() if self._heeds(key)} for each in wanted
-            ],
-            "sourceModified": False,
-        }
-        await self.request("setBreakpoints", arguments)
-
-    def _heeds(self, option: str) -> bool:
-        return option not in OPTIONS or self.supports(option)
+        await self.lines.set(path, wanted)
 
     def heed(
         self, filters: Filters, expressions: Expressions, traceback: re.Pattern[str] | None

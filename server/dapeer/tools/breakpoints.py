@@ -16,12 +16,16 @@ from dapeer.sessions.fates import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints
 from dapeer.tools.base.arguments import (
+    Collect,
     Filename,
     Line,
+    MaxHits,
     OptionalFilename,
     SessionId,
+    collecting,
     source_breakpoint,
 )
+from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import Call, Reply, tool
 from dapeer.view import render
@@ -37,6 +41,8 @@ async def dap_set_breakpoint(
     condition: str | None = None,
     hit_condition: str | None = None,
     log_message: str | None = None,
+    collect: Collect = (),
+    max_hits: MaxHits = None,
 ) -> Reply:
     """Set or replace the breakpoint on a line, for running and later sessions.
 
@@ -45,7 +51,9 @@ async def dap_set_breakpoint(
     debugger = call.debugger
     path = source_file(filename, debugger.project)
     check_line(path, line)
-    wanted = source_breakpoint(line, condition, hit_condition, log_message)
+    plain = source_breakpoint(line, condition, hit_condition, log_message)
+    wanted = collecting(plain, collect, max_hits)
+    mine(call, [(path, wanted)])
     replaced = debugger.breakpoints.add(path, wanted)
     await call.peers.shown()
     try:
@@ -222,6 +230,8 @@ class Row:
             "condition": self.wanted.get("condition"),
             "hit_condition": self.wanted.get("hitCondition"),
             "log_message": self.wanted.get("logMessage"),
+            "collect": self.wanted.get("collect"),
+            "max_hits": self.wanted.get("maxHits"),
             "actual_line": self.made.get("line") if self.made else None,
             "message": self.made.get("message") if self.made else None,
             "not_supported": list(self.ignored) or None,

@@ -23,6 +23,7 @@ from dapeer.system.environment import surroundings
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.tool import Call, Reply, Unlisted, tool
 from dapeer.tools.inheritance import before
 from dapeer.tools.running import Running
@@ -147,7 +148,7 @@ async def dap_run(
     start = await Launcher(debugger, call.peers).start(asked, configuration, again.place(where))
     again.check(start)
     placed = [(each.filename, each.wanted()) for each in breakpoints]
-    wanted = with_paths(placed, start.folder, debugger.project)
+    wanted = mine(call, with_paths(placed, start.folder, debugger.project))
     inherited = await before(call, wanted, filters=exception_filters is not None, fresh=fresh)
     running = Running(call, start, wanted, inherited)
     shown = Asked(evaluate, show, wait_until_paused)

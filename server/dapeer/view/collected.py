@@ -75,25 +75,26 @@ def shown(table: Table, expressions: Sequence[str]) -> Shown:
     return found
 
 
-def summary(collection: Collection, project: Path) -> list[str]:
-    """Return what a point has collected in a process: a line that says where and how much, then columns, then rows."""
-    table = collection.table
+def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
+    """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
+    table = collection.untold(client)
     if not len(table):
         return [f"{title(collection, project)}"]
     found = shown(table, collection.point.expressions)
     few = len(table) <= ALL_ROWS
-    lines = [title(collection, project, found.constant.get("caller", ""))]
+    new = len(table) if len(table) < collection.count else 0
+    lines = [title(collection, project, found.constant.get("caller", ""), new)]
     lines += [f"  {each}" for each in _columns(found, few=few)]
     rows = (found.row(index) for index in range(len(table))) if few else _odd_rows(found)
     return [*lines, *(f"  {each}" for each in rows)]
 
 
-def title(collection: Collection, project: Path, caller: str = "") -> str:
-    """Return where a point is, how many rows it has, and what could not be kept."""
+def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
+    """Return where a point is, how many rows it has, how many of them are `new`, and what could not be kept."""
     point, table = collection.point, collection.table
     place = point.function or f"{relative(point.path, project)}:{point.line}"
     count = len(table)
-    said = [f"{count:,} row{'' if count == 1 else 's'}"]
+    said = [f"{count:,} row{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"]
     said += [f"{collection.hits:,} hits"] * (collection.hits > count)
     said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
     said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
@@ -163,10 +164,10 @@ def _odd_rows(found: Shown) -> Iterator[str]:
         yield f"({left} more odd rows: dap_collected changes=true)"
 
 
-def section(collections: Iterable[Collection], project: Path) -> list[str]:
-    """Return the lines of a snapshot's section: a summary for each point, as far as there is room."""
+def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
+    """Return the lines of a snapshot's section: a summary for each point of what a client was not told, as far as there is room."""
     every = [each for each in collections if len(each.table)]
-    lines = [line for each in every[:POINTS] for line in summary(each, project)]
+    lines = [line for each in every[:POINTS] for line in summary(each, project, client)]
     if len(every) > POINTS:
         lines.append(f"{len(every) - POINTS} more points: dap_collected")
     return lines

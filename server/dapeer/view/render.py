@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.mirror.frames import Frames
@@ -26,6 +27,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         _section("Values", values(view)),
         _section("Threads", view.get("threads", ())),
         _section("Tasks", view.get("tasks", ())),
+        _section("Collected", view.get("collected", ())),
         _section("Log points", view.get("logged", ())),
         _output(view),
         *fates(view.get("breakpoints", {})),
@@ -162,12 +164,28 @@ def breakpoint_line(wanted: SourceBreakpoint, made: Breakpoint | None, text: str
     moved = f", moved to line {actual}" if actual not in (None, line) else ""
     said = made.get("message") if made else None
     message = f": {said}" if said else ""
-    options = [f"{label} {wanted[key]}" for key, label in _OPTIONS if key in wanted]
+    options = [
+        f"{label} {_option(value)}"
+        for key, label in _OPTIONS
+        if (value := cast("object", wanted.get(key))) is not None
+    ]
     extra = f" ({'; '.join(options)})" if options else ""
     return f"{line} {state}{moved}{message}{extra}" + (f" | {text.strip()}" if text.strip() else "")
 
 
-_OPTIONS = (("condition", "if"), ("hitCondition", "hits"), ("logMessage", "logs"))
+def _option(value: object) -> str:
+    return (
+        ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else f"{value}"
+    )
+
+
+_OPTIONS = (
+    ("condition", "if"),
+    ("hitCondition", "hits"),
+    ("logMessage", "logs"),
+    ("collect", "collects"),
+    ("maxHits", "at most"),
+)
 
 
 def breakpoint_state(made: Breakpoint | None) -> str:

@@ -66,6 +66,8 @@ class Snapshot(TypedDict):
     output: NotRequired[str]
     logged: NotRequired[list[str]]
     """What log points have said: place, number of the message, text."""
+    collected: NotRequired[list[str]]
+    """What was collected since the caller was told last, summarised."""
     exit_code: NotRequired[int]
     cause: NotRequired[str]
     pausing: NotRequired[bool]

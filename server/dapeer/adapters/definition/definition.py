@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.magic import PARTS, fits, inside, parts, shebang
@@ -49,8 +50,7 @@ is to run in, the folder of the project that it belongs to, the file that a vari
 and parts of `program`."""
 
 CANNOT = ("condition", "condition_errors", "exit_code", "expressions", "set_variable")
-"""Conditions of breakpoints; telling that one cannot be evaluated; telling the program's exit code; evaluating more than the name of a
-variable; changing a variable."""
+"""Conditions of breakpoints; telling that one cannot be evaluated; telling the program's exit code; evaluating more than the name of a variable; changing a variable."""
 
 LATE = ("socket", "tmpdir", "tty")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
@@ -77,7 +77,7 @@ class Definition:
     files: tuple[str, ...]
     """Patterns of file names that it is chosen for, too."""
     folders: tuple[str, ...]
-    """A folder with a file whose name fits one of these patterns is a program."""
+    """A folder with a file of such a name is a program."""
     binaries: bool
     """It debugs compiled programs: `extensions` are of their sources."""
     sections: tuple[str, ...]
@@ -99,6 +99,7 @@ class Definition:
     children: Children | None
     tests: Tests | None
     stopping: Stopping
+    collect: Collect
     sight: Sight
     cannot: tuple[str, ...]
     """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.definition import CANNOT, INPUTS, OWN, Definition
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
@@ -106,6 +107,7 @@ def _definition(table: Table, path: Path) -> Definition:
         cannot=table.some_of("cannot", CANNOT),
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
         stopping=Stopping.read(table),
+        collect=Collect.read(table.table("collect")),
         open_to_others=table.get("open_to_others", str, ""),
         hints=tuple(map(Hint.read, table.tables("hint"))),
         sight=sight(table.table("threads")),

@@ -157,7 +157,8 @@ async def open_adapter(
         sent: Sent = {}
         transport = _transport(definition, stream, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
-        points = LogPoints(definition.quirks.failed.get("log_message", ""))
+        failed = definition.quirks.failed.get("log_message", "")
+        points = LogPoints(failed, conditions=definition.collect.conditions)
         adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
         stack.callback(adapter.close)
         try:

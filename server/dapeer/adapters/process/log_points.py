@@ -17,6 +17,7 @@ from typing import Any
 import anyio
 
 from dapeer.adapters.definition.misfires import category_of, is_legible
+from dapeer.adapters.process import log_rows
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
 from dapeer.errors import ProtocolError
@@ -24,6 +25,7 @@ from dapeer.json_types import as_array
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.failures import EVENT
 
+_SPEAKS = frozenset({"logMessage", "collect"})
 HELD = 65_536
 """Characters of a message whose end is waited for."""
 DIGITS = 8
@@ -33,11 +35,13 @@ DIGITS = 8
 class LogPoints:
     """The log points of one program. The mark is made anew for each, so that no program prints it by chance."""
 
-    def __init__(self, failed: str = "") -> None:
-        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known."""
+    def __init__(self, failed: str = "", *, conditions: bool = True) -> None:
+        """`failed` is a pattern of what stands in a message for an expression that cannot be evaluated; empty: none is known. The adapter heeds their `conditions`."""
+        self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
         self._failed = re.compile(failed, re.MULTILINE) if failed else None
-        self._places: list[tuple[str, int]] = []
+        self._places: list[tuple[str, int, int]] = []
+        """Path, line, and the number of the collection point, 0: it is none."""
 
     @property
     def any(self) -> bool:
@@ -47,14 +51,16 @@ class LogPoints:
     def marked(self, request: Request) -> Request:
         """Return a request with marks around its log messages."""
         wanted = as_array(request.arguments.get("breakpoints"))
-        if request.command != "setBreakpoints" or not any("logMessage" in one for one in wanted):
+        if request.command != "setBreakpoints" or not any(map(_SPEAKS.intersection, wanted)):
             return request
         path = str(request.arguments["source"].get("path"))
-        sent = [self._marked(path, each) if "logMessage" in each else each for each in wanted]
+        sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in wanted]
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
-        place = path, int(wanted["line"])
+        place = path, int(wanted["line"]), int(wanted.get("point") or 0)
+        if "collect" in wanted:
+            wanted = log_rows.as_log_point(wanted, self.mark, conditions=self._conditions)
         if place not in self._places:
             self._places.append(place)
         number = self._places.index(place)
@@ -64,8 +70,9 @@ class LogPoints:
         """Return the fields of an output event that say where a log point is."""
         if number >= len(self._places):
             return {}
-        path, line = self._places[number]
-        return {"source": {"path": path}, "line": line, LOG_POINT: True}
+        path, line, point = self._places[number]
+        told = {"source": {"path": path}, "line": line, LOG_POINT: True}
+        return {**told, log_rows.POINT: point} if point else told
 
     def told(self, body: Body) -> Iterator[Event]:
         """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
@@ -80,6 +87,9 @@ class LogPoints:
             return f"{{{error}}}"
 
         text = str(body.get("output") or "")
+        if point := body.get(log_rows.POINT):
+            yield from log_rows.as_rows(point, text, self.mark, self._failed)
+            return
         if self._failed is not None and body.get(LOG_POINT) and is_legible(text):
             body = {**body, "output": self._failed.sub(told, text)}
         yield Event("output", body)
@@ -105,8 +115,13 @@ class Reader:
             yield body
         elif found:
             # The adapter says itself where it comes from: then all of it does.
-            text = self._begin.sub("", text).replace(self._end, "")
-            yield {**body, "output": text, **self._points.place(int(found[1]))}
+            place = self._points.place(int(found[1]))
+            rest = self._begin.split(text)[2::2] if log_rows.POINT in place else ()
+            for said in rest:
+                yield {**body, "output": said.partition(self._end)[0], **place}
+            if not rest:
+                text = self._begin.sub("", text).replace(self._end, "")
+                yield {**body, "output": text, **place}
         else:
             for part, place in self._parts(category, text):
                 yield {**body, "output": part, **place}

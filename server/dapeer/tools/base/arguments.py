@@ -28,6 +28,11 @@ def several(given: object) -> object:
 
 _Several = Annotated[Sequence[str], BeforeValidator(several)]
 Expressions = Annotated[_Several, Field(validation_alias=AliasChoices("expressions", "expression"))]
+Collect = Annotated[_Several, Field(description="record these instead of stopping")]
+MaxHits = Annotated[int | None, Field(ge=1)]
+MOST_COLLECTED = 30
+LONGEST = 2000
+"""Characters of an expression that is collected."""
 
 
 class BreakpointArgument(BaseModel):
@@ -40,10 +45,42 @@ class BreakpointArgument(BaseModel):
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
+    collect: Collect = ()
+    max_hits: MaxHits = None
 
     def wanted(self) -> SourceBreakpoint:
         """Return it in DAP's terms."""
-        return source_breakpoint(self.line, self.condition, self.hit_condition, self.log_message)
+        wanted = source_breakpoint(self.line, self.condition, self.hit_condition, self.log_message)
+        return collecting(wanted, self.collect, self.max_hits)
+
+
+def collecting(
+    wanted: SourceBreakpoint, expressions: Sequence[str], max_hits: int | None
+) -> SourceBreakpoint:
+    """Return a breakpoint with what it collects, if it collects something.
+
+    Raises:
+        ArgumentError: It cannot do both.
+    """
+    if not expressions and max_hits is not None:
+        raise ArgumentError("`max_hits` is for `collect`.", "To stop later: hit_condition.")
+    if not expressions:
+        return wanted
+    if other := next((key for key in ("logMessage", "hitCondition") if key in wanted), None):
+        name = "log_message" if other == "logMessage" else "hit_condition"
+        raise ArgumentError(
+            f"`collect` and `{name}` exclude each other.", "A condition and max_hits go with it."
+        )
+    if len(expressions) > MOST_COLLECTED or any(len(each) > LONGEST for each in expressions):
+        raise ArgumentError(
+            f"`collect` takes {MOST_COLLECTED} expressions of {LONGEST} characters.", "Give fewer."
+        )
+    if not all(each.strip() for each in expressions):
+        raise ArgumentError("An expression of `collect` is empty.", "Leave it out.")
+    wanted["collect"] = [each.strip() for each in expressions]
+    if max_hits is not None:
+        wanted["maxHits"] = max_hits
+    return wanted
 
 
 def source_breakpoint(

@@ -16,7 +16,7 @@ from dapeer.sessions import fates
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.session import Session
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
-from dapeer.tools.base import looking
+from dapeer.tools.base import collecting, looking
 from dapeer.tools.base.asked import NOTHING, Asked, add_values
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import Call, Reply
@@ -168,6 +168,8 @@ async def look(
     breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints
+    if collected := collecting.news(call, session):
+        view["collected"] = collected
     said = [*_silences(session, seen), *session.program.notes(session)]
     said += [over.what] if over else []
     if said:

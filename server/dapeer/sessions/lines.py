@@ -1,0 +1,165 @@
+"""The breakpoints of a session that are on lines: those that stop or log, and those at which it collects.
+
+Rows come by a tracer in the program, or by log points, as definition and adapter allow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requests import OPTIONS
+from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.errors import RequestFailed, RequestTimeout
+from dapeer.mirror.breakpoint_status import TRACED
+from dapeer.mirror.collected import Collected, Point
+from dapeer.sessions.inspection import SendRequest
+
+Road = Literal["tracer", "log points", ""]
+SPEC = "${spec}"
+"""Stands in the tracer's expression for what is to be collected, as a text of JSON."""
+FAILED = "the program does not collect"
+
+
+class Lines:
+    """Sets breakpoints on lines, and knows which of them collect."""
+
+    tracer: str = ""
+    """An expression that has the program collect, and tells what came of it; empty: it cannot."""
+    functions: Mapping[str, SourceBreakpoint]
+    """By name the functions at whose entry the program is to collect."""
+
+    def __init__(
+        self,
+        collected: Collected,
+        supports: Callable[[str], bool],
+        request: SendRequest,
+        observe: Callable[[Message], None],
+    ) -> None:
+        """`supports` tells what the adapter can do."""
+        self._collected = collected
+        self._supports = supports
+        self._request = request
+        self._observe = observe
+        self.functions = {}
+        self.heard = True
+        """What the adapter says of log points passes us."""
+        self.folder: Callable[[], Path] | None = None
+        """Where the program's processes write their rows."""
+        self._points: dict[str, list[SourceBreakpoint]] = {}
+        self._traced: list[dict[str, Any]] = []
+        """What the program was told last."""
+        self._telling = asyncio.Lock()
+
+    @property
+    def road(self) -> Road:
+        """How rows come; empty: none can."""
+        if self.tracer and self.folder is not None:
+            return "tracer"
+        return "log points" if self.heard and self._supports("logMessage") else ""
+
+    async def set(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
+        road = self.road
+        points = [each for each in wanted if "collect" in each]
+        sent: list[Mapping[str, Any]] = [
+            {**each, "point": self._point(path, each).number} if "collect" in each else each
+            for each in wanted
+            if "collect" not in each or road == "log points"
+        ]
+        arguments = {
+            "source": {"path": path, "name": Path(path).name},
+            "breakpoints": [
+                {key: value for key, value in each.items() if self._heeds(key)} for each in sent
+            ],
+            "sourceModified": False,
+        }
+        await self._request("setBreakpoints", arguments)
+        if road == "tracer" and (points or path in self._points):
+            self._points[path] = points
+            await self.trace()
+
+    def _heeds(self, option: str) -> bool:
+        return option not in OPTIONS or self._supports(option)
+
+    def _point(self, path: str, wanted: SourceBreakpoint, function: str = "") -> Point:
+        return self._collected.point(
+            wanted.get("collect") or (),
+            path=path,
+            line=0 if function else wanted["line"],
+            function=function,
+            client=wanted.get("collectedBy") or "",
+            max_hits=wanted.get("maxHits") or 0,
+        )
+
+    async def trace(self) -> None:
+        """Have the program collect where it is to, and nowhere else."""
+        if self.folder is None:
+            return
+        async with self._telling:
+            points = [*self._spec()]
+            if points == self._traced:
+                return
+            spec = {"folder": str(self.folder()), "points": points}
+            expression = self.tracer.replace(SPEC, json.dumps(json.dumps(spec)))
+            arguments = {"expression": expression, "context": "clipboard"}
+            try:
+                body = await self._request("evaluate", arguments)
+                told = _told(str(body.get("result") or ""))
+                self._traced = points
+            except (RequestFailed, RequestTimeout) as error:
+                told = {"message": f"{FAILED}: {error}"}
+            self._tell(told)
+
+    def _spec(self) -> Iterable[dict[str, Any]]:
+        for path, wanted in self._points.items():
+            for each in wanted:
+                point = self._point(path, each)
+                yield {**_facts(point, each), "file": path, "line": each["line"]}
+        for name, each in self.functions.items():
+            yield {**_facts(self._point("", each, name), each), "function": name}
+
+    def _tell(self, told: Mapping[str, Any]) -> None:
+        """Have the mirror take in what came of it."""
+        whole = str(told.get("message") or "")
+        answers: dict[int, Mapping[str, Any]] = {
+            int(each["id"]): each for each in told.get("points") or ()
+        }
+        for path, wanted in self._points.items():
+            made = [
+                _made(answers.get(self._point(path, each).number) or {}, whole) for each in wanted
+            ]
+            body: Body = {"source": {"path": path}, "breakpoints": wanted, "made": made}
+            self._observe(Event(TRACED, body))
+
+
+def _facts(point: Point, wanted: SourceBreakpoint) -> dict[str, Any]:
+    return {
+        "id": point.number,
+        "collect": [*point.expressions],
+        "condition": wanted.get("condition"),
+        "max_hits": point.max_hits or None,
+        "calls": False,
+    }
+
+
+def _told(text: str) -> Mapping[str, Any]:
+    """Read what the program has told of its collecting, which may be anything."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return {"message": f"{FAILED}: {text[:200]}"}
+    return cast("Mapping[str, Any]", told) if isinstance(told, dict) else {"message": FAILED}
+
+
+def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:
+    made = Breakpoint(verified=bool(answer.get("bound")))
+    if answer.get("line"):
+        made["line"] = int(answer["line"])
+    if message := str(answer.get("message") or whole):
+        made["message"] = message
+    return made

@@ -1,0 +1,71 @@
+"""What is collected, checked before it is, and told afterwards, to the client that has asked for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from dapeer.dap.types import SourceBreakpoint
+from dapeer.errors import ArgumentError
+from dapeer.mirror.collected import Collection
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
+from dapeer.tools.base.tool import Call
+from dapeer.view.collected import section
+
+
+def mine(
+    call: Call, wanted: Sequence[tuple[str, SourceBreakpoint]]
+) -> Sequence[tuple[str, SourceBreakpoint]]:
+    """Return breakpoints (path and breakpoint); on those that collect it is noted who has asked for it.
+
+    Raises:
+        ArgumentError: An expression does not parse; nothing has happened.
+    """
+    for path, each in wanted:
+        if "collect" in each:
+            check(call.debugger, path, [*each["collect"], each.get("condition") or "True"])
+            each["collectedBy"] = call.focus.key
+    return wanted
+
+
+def check(debugger: Debugger, path: str, expressions: Iterable[str]) -> None:
+    """Look whether expressions parse, in the language of a file, where we know that.
+
+    Raises:
+        ArgumentError: One does not.
+    """
+    of = [each for each in debugger.definitions.values() if path and each.accepts(path)]
+    python = not path or any(each.collect.syntax == "python" for each in of)
+    for each in expressions:
+        if python:
+            _check_python(each)
+        elif each.count("{") != each.count("}"):
+            raise ArgumentError(
+                f"The braces of `{each}` do not match.", "Nothing was changed; correct it."
+            )
+
+
+def _check_python(expression: str) -> None:
+    try:
+        ast.parse(expression.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        what = getattr(error, "msg", None) or "it cannot be read"
+        raise ArgumentError(
+            f"`{expression}` does not parse: {what}.", "Nothing was changed; correct it."
+        ) from error
+
+
+def visible(call: Call, session: Session) -> list[Collection]:
+    """Return what a client has collected in a program, those of its collections that have rows."""
+    collections = session.program.collected.collections.values()
+    return [each for each in collections if each.point.client in {"", call.focus.key}]
+
+
+def news(call: Call, session: Session) -> list[str]:
+    """Return lines of what was collected since the client was told last; it is told now."""
+    new = [each for each in visible(call, session) if each.is_news(call.focus.key)]
+    lines = section(new, session.project, call.focus.key)
+    for each in new:
+        each.tell(call.focus.key)
+    return lines
