@@ -16,7 +16,7 @@ PARTS = (
     "dapeer_breaking",
     "dapeer_activations",
     "dapeer_evaluating",
-    "dapeer_values",
+    "dapeer_variables",
     "dapeer_errors",
     "dapeer_types",
     "dapeer_stacks",
@@ -40,7 +40,9 @@ HELPERS = (
     "dapeer_recorders",
     "dapeer_recording",
     "dapeer_statements",
+    "dapeer_tracebacks",
     "dapeer_tracing",
+    "dapeer_values",
 )
 """Modules that those import."""
 
