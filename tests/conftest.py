@@ -5,6 +5,8 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from tests import shown
 from tests.hostile import seeds
@@ -15,6 +17,12 @@ __all__ = ["shows"]
 
 GRACE = 5
 """Seconds that a process may need to end after its test has."""
+
+# A busy machine is slow, and finds no fault by that.
+hypothesis_settings.register_profile(
+    "any", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("any")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

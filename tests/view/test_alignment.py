@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.view.alignment import gaps
@@ -10,7 +10,6 @@ from dapeer.view.alignment import gaps
 ROWS = st.lists(st.integers(0, 4), max_size=40)
 
 
-@settings(deadline=None)
 @given(ROWS, ROWS, st.integers(1, 50))
 def test_what_is_between_gaps_is_alike(a: list[int], b: list[int], window: int) -> None:
     left, right = list(a), list(b)
@@ -23,7 +22,6 @@ def test_what_is_between_gaps_is_alike(a: list[int], b: list[int], window: int) 
         assert one.end_b < other.start_b
 
 
-@settings(deadline=None)
 @given(ROWS, ROWS, st.integers(1, 50))
 def test_the_first_gap_is_the_first_difference(a: list[int], b: list[int], window: int) -> None:
     found = next(gaps(a, b, window), None)
@@ -36,7 +34,6 @@ def test_the_first_gap_is_the_first_difference(a: list[int], b: list[int], windo
         assert (found.start_a, found.start_b) == (alike, alike)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 90), st.integers(1, 9))
 def test_more_rounds_of_a_loop_are_one_gap(at: int, more: int) -> None:
     rows = list(range(100))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
@@ -31,7 +31,7 @@ def collected(steps: Iterable[tuple[int, tuple[str, ...]]], threads: str = "") -
 
 
 def parted(a: Collected, b: Collected) -> Compared:
-    points = places(a, b)
+    points = places(a.points.values(), b.points.values())
     of_a = run(a, {mine.number: place for place, (mine, _) in enumerate(points)})
     of_b = run(b, {other.number: place for place, (_, other) in enumerate(points)})
     return Compared(compared(of_a, of_b), points, PROJECT)
@@ -63,7 +63,7 @@ def test_a_value_is_told_with_the_rows_before_it() -> None:
         *(f"  #{i + 1} a.py:3: i = {i}, total = {i * 10}" for i in range(4)),
         "a #5 a.py:3: i = 4, total = 40",
         "b #5 a.py:3: i = 4, total = -1",
-        "In all: 6 rows alike, 1 differ (`total` at a.py:3 1).",
+        "In all: 6 rows alike, 1 differs (`total` at a.py:3 1).",
     ]
 
 
@@ -126,7 +126,7 @@ def test_points_whose_lines_an_edit_has_moved_are_the_same_points() -> None:
             found.add(1, Row(point.number, 0, 0.0, "", "", "", (str(lines.index(line)),)), "")
     assert "do not part: 2 rows" in text(a, b)
     b.point(["x"], path="/p/a.py", line=30)
-    assert places(a, b) == []
+    assert places(a.points.values(), b.points.values()) == []
 
 
 CELLS = st.tuples(st.sampled_from("012"), st.sampled_from("abc"))
@@ -137,7 +137,6 @@ RUNS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(RUNS, RUNS)
 def test_every_row_is_counted_once_and_the_first_difference_is_found(a: Steps, b: Steps) -> None:
     told = parted(collected(a), collected(b))

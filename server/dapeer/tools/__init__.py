@@ -3,6 +3,7 @@
 from dapeer.tools import (
     breakpoints,
     code,
+    comparing,
     data_breakpoints,
     execution,
     expressions,
@@ -31,6 +32,7 @@ TOOLS: tuple[Tool, ...] = (
     *stack.TOOLS,
     *expressions.TOOLS,
     *code.TOOLS,
+    *comparing.TOOLS,
     *memory.TOOLS,
     *raw.TOOLS,
     *output.TOOLS,

@@ -160,8 +160,9 @@ class Compared:
     def _totals(self) -> str:
         found = self.found
         names = [f"{self._column(each)} {count:,}" for each, count in found.changed.most_common()]
-        parts = [f"{found.alike:,} rows alike"]
-        parts += [f"{found.rows_changed:,} differ ({_few(names)})"] * bool(found.rows_changed)
+        parts = [f"{found.alike:,} row{'' if found.alike == 1 else 's'} alike"]
+        verb = "differs" if found.rows_changed == 1 else "differ"
+        parts += [f"{found.rows_changed:,} {verb} ({_few(names)})"] * bool(found.rows_changed)
         parts += [f"{found.only_a:,} only in a"] * bool(found.only_a)
         parts += [f"{found.only_b:,} only in b"] * bool(found.only_b)
         return f"In all: {', '.join(parts)}."

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from pathlib import PurePath
 
 from dapeer.mirror.collected import Collected, Point
 from dapeer.mirror.rows import Row, Table
@@ -34,7 +35,8 @@ class Part:
     """The cells as they are compared: where something lies in memory is another thing in each run."""
 
     def __post_init__(self) -> None:
-        """Take the addresses out."""
+        """Hold on to the rows as they are now, since more may come while they are compared; take the addresses out."""
+        self.table = copied(self.table)
         self.columns = [_without_addresses(each) for each in self.table.cells]
 
     def lanes(self) -> Iterator[Lane]:
@@ -46,6 +48,20 @@ class Part:
         if not columns:
             return repeat((), len(self.table))
         return zip(*(self.columns[each] for each in columns), strict=True)
+
+
+def copied(table: Table) -> Table:
+    """Return the rows that a table has now."""
+    return Table(
+        table.width,
+        [*table.hits],
+        [*table.seconds],
+        [*table.threads],
+        [*table.tasks],
+        [*table.callers],
+        [[*each] for each in table.cells],
+        [*table.order],
+    )
 
 
 def _without_addresses(column: Sequence[str]) -> Sequence[str]:
@@ -121,10 +137,10 @@ class Run:
         return dict(found)
 
 
-def places(a: Collected, b: Collected) -> list[tuple[Point, Point]]:
+def places(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
     """Return the points that two runs have in common, as pairs.
 
-    A point is known by its file or function and its expressions. Several that have these in common are known by their order: an edit moves lines.
+    A point is known by the name of its file or function and its expressions. Several that have these in common are known by their order: an edit moves lines.
     """
     there = _by_name(b)
     return [
@@ -135,10 +151,11 @@ def places(a: Collected, b: Collected) -> list[tuple[Point, Point]]:
     ]
 
 
-def _by_name(collected: Collected) -> dict[tuple[str, str, tuple[str, ...]], list[Point]]:
-    named: dict[tuple[str, str, tuple[str, ...]], list[Point]] = {}
-    for each in sorted(collected.points.values(), key=lambda each: each.line):
-        named.setdefault((each.path, each.function, each.expressions), []).append(each)
+def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
+    named: dict[object, list[Point]] = {}
+    for each in sorted(points, key=lambda each: (each.path, each.line)):
+        name = PurePath(each.path).name, each.function, each.expressions
+        named.setdefault(name, []).append(each)
     return named
 
 
