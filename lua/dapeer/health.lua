@@ -158,7 +158,7 @@ end
 ---@param entry dapeer.OpenCodeEntry
 local function check_opencode_in(entry)
   local place = ('%s in %s'):format(entry.url, entry.directory)
-  if entry.core then
+  if entry.channel then
     local replaced = entry.own and ', which replace those of its own configuration' or ''
     health.ok(('%s has the tools, as `%s`%s'):format(place, entry.name, replaced))
   elseif entry.problem then
@@ -168,7 +168,7 @@ local function check_opencode_in(entry)
   else
     health.info(place .. ' will have the tools in a moment')
   end
-  for _, name in ipairs(entry.core and entry.twice or {}) do
+  for _, name in ipairs(entry.channel and entry.twice or {}) do
     local advice = 'Name it `dapeer` there: then one replaces the other.'
     health.warn(('%s has the tools twice: also as `%s`, from its own configuration'):format(place, name), advice)
   end
@@ -180,13 +180,8 @@ local function check_opencode()
     return health.info(('OpenCode in opencode.nvim (off; %s)'):format(how))
   end
   local status = require('dapeer.integrations.opencode').status()
-  local entries = vim.tbl_filter(function(entry)
-    return not entry.leaving
-  end, status.entries)
-  vim.tbl_map(check_opencode_in, entries)
-  if status.problem and #entries == 0 then
-    health.warn(status.problem)
-  elseif not status.loaded and not status.url then
+  vim.tbl_map(check_opencode_in, status.entries)
+  if not status.loaded and not status.url then
     local url = 'https://github.com/sudo-tee/opencode.nvim'
     health.info(('opencode.nvim is not loaded (yet): open OpenCode, or install %s'):format(url))
   elseif not status.url then

@@ -94,6 +94,13 @@ function M.detach(channel)
   if core and core.left then
     core.left(channel)
   end
+  if core then
+    pcall(vim.api.nvim_exec_autocmds, 'User', {
+      pattern = 'DapeerDetached', -- for ourselves
+      modeline = false,
+      data = { channel = channel },
+    })
+  end
 end
 
 ---@return dapeer.Core[]

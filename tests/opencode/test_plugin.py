@@ -231,6 +231,11 @@ async def another(shared: OpenCode, home: Path, name: str) -> AsyncGenerator[Edi
         yield editor
 
 
+async def core_of(editor: Editor) -> int:
+    """Return the process of a Neovim's core."""
+    return (await editor.lua("return require('dapeer').status()"))["pid"]
+
+
 async def test_several_neovims_at_one_server_keep_their_own_tools(
     shared: OpenCode, tmp_path: Path
 ) -> None:
@@ -245,17 +250,38 @@ async def test_several_neovims_at_one_server_keep_their_own_tools(
             await second.lua("require('dapeer').setup(...)", INTEGRATED)
             await second.lua(READY, shared.url)
             assert (await connected(second))["name"] == "dapeer-2"
-            # Who is killed can take nothing away; the next one does, and what belongs to nobody is free.
+            # It takes its tools away when its Neovim is killed.
+            core = await core_of(first)
             await first.kill()
-            await second.lua("vim.cmd.cd('.')")
-            assert (await disconnected(second))["name"] == "dapeer"
+            await process_gone(core)
             assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "connected"}
             await second.lua(RELOAD, OFF)
             assert (await disconnected(second))["name"] == "dapeer-2"
             await second.lua("require('dapeer').setup(...)", INTEGRATED)
             await second.lua(READY, shared.url)
             assert (await connected(second))["name"] == "dapeer"
+            core = await core_of(second)
+    await process_gone(core)
     assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "disabled"}
+
+
+async def test_what_a_killed_core_has_left_the_next_one_takes_away(
+    shared: OpenCode, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    async with another(shared, tmp_path, "first") as first:
+        await connected(first)
+        async with another(shared, tmp_path, "second") as second:
+            await connected(second)
+            core = await core_of(first)
+            # So that it does not notice the end of its Neovim.
+            os.kill(core, signal.SIGSTOP)
+            await first.kill()
+            os.kill(core, signal.SIGKILL)
+            await process_gone(core)
+            await second.lua("vim.cmd.cd('.')")
+            assert (await disconnected(second))["name"] == "dapeer"
+            assert registered(shared, project) == {"dapeer": "disabled", "dapeer-2": "connected"}
 
 
 async def test_what_is_wrong_is_told_once_in_a_sentence(shared: OpenCode, tmp_path: Path) -> None:

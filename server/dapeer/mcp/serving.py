@@ -19,6 +19,7 @@ from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
 from dapeer.mcp.transports import stdio
 from dapeer.opencode.client import OpenCode
+from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
@@ -47,9 +48,10 @@ class ServerOptions:
     """The address of the OpenCode server whose sessions are offered; None: no server."""
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those that were in the environment, by their names."""
-
     readable: tuple[Path, ...] = ()
     """Folders whose files may be shown, in addition to the project and its programs."""
+    core: Core | None = None
+    """Where the server itself is reached by HTTP; None: nowhere."""
 
     @property
     def complete(self) -> bool:
@@ -89,7 +91,7 @@ async def running(
     with _signals() as stop:
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
-            Peers(debugger, opencode) as peers,
+            Peers(debugger, opencode, offer.core) as peers,
             anyio.create_task_group() as tasks,
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))

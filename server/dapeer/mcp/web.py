@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -20,6 +20,7 @@ from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.serving import ServerOptions, running
 from dapeer.mcp.transports import http, token, unix_socket
 from dapeer.mcp.transports.guard import is_loopback, rules_for
+from dapeer.opencode.registration import Core
 from dapeer.system import logs
 
 
@@ -50,10 +51,12 @@ async def serve_http(offer: ServerOptions, address: Address, *, with_stdin: bool
         port: int = bound.getsockname()[1]
         with _token(address, port, token.given(offer.credentials)) as secret:
             rules = rules_for(address.host, secret)
+            url = _url(address.host, port)
+            offer = replace(offer, core=Core(url, secret or ""))
             data = comes_by_http_or_asks if offer.data else asks_for_data
             async with (
                 running(offer, data) as (server, stop),
-                _for_bridges(offer, server, _url(address.host, port), secret),
+                _for_bridges(offer, server, url, secret),
                 http.serve(server, bound, rules),
             ):
                 if not address.authenticate:

@@ -45,16 +45,22 @@ class Catalogue:
         opencode: The server.
         project: The directory whose skills are listed.
         changed: Is called when these skills are others than before.
+        heard: Is told each event after which what was told may be true no more.
     """
 
     def __init__(
-        self, opencode: OpenCode, project: Path, changed: Callable[[], None] = lambda: None
+        self,
+        opencode: OpenCode,
+        project: Path,
+        changed: Callable[[], None] = lambda: None,
+        heard: Callable[[Json], None] | None = None,
     ) -> None:
         self.opencode = opencode
         self.project_skills: Sequence[Json] = ()
         """Those of the project, from memory: as `skills` returns them."""
         self._project = project
         self._changed = changed
+        self._told = heard
         self._kept: dict[tuple[object, ...], Any] = {}
         self._hears = False
         self._era = 0
@@ -174,6 +180,8 @@ class Catalogue:
         if event.get("type") in CHANGES:
             self._hears = True
             self._forget()
+            if self._told is not None:
+                self._told(event)
             skills: Sequence[Json] = ()
             # An OpenCode with a mistake in its configuration runs, but has none of these.
             with contextlib.suppress(OpenCodeError):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
 import httpx2
 
@@ -20,7 +21,7 @@ from dapeer.errors import (
     OpenCodeMissing,
     Stranger,
 )
-from dapeer.json_types import Json
+from dapeer.json_types import Json, as_object
 from dapeer.system.credentials import OPENCODE_PASSWORD
 from dapeer.system.ownership import check_peer
 from dapeer.text.fitting import shortened
@@ -39,7 +40,6 @@ QUOTED: Final = 200
 LARGEST_EVENT: Final = 64 << 20
 """Bytes of an event: a message may contain a tool's output, and files."""
 PORTS: Final = {"http": 80, "https": 443}
-LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 
 def address(url: str | None) -> str:
@@ -59,6 +59,17 @@ def address(url: str | None) -> str:
             f"It looks like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
         )
     return wanted
+
+
+def is_here(url: str) -> bool:
+    """Whether a URL is that of a server on this machine."""
+    with contextlib.suppress(httpx2.InvalidURL, ValueError):
+        parsed = httpx2.URL(url)
+        if parsed.scheme in PORTS and parsed.host != "localhost":
+            address = ipaddress.ip_address(parsed.host)
+            return address.is_loopback or address.is_unspecified
+        return parsed.scheme in PORTS
+    return False
 
 
 class OpenCode:
@@ -84,7 +95,7 @@ class OpenCode:
             auth=(user, password) if password else None,
             timeout=httpx2.Timeout(SECONDS, connect=SECONDS_TO_CONNECT),
             # A proxy has no business between two programs of one machine.
-            trust_env=parsed.host not in LOCAL,
+            trust_env=not is_here(url),
         )
 
     async def __aenter__(self) -> Self:
@@ -218,7 +229,7 @@ class OpenCode:
                 f"Put the one that it was started with into ${OPENCODE_PASSWORD}.",
             )
         if not answer.is_success:
-            raise (OpenCodeMissing if answer.status_code == 404 else OpenCodeFailed)(
+            raise (OpenCodeMissing if answer.status_code in (404, 405) else OpenCodeFailed)(
                 f"OpenCode refused {what}: HTTP {answer.status_code}, {_reason(answer)}.",
                 "Its log may say more; this needs OpenCode 1.18 or newer.",
             )
@@ -265,6 +276,5 @@ def _reason(answer: httpx2.Response) -> str:
 async def _events(source: httpx2.EventSource) -> AsyncGenerator[Json]:
     async for event in source:
         with contextlib.suppress(ValueError):
-            told = event.json()
-            if isinstance(told, dict):
-                yield cast("Json", told)
+            if told := as_object(event.json()):
+                yield told

@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
 
+from dapeer.json_types import Json
 from dapeer.opencode.catalogue import Catalogue
-from dapeer.opencode.client import USERNAME, OpenCode
+from dapeer.opencode.client import USERNAME, OpenCode, is_here
+from dapeer.opencode.registration import Core
+from dapeer.opencode.registrations import SECONDS_TO_LEAVE, Registrations, Report, Use
 from dapeer.system.credentials import OPENCODE_PASSWORD
 
 log = logging.getLogger(__name__)
@@ -25,21 +28,39 @@ class Servers:
         project: The directory whose skills are listed.
         tasks: Runs the listeners.
         named: The server named at the start. It is preferred.
+        core: This server's own address, to be registered where a Neovim wants it; None: it serves no HTTP.
     """
 
-    def __init__(self, project: Path, tasks: TaskGroup, named: OpenCode | None) -> None:
+    def __init__(
+        self,
+        project: Path,
+        tasks: TaskGroup,
+        named: OpenCode | None,
+        core: Core | None = None,
+    ) -> None:
         self._project = project
         self._tasks = tasks
         self._named = named
+        self._core = core
         self._known: dict[str, Catalogue] = {}
         """By the Neovim that has reported it, the newest last."""
         self._watches: dict[str, anyio.CancelScope] = {}
+        self._uses: dict[str, Use] = {}
+        """By the Neovim that has reported it."""
+        self._registrations: dict[str, Registrations] = {}
+        """By the same."""
         self._listeners: list[Callable[[], None]] = []
 
     def open(self) -> None:
         """Begin to look after the one that was named."""
         if self._named:
             self._take("", self._named)
+
+    async def leave(self) -> None:
+        """Remove all registrations, before this process ends."""
+        with anyio.move_on_after(SECONDS_TO_LEAVE):
+            for each in self._registrations.values():
+                await each.leave()
 
     @property
     def current(self) -> Catalogue | None:
@@ -50,24 +71,56 @@ class Servers:
         """Call `listener` when another server is the current one, or its skills are others."""
         self._listeners.append(listener)
 
-    def tell(self, who: str, url: str, authorization: str = "") -> None:
-        """Take note that a Neovim uses a server.
+    def tell(self, who: str, use: Use, report: Report) -> None:
+        """Take note that a Neovim uses a server, or none any more; what was told before is looked at anew.
 
         Args:
             who: The Neovim.
-            url: The address of the server; empty: it uses none any more.
-            authorization: The value of the header of this name.
+            use: The OpenCode server, and what is to be registered there.
+            report: Takes what becomes of that.
         """
-        if not url and who not in self._known:
-            return
-        self._leave(who)
-        if url:
-            credentials = _credentials(authorization) if authorization else {}
-            self._take(who, OpenCode(url, credentials))
-        self._changed()
+        if use.url and not is_here(use.url):
+            self._refuse(use, report)
+            use = Use()
+        before, self._uses[who] = self._uses.get(who, Use()), use
+        credentials = _credentials(use.authorization) if use.authorization else {}
+        self._register(who, use, credentials, report)
+        if (before.url, before.authorization) != (use.url, use.authorization):
+            self._leave(who)
+            if use.url:
+                registrations = self._registrations.get(who)
+                heard = registrations.heard if registrations else None
+                self._take(who, OpenCode(use.url, credentials), heard)
+            self._changed()
 
-    def _take(self, who: str, opencode: OpenCode) -> None:
-        catalogue = self._known[who] = Catalogue(opencode, self._project, self._changed)
+    def forget(self, who: str) -> None:
+        """Take note that a Neovim is no longer attached; what is registered stays until this process ends."""
+        if who in self._registrations:
+            self._registrations[who].unheard()
+        if self._uses.pop(who, Use()).url:
+            self._leave(who)
+            self._changed()
+
+    def _refuse(self, use: Use, report: Report) -> None:
+        """Report that a server on another machine gets neither password nor token."""
+        if self._core is not None and use.core == self._core.url:
+            problem = f"OpenCode is on another machine ({use.url}), where it cannot reach the tools: see :help dapeer-opencode."
+            for directory in use.directories:
+                about = {"url": use.url, "directory": directory}
+                report({**about, "state": "failed", "problem": problem})
+
+    def _register(self, who: str, use: Use, credentials: Mapping[str, str], report: Report) -> None:
+        if self._core is None:
+            return
+        if who not in self._registrations:
+            self._registrations[who] = Registrations(self._tasks, self._core)
+        self._registrations[who].want(use, lambda: OpenCode(use.url, credentials), report)
+
+    def _take(
+        self, who: str, opencode: OpenCode, heard: Callable[[Json], None] | None = None
+    ) -> None:
+        catalogue = Catalogue(opencode, self._project, self._changed, heard)
+        self._known[who] = catalogue
         scope = self._watches[who] = anyio.CancelScope()
         self._tasks.start_soon(_look_after, catalogue, scope)
 

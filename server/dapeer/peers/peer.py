@@ -14,11 +14,13 @@ from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import typed
 from dapeer.errors import AdapterFailed, NeovimBusy, NotStopped
+from dapeer.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.servers import Servers
+from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
 from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
 from dapeer.peers.shared import SharedBreakpoints
@@ -94,7 +96,6 @@ class Peer:
             "launch_failed": self._starts.failed,
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
-            "opencode": self._uses_opencode,
         }
 
     @property
@@ -159,7 +160,8 @@ class Peer:
         self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions)
         self._tools = LuaTools(self.neovim, self._ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
-        self._told |= {**self._tools.told, **self._witness.takes}
+        uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
+        self._told |= {**self._tools.told, **self._witness.takes, "opencode": uses_opencode}
 
     async def _arrived(self, number: int) -> ForwardedSession:
         """Return a session once it has called in."""
@@ -180,7 +182,7 @@ class Peer:
         self.shared.close()
         self._witness.gone()
         self._tools.gone()
-        self._opencode.tell(self.target, "")
+        self._opencode.forget(self.target)
         for joined in list(self.sessions.values()):
             await joined.part()
         self._starts.gone()
@@ -255,7 +257,7 @@ class Peer:
 
     async def _started(self, launch: object) -> Session:
         if not isinstance(launch, int):
-            refused = cast("Mapping[str, Any]", launch if isinstance(launch, dict) else {})
+            refused = as_object(launch)
             raise AdapterFailed(
                 str(refused.get("error") or "nvim-dap could not start this."),
                 "dap_configurations lists what can be started; where='direct' starts without Neovim.",
@@ -330,10 +332,6 @@ class Peer:
         except Exception:
             log.exception("Neovim sent an invalid list of tools")
         self._tools_changed()
-
-    def _uses_opencode(self, told: Mapping[str, Any]) -> None:
-        url, authorization = told.get("url"), told.get("authorization")
-        self._opencode.tell(self.target, str(url or ""), str(authorization or ""))
 
     def _secrets_changed(self, patterns: object) -> None:
         self._witness.secrets_changed(patterns)

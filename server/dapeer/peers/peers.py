@@ -19,6 +19,7 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.client import OpenCode
+from dapeer.opencode.registration import Core
 from dapeer.opencode.servers import Servers
 from dapeer.peers.approvals import Action
 from dapeer.peers.clients import Company
@@ -51,9 +52,12 @@ class Peers:
     Args:
         debugger: Has the sessions.
         opencode: An OpenCode server that was named at the start, in addition to those of the Neovims.
+        core: This server's own address, to be registered at these; None: it serves no HTTP.
     """
 
-    def __init__(self, debugger: Debugger, opencode: OpenCode | None = None) -> None:
+    def __init__(
+        self, debugger: Debugger, opencode: OpenCode | None = None, core: Core | None = None
+    ) -> None:
         self.attached: dict[int, Peer] = {}
         """By id, in the order in which they came."""
         self.company = Company(self._tell_company)
@@ -78,7 +82,7 @@ class Peers:
         """How many of them each client has been told of."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
-        self.opencode = Servers(debugger.project, self._tasks, opencode)
+        self.opencode = Servers(debugger.project, self._tasks, opencode, core)
 
     async def __aenter__(self) -> Self:
         """Begin to attach."""
@@ -97,6 +101,7 @@ class Peers:
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
                 await asyncio.wait({arriving})
+            await self.opencode.leave()
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()

@@ -15,10 +15,10 @@ from dapeer.mcp.rendezvous.announcement import (
     Announcement,
     announced,
     file_of,
-    private,
     runtime_folder,
 )
 from dapeer.mcp.server.uris import SESSIONS
+from dapeer.system.own_folders import private
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
 from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.processes import LIMIT

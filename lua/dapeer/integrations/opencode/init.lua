@@ -1,6 +1,5 @@
--- OpenCode in opencode.nvim gets dapeer's tools: the core is registered with its server, for each directory in which
--- it works, and leaves when the core stops. OpenCode keeps such a registration in memory, for one directory, until
--- that "instance" is disposed of; so it is looked after.
+-- OpenCode in opencode.nvim gets dapeer's tools: the core registers itself with its server, for each directory in which
+-- the person works. What is known here is told to it: which server that is, and which directories.
 local M = {}
 
 ---@type dapeer.OpenCodeState
@@ -11,47 +10,31 @@ local function plugin()
   return require('dapeer.integrations.opencode.plugin')
 end
 
-local function entries()
-  return require('dapeer.integrations.opencode.entries')
+local function reports()
+  return require('dapeer.integrations.opencode.reports')
 end
 
--- The cores know which server it is.
-local function tell()
-  require('dapeer.integrations.opencode.server').review()
+---@param again? boolean  the core is to look whether it is registered still
+local function tell(again)
+  require('dapeer.integrations.opencode.server').review(again)
 end
 
----@param gone? boolean  the server is
-local function leave_all(gone)
-  state.url, state.problem = nil, nil
-  tell()
-  for _, entry in ipairs(entries().list()) do
-    entries().leave(entry, gone)
+---@param url string?
+local function set_url(url)
+  if url ~= state.url then
+    state.url, state.directories, state.problem = url, {}, nil
   end
 end
 
--- Bring about what is wanted at the server and the directories of this moment.
-local function look()
-  local url = state.enabled and state.url
-  tell()
-  if not url then
-    return
-  end
-  for _, entry in ipairs(entries().list()) do
-    if entry.url ~= url then
-      entries().leave(entry)
+-- Tell of the server and the directories of this moment. Those of earlier have the tools still.
+---@param again? boolean
+local function look(again)
+  for _, directory in ipairs(state.enabled and state.url and plugin().directories() or {}) do
+    if not vim.tbl_contains(state.directories, directory) then
+      table.insert(state.directories, directory)
     end
   end
-  if not require('dapeer.integrations.http').place(url) then
-    local sentence = 'OpenCode is on another machine (%s), where it cannot reach the tools: see :help dapeer-opencode.'
-    return entries().trouble(nil, sentence:format(url))
-  end
-  for _, directory in ipairs(plugin().directories()) do
-    entries().want(url, directory)
-  end
-  entries().adopt(url)
-  for _, entry in ipairs(entries().list()) do
-    entries().settle(entry)
-  end
+  tell(again)
 end
 
 -- There is somebody who wants the tools. A core that cannot be kept alive has been told of; trying again would only
@@ -70,10 +53,10 @@ local function review()
   end
   local url = plugin().url()
   if url and url ~= state.url then
-    state.url = url
+    set_url(url)
     start()
   elseif not url then
-    leave_all(true)
+    set_url(nil)
   end
   look()
 end
@@ -85,51 +68,28 @@ local function follow()
   end
 end
 
--- OpenCode resolves links in the names of directories.
-local function resolved(directory)
-  return vim.uv.fs_realpath(directory) or directory
-end
-
----@param what 'doubt'|'forgotten'
----@param directory? string  nil: everywhere
-local function mark(what, directory)
-  for _, entry in ipairs(entries().list()) do
-    if directory == nil or resolved(directory) == resolved(entry.directory) then
-      entry[what] = true
-    end
-  end
-  look()
-end
-
 ---@type table<string, fun(properties: table)>
 local ON = {
   ['custom.server_starting'] = start,
   ['custom.server_ready'] = function(properties)
     local url = type(properties.url) == 'string' and properties.url:gsub('/+$', '') or plugin().url()
     if url then
-      state.url = url
+      set_url(url)
       start()
       -- It may be another than before, at the same place.
-      mark('doubt')
+      look(true)
     end
   end,
   ['custom.server_stopped'] = function()
     -- Told also of a server that another one has replaced.
     if plugin().url() ~= state.url or not plugin().loaded() then
-      leave_all(true)
+      set_url(nil)
     end
     review()
   end,
   ['server.connected'] = function()
     -- What happened before has not been heard of.
-    mark('doubt')
-  end,
-  -- It has what its configuration says, which may name us, too.
-  ['global.disposed'] = function()
-    mark('forgotten')
-  end,
-  ['server.instance.disposed'] = function(properties)
-    mark('forgotten', properties.directory)
+    look(true)
   end,
 }
 
@@ -150,17 +110,22 @@ local function watch()
       end)
     end)
   end
-  on('User', { 'DapeerReady', 'DapeerStopped' }, vim.schedule_wrap(look))
-  on('DirChanged', { 'global', 'tabpage' }, vim.schedule_wrap(look))
+  local function later(again)
+    return vim.schedule_wrap(function()
+      look(again)
+    end)
+  end
+  on('User', { 'DapeerReady', 'DapeerStopped' }, later(false))
+  on('DirChanged', { 'global', 'tabpage' }, later(true))
+  on('User', 'DapeerDetached', function(told)
+    reports().gone(told.data.channel)
+  end)
   -- Its windows: it has been loaded.
   on('FileType', 'opencode*', function()
     vim.schedule(function()
       follow()
       review()
     end)
-  end)
-  on('VimLeavePre', '*', function()
-    entries().last_words()
   end)
 end
 
@@ -179,14 +144,22 @@ function M.disable()
   if state.enabled then
     state.enabled, watching = false, false
     vim.api.nvim_del_augroup_by_name('dapeer_opencode')
-    leave_all()
+    set_url(nil)
+    tell()
   end
 end
 
+---Take what a core tells of its registration.
+---@param channel integer
+---@param report dapeer.OpenCodeReport
+function M.take(channel, report)
+  reports().take(channel, report)
+end
+
 ---What there is to know, for `:checkhealth`.
----@return { url?: string, loaded: boolean, problem?: string, entries: dapeer.OpenCodeEntry[] }
+---@return { url?: string, loaded: boolean, entries: dapeer.OpenCodeEntry[] }
 function M.status()
-  return { url = state.url, loaded = plugin().loaded(), problem = state.problem, entries = entries().list() }
+  return { url = state.url, loaded = plugin().loaded(), entries = reports().list() }
 end
 
 return M

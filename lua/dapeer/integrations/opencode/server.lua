@@ -1,9 +1,12 @@
--- Sends attached cores the OpenCode server that this Neovim uses: their clients get its sessions as tools.
+-- Which OpenCode server this Neovim uses, as the attached cores are told: their clients get its sessions as tools, and
+-- the core of this Neovim registers itself there.
 local M = {}
 
----@class dapeer.OpenCodeServer  Empty: there is none.
+---@class dapeer.OpenCodeServer  Nothing in it: there is none.
 ---@field url? string
 ---@field authorization? string  the header that it wants to see
+---@field directories? string[]  where the person works, as the server calls it
+---@field core? string           the URL of the core that it is to have there; nil: none runs
 
 ---@type dapeer.OpenCodeState
 local state = require('dapeer.integrations.opencode.state')
@@ -11,17 +14,23 @@ local state = require('dapeer.integrations.opencode.state')
 ---@return dapeer.OpenCodeServer
 local function current()
   local url = state.enabled and state.url
-  -- A password stays on this machine.
-  if not url or not require('dapeer.integrations.http').place(url) then
+  if not url then
     return vim.empty_dict()
   end
-  return { url = url, authorization = require('dapeer.integrations.opencode.plugin').headers().Authorization }
+  return {
+    url = url,
+    authorization = require('dapeer.integrations.opencode.plugin').headers().Authorization,
+    directories = vim.list_slice(state.directories),
+    core = require('dapeer.core.supervisor').url(),
+  }
 end
 
----Notify every core if the server has changed; without a notification there is none.
-function M.review()
+---Tell every core, if it is another than before; one that hears nothing knows that there is none.
+---@param again? boolean  they are to look, though it is the same
+function M.review(again)
   local now = current()
-  if not vim.deep_equal(now, state.told or {}) then
+  local known = state.told or {}
+  if not vim.deep_equal(now, known) or (again and next(now)) then
     state.told = next(now) and now or nil
     require('dapeer.rpc').publish('opencode', now)
   end

@@ -1,27 +1,22 @@
 -- What is known of OpenCode, and outlives a reload of the plugin.
 
----@class dapeer.OpenCodeEntry  One server, one directory.
+---@class dapeer.OpenCodeEntry  One server, one directory: what the core has told of its registration there.
 ---@field url string
 ---@field directory string
----@field name string      the MCP server's name there
----@field claim string     keeps the name from other Neovims
----@field core? integer    the process that is registered; nil: none
----@field own? table|false the person's own configuration of this name, which is replaced; nil: unknown
----@field twice? string[]  other names under which their configuration has us
----@field busy? boolean    a request is under way
----@field again? boolean   what is wanted may have changed since
----@field doubt? boolean   OpenCode may have forgotten it
----@field forgotten? boolean  it has
----@field leaving? boolean it is no longer wanted there
----@field problem? string  why it is not registered
+---@field name? string      the MCP server's name there
+---@field channel? integer  of the core that is registered; nil: none is
+---@field own? boolean      it replaces what the person has configured under this name
+---@field twice? string[]   other names under which their configuration has us
+---@field problem? string   why it is not registered
 
 ---@class dapeer.OpenCodeState
 ---@field enabled? boolean
 ---@field url? string         where the server listens
+---@field directories string[]  where the person has worked since it does, as the server calls them
 ---@field told? dapeer.OpenCodeServer  what the cores know of it
 ---@field subscribed? table   the plugin's state that tells us of changes
----@field problem? string     the last one shown
+---@field problem? string     what was told last
 ---@field entries table<string, dapeer.OpenCodeEntry>
-local state = require('dapeer.kept').part('opencode', { entries = {} })
+local state = require('dapeer.kept').part('opencode', { directories = {}, entries = {} })
 
 return state

@@ -19,6 +19,7 @@ from typing import Final
 from dapeer.errors import Stranger
 from dapeer.neovim.discovery.project import steps_between
 from dapeer.neovim.discovery.sockets import normal, session_folder
+from dapeer.system.own_folders import state_folder
 from dapeer.system.ownership import check_peer
 
 GREETING: Final = b"dapeer\n"
@@ -49,23 +50,10 @@ class Reached:
     said: Announcement
 
 
-def state_folder() -> Path:
-    """Return the user's folder for state that outlives a process."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "dapeer"
-
-
 def runtime_folder() -> Path:
     """Return the user's folder for what ends with a process: sockets, announcements."""
     base = session_folder()
     return base / "dapeer" if base else state_folder()
-
-
-def private(folder: Path) -> Path:
-    """Make a folder that only its owner can enter, and return it."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
 
 
 def file_of(project: Path) -> Path:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.errors import Stranger
-from dapeer.mcp.rendezvous.announcement import private, runtime_folder
+from dapeer.mcp.rendezvous.announcement import runtime_folder
+from dapeer.system.own_folders import private
 from dapeer.system.ownership import check_peer
 
 log = logging.getLogger(__name__)

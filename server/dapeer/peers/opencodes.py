@@ -1,0 +1,18 @@
+"""The OpenCode server that a Neovim uses: what it tells of it, and what it is told."""
+
+from __future__ import annotations
+
+from dapeer.json_types import Json
+from dapeer.neovim.client import Neovim
+from dapeer.opencode.registrations import Use
+from dapeer.opencode.servers import Servers
+
+
+def tell(servers: Servers, neovim: Neovim, told: Json) -> None:
+    """Take in which server a Neovim uses; it hears what becomes of our core there."""
+
+    def report(news: Json) -> None:
+        code = "require('dapeer.integrations.opencode').take(...)"
+        neovim.send(code, neovim.channel, news)
+
+    servers.tell(neovim.target, Use.read(told), report)
