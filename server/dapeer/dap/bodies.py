@@ -26,7 +26,7 @@ from dapeer.dap.types import (
 
 
 class StoppedEventBody(TypedDict):
-    """The debuggee, or one thread of it, has stopped."""
+    """The debuggee, or one of its threads, has stopped."""
 
     reason: str
     description: NotRequired[str]
@@ -37,14 +37,14 @@ class StoppedEventBody(TypedDict):
 
 
 class ContinuedEventBody(TypedDict):
-    """The debuggee, or one thread of it, runs."""
+    """The debuggee, or one of its threads, runs."""
 
     threadId: int
     allThreadsContinued: NotRequired[bool]
 
 
 class ThreadEventBody(TypedDict):
-    """A thread has come or gone."""
+    """A thread has started or ended."""
 
     reason: str
     threadId: int
@@ -88,14 +88,14 @@ class ExitedEventBody(TypedDict):
 
 
 class ModuleEventBody(TypedDict):
-    """A module has come, changed or gone."""
+    """A module was loaded, changed or unloaded."""
 
     reason: str
     module: Mapping[str, Any]
 
 
 class LoadedSourceEventBody(TypedDict):
-    """A source has come, changed or gone."""
+    """A source was loaded, changed or removed."""
 
     reason: str
     source: Source
@@ -162,7 +162,7 @@ class ExceptionInfoResponseBody(TypedDict):
 
 
 class SetBreakpointsResponseBody(TypedDict):
-    """What became of the breakpoints that were sent, in their order."""
+    """The states of the breakpoints that were sent, in their order."""
 
     breakpoints: list[Breakpoint]
 
@@ -188,7 +188,7 @@ class StepInTargetsResponseBody(TypedDict):
 
 
 class CompletionsResponseBody(TypedDict):
-    """Ways in which an expression may go on."""
+    """Completions of an expression."""
 
     targets: list[CompletionItem]
 
@@ -201,7 +201,7 @@ class SourceResponseBody(TypedDict):
 
 
 class ModulesResponseBody(TypedDict):
-    """What the debuggee has loaded."""
+    """The modules that the debuggee has loaded."""
 
     modules: list[Mapping[str, Any]]
 
@@ -226,7 +226,7 @@ class ReadMemoryResponseBody(TypedDict):
 
 
 class WriteMemoryResponseBody(TypedDict):
-    """How much of it was written."""
+    """The number of bytes that were written."""
 
     bytesWritten: NotRequired[int]
 
@@ -291,4 +291,4 @@ REQUESTS: Mapping[str, type] = {
     "runInTerminal": RunInTerminalRequestArguments,
     "startDebugging": StartDebuggingRequestArguments,
 }
-"""By command: what an adapter asks for."""
+"""The arguments of an adapter's request, by command."""

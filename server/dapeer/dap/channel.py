@@ -53,12 +53,12 @@ class Channel:
         """Requests of the adapter that have no answer yet."""
         self.closed = anyio.Event()
         self.fault: str | None = None
-        """What of the adapter's messages could not be taken in, or was refused first, None: nothing."""
+        """The first message that was invalid or rejected; None if there is none."""
         self.breach: str | None = None
         """Why nothing more is received, where the adapter has broken the protocol."""
 
     async def run(self) -> None:
-        """Receive until the other end is gone."""
+        """Receive until the other end has closed."""
         try:
             async with anyio.create_task_group() as tasks:
                 await self._receive(tasks)
@@ -106,7 +106,7 @@ class Channel:
             self._pending.pop(request.seq, None)
             raise _closed(command) from error
         except DapeerError as error:
-            # It was not sent: who watches takes back what it counted on.
+            # The request was not sent: the observer must undo what it assumed.
             self._respond(Response(request.seq, command, success=False, message=str(error)))
             raise
         return request, future
@@ -117,7 +117,7 @@ class Channel:
         return [request.command for request, _ in self._pending.values()]
 
     async def finish(self) -> None:
-        """Say that no more requests will come, and receive what is still under way."""
+        """Announce that no more requests follow, and receive the remaining messages."""
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._transport.send_eof()
 
@@ -147,7 +147,7 @@ class Channel:
                 return
 
     def _asked(self, request: Request, tasks: TaskGroup) -> None:
-        """Take in what the adapter asks for, or what another client, which we only watch, asks of it: by negative numbers."""
+        """Handle a request: of the adapter, or, with a negative number, of the client whose session is mirrored."""
         self._see(request)
         if request.seq < 0:
             self._watched.add(request.seq)
@@ -156,7 +156,7 @@ class Channel:
             tasks.start_soon(self._reverse, request)
 
     def _see(self, message: Message) -> None:
-        """Show a message to the observer; one that it cannot take in costs that message only."""
+        """Pass a message to the observer; if the observer fails, only this message is lost."""
         try:
             self._observe(message)
         except Exception:
@@ -164,7 +164,7 @@ class Channel:
             self.blame(f"dapeer could not process its {describe(message)}")
 
     def blame(self, words: str) -> None:
-        """Take note of what is wrong with what the adapter sends; only the first is told."""
+        """Record an error in the adapter's messages; only the first is kept."""
         self.fault = self.fault or words
 
     def _respond(self, response: Response) -> None:
@@ -183,7 +183,7 @@ class Channel:
                 request.arguments,
                 response.seq,
             )
-            # Some adapters leave out what they answer to, and that tells the shape.
+            # Some adapters leave out the command of a response, which determines its shape.
             response = shaped(response)
         _log("<-", response)
         self._see(response)

@@ -1,4 +1,4 @@
-"""What an adapter has sent, as messages that nobody has to be careful with. Pure."""
+"""Decodes an adapter's messages, so that all readers can rely on their shape. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _inner(value: object) -> list[object]:
 
 
 def from_json(value: object) -> Message | None:
-    """Return the message that a decoded JSON value stands for, shaped, or None when it stands for none."""
+    """Return the message in a decoded JSON value, with its body normalized; None if it is no message."""
     message = _message(value)
     return None if message is None else shaped(message)
 

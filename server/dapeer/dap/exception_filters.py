@@ -1,4 +1,4 @@
-"""At which exceptions to stop, as a caller says it and as an adapter is told. Pure."""
+"""Exception filters, as a caller names them and as an adapter gets them. Pure."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from dapeer.errors import ArgumentError
 
 _TYPE = re.compile(r"[\w.:$]+")
 _TELLING = re.compile(r"[A-Z]|.*[\w][.:]+[\w]")
-"""How the name of a type begins that stands alone, where a filter might be misspelt."""
+"""The beginning of a type's name that stands alone, where a filter might be misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A kind of exceptions: one of ours, or one of the adapter's of which we know more."""
+    """An exception filter: one that dapeer makes, or one of the adapter with further facts."""
 
     name: str
     default: bool
-    """Whether it is on until somebody says otherwise."""
+    """Whether it is on by default."""
     functions: tuple[str, ...] = ()
-    """Breakpoints on these functions are what it is."""
+    """It consists of breakpoints on these functions."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the program's environment must have for it."""
+    """Variables that it needs in the program's environment."""
 
     @property
     def ours(self) -> bool:
-        """Whether the adapter knows nothing of it."""
+        """Whether the adapter does not know it."""
         return bool(self.functions or self.environment)
 
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """How an adapter is told to stop at exceptions of one type."""
+    """How to ask an adapter for exceptions of one type."""
 
     filter: str
     """The filter that is meant by a type alone."""
@@ -47,7 +47,7 @@ class Types:
 
 
 class Wanted(NamedTuple):
-    """A filter, and what its exceptions must be: a type, a condition; empty: anything."""
+    """A filter with a type or condition; empty: all exceptions of the filter."""
 
     filter: str
     only: str
@@ -61,7 +61,7 @@ class Filters:
         self._types = types
 
     def offered(self, adapters: Mapping[str, bool]) -> dict[str, bool]:
-        """Return all filters, and whether each is on by default; `adapters` are those it tells of itself."""
+        """Return all filters with their defaults; `adapters` are those of the adapter."""
         known = {
             name: each.default
             for name, each in self._known.items()
@@ -72,7 +72,7 @@ class Filters:
     def standing(
         self, texts: Sequence[str] | None, adapters: Mapping[str, bool]
     ) -> Sequence[str] | None:
-        """Return what to tell an adapter of which nobody has said anything in particular.
+        """Return the default filters to send.
 
         Those of `texts` that it can, None: its defaults. Returns None when it has no filters at all.
         """
@@ -84,7 +84,7 @@ class Filters:
         return [text for text in texts if self.wanted(text, adapters)]
 
     def wanted(self, text: str, adapters: Mapping[str, bool]) -> Wanted | None:
-        """Return what a caller means: `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None: nothing that can be."""
+        """Return the parts of `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`; None if it is none of these."""
         offered = self.offered(adapters)
         if text in offered:
             return Wanted(text, "")
@@ -97,7 +97,7 @@ class Filters:
         return Wanted(self._types.filter, text) if alone else None
 
     def _can(self, only: str) -> bool:
-        """Whether the adapter can be told a type, or any condition."""
+        """Whether the adapter supports a type, or any condition."""
         types = self._types
         return types is not None and bool(types.condition or _TYPE.fullmatch(only))
 
@@ -117,7 +117,7 @@ class Filters:
         return tuple(name for each in self._ours(texts) for name in each.functions)
 
     def environment(self, texts: Sequence[str] | None) -> dict[str, str]:
-        """Return what the program's environment must have for these filters; None: the default ones."""
+        """Return the environment variables that these filters need; None: those of the default filters."""
         if texts is None:
             texts = [name for name, each in self._known.items() if each.default]
         return {
@@ -128,7 +128,7 @@ class Filters:
         return (self._known[text] for text in texts if text in self._known)
 
     def arguments(self, texts: Sequence[str], adapters: Mapping[str, bool]) -> dict[str, Any]:
-        """Return the arguments of `setExceptionBreakpoints` that tell the adapter of these."""
+        """Return the arguments of `setExceptionBreakpoints` for these filters."""
         wanted = [each for text in texts if (each := self.wanted(text, adapters))]
         wanted = [each for each in wanted if each.filter in adapters]
         plain = [each.filter for each in wanted if not each.only]
@@ -146,7 +146,7 @@ class Filters:
 
     @staticmethod
     def _conditions(types: Types, wanted: Sequence[Wanted]) -> Iterator[dict[str, str]]:
-        """Yield one condition for each filter; what is wanted without one needs none."""
+        """Yield one condition for each filter; a filter that was also requested without one has none."""
         plain = {name for name, only in wanted if not only}
         for filter_ in dict.fromkeys(name for name, _ in wanted if name not in plain):
             each = [_condition(types, only) for name, only in wanted if name == filter_]

@@ -1,8 +1,8 @@
 """How a debug session starts: one order of requests that fits every adapter.
 
-Source: https://microsoft.github.io/debug-adapter-protocol/overview, "Initialization", and what
-adapters really do: some answer `launch` before `initialized`, some after `configurationDone`, some
-never send `initialized` when they do not debug, some send it twice.
+Source: https://microsoft.github.io/debug-adapter-protocol/overview, "Initialization". Real adapters vary:
+some answer `launch` before `initialized`, some after `configurationDone`; some never send `initialized` when
+they do not debug, some send it twice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLIENT: dict[str, Any] = {
     "supportsVariableType": True,
     "supportsVariablePaging": True,
     "supportsMemoryReferences": True,
-    # What somebody else has changed at a stop is fetched anew.
+    # Another client has changed something at the stop: fetch it again.
     "supportsMemoryEvent": True,
     "supportsInvalidatedEvent": True,
     # A child process that is offered waits for the answer, and its parent with it.
@@ -83,7 +83,7 @@ async def _ready(
                 return False
             await asyncio.wait({ready, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not initialized.is_set():
-            # Fails with `ChannelClosed`, or with what the adapter said about the request.
+            # Fails with `ChannelClosed`, or with the adapter's error for the request.
             body_of(await answer)
         return initialized.is_set()
     finally:

@@ -1,4 +1,4 @@
-"""A transport to an adapter whose debuggee has its files elsewhere: in a container, on another machine.
+"""Translates paths for a debuggee in a container or on another machine.
 
 Above it every file has the name that it has here; the adapter only ever hears of the other one.
 """
@@ -15,13 +15,13 @@ from dapeer.json_types import Value, is_array, is_object
 
 @dataclass(frozen=True, slots=True)
 class PathMapping:
-    """A folder, and what it is called where the program runs."""
+    """A folder here, and its path where the program runs."""
 
     local: str
     remote: str
 
     def to_remote(self, path: str) -> str | None:
-        r"""Return what a file is called there, None if it is in another folder.
+        r"""Return a file's path there; None if it is in another folder.
 
         >>> PathMapping("/home/me/shop", "/app").to_remote("/home/me/shop/cart/a.py")
         '/app/cart/a.py'
@@ -31,7 +31,7 @@ class PathMapping:
         return _moved(path, self.local, self.remote)
 
     def to_local(self, path: str) -> str | None:
-        """Return what a file is called here, None if it is in another folder.
+        """Return a file's path here; None if it is in another folder.
 
         >>> PathMapping("/home/me/shop", "/app").to_local("/app/cart/a.py")
         '/home/me/shop/cart/a.py'
@@ -41,23 +41,23 @@ class PathMapping:
 
 
 def mapped(transport: Transport, mappings: Sequence[PathMapping]) -> Transport:
-    """Return a transport that translates these paths; itself where there are none."""
+    """Return a transport that translates these paths; the same transport if there are none."""
     return MappedTransport(transport, mappings) if mappings else transport
 
 
 class MappedTransport:
-    """Translates the paths of sources in whatever passes another transport."""
+    """Translates the paths of sources in all messages of another transport."""
 
     def __init__(self, transport: Transport, mappings: Sequence[PathMapping]) -> None:
         self._transport = transport
         self._mappings = mappings
 
     async def send(self, message: Message) -> None:
-        """Send a message in the words of the other side."""
+        """Send a message with the other side's paths."""
         await self._transport.send(_translated(message, self._remote))
 
     async def receive(self) -> Message:
-        """Return the next message, in our words."""
+        """Return the next message, with this side's paths."""
         return _translated(await self._transport.receive(), self._local)
 
     async def send_eof(self) -> None:

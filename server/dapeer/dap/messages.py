@@ -1,7 +1,7 @@
 """The three messages of the protocol, and their JSON.
 
-Source: https://microsoft.github.io/debug-adapter-protocol/specification, "Base Protocol".
-Bodies stay plain mappings in the specification's camelCase, so fields that nobody here knows survive.
+Source: https://microsoft.github.io/debug-adapter-protocol/specification, "Base Protocol". Bodies stay plain
+mappings in the specification's camelCase, so unknown fields survive.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Response:
     """The answer to a request."""
 
     request_seq: int
-    """0 when nobody here asked: the answer to a request of another client of the same session."""
+    """0: the response to a request of another client of the same session."""
     command: str
     success: bool
     body: Body = field(default_factory=dict[str, Any])
     message: str | None = None
     arguments: Body = field(default_factory=dict[str, Any])
-    """What was asked. Not on the wire: filled in by the channel that saw the request."""
+    """The arguments of the request. Not on the wire: the channel adds them."""
     seq: int = 0
 
     def failure(self) -> str:
-        """Return the adapter's own words for why the request failed.
+        """Return the adapter's reason for the failure.
 
         The text is in `message` or in `body.error.format`, whose `{name}` placeholders stand for
         `body.error.variables`; adapters use either, or both.
@@ -53,7 +53,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that the adapter tells unasked."""
+    """An event of the adapter."""
 
     event: str
     body: Body = field(default_factory=dict[str, Any])
@@ -61,7 +61,7 @@ class Event:
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""What colours text in a terminal: GDB and LLDB do so in errors, too."""
+"""Escape sequences that colour text in a terminal: GDB and LLDB also use them in errors."""
 
 Message: TypeAlias = Request | Response | Event
 

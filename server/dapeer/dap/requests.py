@@ -1,4 +1,4 @@
-"""What is true of single requests of the protocol."""
+"""Facts about single requests of the protocol."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NEEDS: Mapping[str, str] = {
     "terminateThreads": "supportsTerminateThreadsRequest",
     "writeMemory": "supportsWriteMemoryRequest",
 }
-"""The capability that a request needs. One that is neither here nor in `EVERYWHERE` nobody has specified."""
+"""The capability that a request needs. A request that is neither here nor in `EVERYWHERE` is not specified."""
 
 OPTIONS: Mapping[str, str] = {
     "condition": "supportsConditionalBreakpoints",
@@ -41,7 +41,7 @@ OPTIONS: Mapping[str, str] = {
     "granularity": "supportsSteppingGranularity",
     "hitCondition": "supportsHitConditionalBreakpoints",
     "logMessage": "supportsLogPoints",
-    # No adapter's: told of a session whose program runs in a terminal that can be typed into.
+    # Not an adapter's: a session has it if its program runs in a terminal of dapeer.
     "terminal": "dapeerTerminal",
 }
 """The capability that an argument of requests needs, where an adapter may have the one without the other."""
@@ -88,7 +88,7 @@ CONTROL = RESUMES | {
     "setBreakpoints",
     "terminate",
 }
-"""Requests that a healthy adapter answers at once, whatever the program does."""
+"""Requests that a working adapter answers at once, whatever the program does."""
 
 NEED_PROCESS = RESUMES | {
     "pause",
@@ -110,7 +110,7 @@ ENDS = frozenset({"disconnect", "terminate"})
 """Requests that end a session; an adapter that does not answer them is killed."""
 
 INSPECTIONS = frozenset({"stackTrace", "scopes", "variables", "exceptionInfo"})
-"""Requests whose answers are true of one stop only."""
+"""Requests whose answers are valid at one stop only."""
 
 
 def exception_arguments(filters: Sequence[str], conditions: Mapping[str, str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Bodies of messages as the specification has them, whatever an adapter has sent. Pure.
+"""Normalizes the bodies of an adapter's messages to the specification's shape. Pure.
 
-What is checked here nobody else has to be careful with: a field that `bodies` or `types` name has the type that they
-say, or is absent. Fields that they do not name pass as they are.
+A field that `bodies` or `types` name has the type that they say, or is absent, so readers need no checks.
+Other fields pass unchanged.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ResponseHandler: TypeAlias = Callable[[Body, Any], None]
 ABSENT = object()
 LARGEST = 2**63 - 1
 IDENTITIES = frozenset({"id", "threadId"})
-"""Without one of these nobody knows what an object is about, so all of it is absent."""
+"""Without one of these fields an object is useless, so all of it is left out."""
 
 
 class BreakpointFailedEventBody(TypedDict):
@@ -87,7 +87,7 @@ def _fitting(kinds: Mapping[str, type], name: str, body: Body) -> Body:
 
 @cache
 def _body(kind: type) -> Check:
-    """Return the check of a whole body: who reads it asks for its fields, so none is made up."""
+    """Return the check of a whole body: it invents no fields."""
     return _object(kind, complete=False)
 
 
@@ -107,13 +107,13 @@ def _check(hint: Annotation) -> Check:
 def _object(kind: type, *, complete: bool) -> Check:
     """Return the check of an object; a `complete` one has all texts and numbers that are required."""
     hints = get_type_hints(kind, include_extras=True)
-    # A body may hold itself, so what checks a field is made when it is first needed.
+    # A body may contain itself, so the check of a field is made when it is first needed.
     fields = {name: _bare(hint) for name, hint in hints.items()}
     required = frozenset(
         name for name, hint in hints.items() if get_origin(hint) is not NotRequired
     )
     identities = required & IDENTITIES
-    # What is not said to be true is not true.
+    # A missing flag is false.
     defaults: Mapping[str, object] = {
         name: _default(fields[name])
         for name in required - identities

@@ -27,7 +27,7 @@ class Transport(Protocol):
         """Send one message.
 
         Raises:
-            anyio.BrokenResourceError: The other end is gone.
+            anyio.BrokenResourceError: The other end has closed.
             anyio.ClosedResourceError: `aclose` was called.
         """
         ...
@@ -36,14 +36,14 @@ class Transport(Protocol):
         """Return the next message.
 
         Raises:
-            anyio.EndOfStream: The other end is gone.
+            anyio.EndOfStream: The other end has closed.
             anyio.ClosedResourceError: `aclose` was called.
-            ProtocolError: What comes is no protocol any more.
+            ProtocolError: The stream is invalid.
         """
         ...
 
     async def send_eof(self) -> None:
-        """Say that nothing more will be sent; `receive` goes on until the other end has finished."""
+        """Announce that nothing more will be sent; `receive` continues until the other end has finished."""
         ...
 
     async def aclose(self) -> None:
@@ -72,7 +72,7 @@ class Framing:
         """Take the next bytes of the stream and yield each body that is now complete.
 
         Raises:
-            ProtocolError: What comes is longer than any message.
+            ProtocolError: The input is longer than any message.
         """
         self._buffer += data
         while self._length is not None or self._header():
@@ -118,7 +118,7 @@ class ContentLengthTransport:
         self._stream = stream
         self._framing = Framing()
         self._received: deque[Message] = deque()
-        # A socket stream refuses a second sender; waiting is what a caller expects.
+        # A socket stream raises on a second sender; a caller expects to wait.
         self._sending = anyio.Lock(fast_acquire=True)
         self._ended = False
 
@@ -142,7 +142,7 @@ class ContentLengthTransport:
         return self._received.popleft()
 
     async def send_eof(self) -> None:
-        """End our direction; an adapter on stdio then ends, too."""
+        """Close the sending direction; an adapter on stdio then ends, too."""
         self._ended = True
         await self._stream.send_eof()
 
@@ -172,7 +172,7 @@ class MemoryTransport:
                 return message
 
     async def send_eof(self) -> None:
-        """End our direction."""
+        """Close the sending direction."""
         await self._outgoing.aclose()
 
     async def aclose(self) -> None:
@@ -182,7 +182,7 @@ class MemoryTransport:
 
 
 def transport_pair() -> tuple[Transport, Transport]:
-    """Return two transports; what one sends, the other receives."""
+    """Return two connected transports: one receives what the other sends."""
     left_out, right_in = anyio.create_memory_object_stream[bytes](math.inf)
     right_out, left_in = anyio.create_memory_object_stream[bytes](math.inf)
     return MemoryTransport(left_out, left_in), MemoryTransport(right_out, right_in)

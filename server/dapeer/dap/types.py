@@ -41,12 +41,12 @@ class Scope(TypedDict):
 
 
 class VariablePresentationHint(TypedDict):
-    """What a variable is, beside its value."""
+    """Facts about a variable besides its value."""
 
     kind: NotRequired[str]
     attributes: NotRequired[list[str]]
     lazy: NotRequired[bool]
-    """Its value is computed by code of the program, once somebody asks."""
+    """Its value is computed by code of the program, on request."""
 
 
 class Variable(TypedDict):
@@ -156,7 +156,7 @@ class StepInTarget(TypedDict):
 
 
 class CompletionItem(TypedDict):
-    """One way in which an expression may go on."""
+    """A completion of an expression."""
 
     label: str
     text: NotRequired[str]
@@ -177,7 +177,7 @@ class DisassembledInstruction(TypedDict):
 
 
 class Capabilities(TypedDict):
-    """What an adapter can do; what is absent it cannot."""
+    """The capabilities of an adapter; an absent one is not supported."""
 
     supportsConfigurationDoneRequest: NotRequired[bool]
     supportsFunctionBreakpoints: NotRequired[bool]
