@@ -1,1 +1,1 @@
-"""What a debug session has told. Pure."""
+"""The state of a debug session, from its messages. Pure."""

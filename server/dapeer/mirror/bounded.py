@@ -23,7 +23,7 @@ class Bounded(dict[K, V]):
     """
 
     def __init__(self, what: str, entries: Mapping[K, V] | None = None, most: int = MOST) -> None:
-        """`what` the entries are, as a reader calls them."""
+        """`what` names the entries for readers."""
         super().__init__()
         self._what, self._most = what, most
         self.left_out: str | None = None

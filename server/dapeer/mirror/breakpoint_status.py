@@ -1,4 +1,4 @@
-"""The breakpoints that one adapter was told, and what it made of them. Pure."""
+"""The breakpoints that one adapter has got, and their states. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dapeer.dap.types import (
 from dapeer.json_types import as_array, as_object
 
 LOG_POINT = "dapeerLogPoint"
-"""Marks output that a log point has made, whose place, as it was asked for, `source` and `line` tell."""
+"""Marks output of a log point; `source` and `line` are its requested location."""
 TRACED = "dapeerTraced"
 """Tells what became of the breakpoints of a file (`source`) at which the program collects by itself: `breakpoints`, and for each what was `made`."""
 SET_LINES = "setBreakpoints"
@@ -32,9 +32,9 @@ class Awaited:
     places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that were set for this program."""
     kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that this program was not told of; the caller knows why."""
+    """Path and line of those that this program did not get; the caller knows why."""
     told: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
-    """What the caller knows already: state, path and line."""
+    """States that the caller knows already: state, path and line."""
 
 
 @dataclass(slots=True)
@@ -54,16 +54,16 @@ class Placed:
         default_factory=list[tuple[DataBreakpoint, Breakpoint]]
     )
     names: dict[str, str] = field(default_factory=dict[str, str])
-    """What callers call the data, by `dataId`; the wire does not tell it."""
+    """Callers' names of the data, by `dataId`; the protocol has no field for it."""
     instructions: list[tuple[InstructionBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[InstructionBreakpoint, Breakpoint]]
     )
 
     reached: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line, as they were asked for, of those at which the program was seen."""
+    """Requested path and line of those at which the program was seen."""
 
     unanswered: dict[str, str] = field(default_factory=dict[str, str])
-    """By source path: why there is no answer to what was sent last."""
+    """By source path: why the last request has no response."""
 
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
@@ -76,17 +76,17 @@ class Placed:
         }
 
     def asked(self, command: str, arguments: Body) -> None:
-        """Take in a request, which may set breakpoints."""
+        """Apply a request, which may set breakpoints."""
         if command == SET_LINES:
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
     def refused(self, command: str, asked: Body, why: str) -> None:
-        """Take in that the adapter has refused a request, in its own words."""
+        """Record that the adapter has rejected a request, with its error."""
         if command == SET_LINES and asked:
             self.unanswered[_path(asked)] = f"refused: {why}"
 
     def changed(self, body: BreakpointEventBody) -> None:
-        """Take in a `breakpoint` event."""
+        """Apply a `breakpoint` event."""
         changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
         number = changed.get("id")
         if number is None:
@@ -113,18 +113,18 @@ class Placed:
         self.collecting[_path(body)] = list(pairs)
 
     def hit(self, numbers: Sequence[int]) -> None:
-        """Take in the ids of the breakpoints that a stop is about."""
+        """Record the ids of the breakpoints of a stop."""
         every = [(path, *pair) for path, pairs in self.lines.items() for pair in pairs]
         for number in numbers:
             found = [
                 (path, asked["line"]) for path, asked, made in every if made.get("id") == number
             ]
-            # js-debug gives a new one the number of another; its place tells which one it is.
+            # js-debug reuses the number of another breakpoint; the location identifies it.
             if len(found) == 1:
                 self.reached.add(found[0])
 
     def passed(self, frame: StackFrame) -> None:
-        """Take in where the program stopped, for whatever reason.
+        """Record a location at which the program has stopped, for any reason.
 
         Files are compared by their names: adapters follow links, and a wrong "not hit" would mislead.
         """
@@ -173,7 +173,7 @@ def _path(asked: Body) -> str:
 
 
 def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
-    """Return what is true now; why it was not verified is forgotten with that."""
+    """Return the current state, without the reason why it was not verified before."""
     over = {"message", "reason"} if changed.get("verified") else set[str]()
     kept = {key: value for key, value in known.items() if key not in over}
     new = {key: value for key, value in changed.items() if key in Breakpoint.__annotations__}
@@ -186,5 +186,5 @@ def _paired(asked: Body, body: SetBreakpointsResponseBody) -> list[tuple[Any, Br
 
 
 def _plain(made: Breakpoint) -> Breakpoint:
-    """Return what an adapter made of a breakpoint, and why, without colours."""
+    """Return the state of a breakpoint with its reason, without colours."""
     return {**made, "message": uncoloured(made["message"])} if "message" in made else made

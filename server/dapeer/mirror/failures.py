@@ -9,15 +9,15 @@ from dapeer.dap.messages import Body, uncoloured
 from dapeer.mirror.bounded import Bounded
 
 EVENT = "breakpointFailed"
-"""Tells of one: `kind`, `expression`, `path`, `line`, `error`, and `count`, how often so far.
+"""Reports a failed expression: `kind`, `expression`, `path`, `line`, `error`, and `count`, how often so far.
 
-No adapter sends it: our launcher of debugpy does, and what others print is turned into it.
+No adapter sends it. dapeer's launcher of debugpy does, and dapeer converts other adapters' output to it.
 """
 
 
 @dataclass(slots=True)
 class Failure:
-    """What could not be evaluated, where, why, and how often."""
+    """A failed expression: what, where, why, and how often."""
 
     kind: str
     """`condition`, `hit condition` or `log message`."""
@@ -27,7 +27,7 @@ class Failure:
     error: str
     count: int = 0
     told: int = 0
-    """The count that somebody was told last."""
+    """The count that was reported last."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Failures:
         return iter(self.known.values())
 
     def take(self, body: Body) -> None:
-        """Take in what an event tells; without `count` it is one more."""
+        """Record such an event; without `count` it counts as one more."""
         failure = Failure(
             str(body.get("kind") or "condition"),
             str(body.get("expression") or ""),

@@ -1,4 +1,4 @@
-"""What an adapter answers about a stopped program, kept with the stop that it is about. Pure."""
+"""Keeps an adapter's answers about a stopped program with their stop. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dapeer.mirror.suspended import Suspended
 
 
 class Fetched:
-    """Puts what was fetched into the stop that lasts."""
+    """Adds fetched facts to the current stop."""
 
     def __init__(self, suspended: Suspended, frames: Frames, placed: Placed) -> None:
         self._suspended = suspended
@@ -25,7 +25,7 @@ class Fetched:
             "memory": self._written,
             "invalidated": self._written,
         }
-        """What takes in each event."""
+        """The handlers of events."""
         self.on_response: Mapping[str, ResponseHandler] = {
             "stackTrace": self._stack_trace,
             "scopes": self._scopes,
@@ -78,7 +78,7 @@ class Fetched:
             stop.take_variables(asked, body.get("variables", []))
 
     def _variable_set(self, asked: Body, body: Body) -> None:
-        # What is copied to a clipboard of no frame in particular is looked at only, as what is hovered over.
+        # An evaluation for the clipboard or a hover without a frame changes nothing.
         looks = asked.get("context") == "hover" or (
             asked.get("context") == "clipboard" and "frameId" not in asked
         )
@@ -86,7 +86,7 @@ class Fetched:
             self._written(body, asked)
 
     def _written(self, body: Body, asked: Body | None = None) -> None:
-        """A write may change what any other variable shows: they must be fetched anew."""
+        """A write may change any other variable, so all are fetched again."""
         stop = self._suspended.stop
         if stop is not None:
             stop.take_written(asked or {}, body)

@@ -1,4 +1,4 @@
-"""Whose code a stack frame runs: the user's own, or that of a runtime or a library. Pure."""
+"""Tells the frames of the user's code from those of runtimes and libraries. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SET_ASIDE = "a library"
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Frames that are not the user's, and what to call whom they belong to."""
+    """Frames outside of the user's code, with the name of their owner."""
 
     of: str
     """Such as `the Go runtime`."""
@@ -37,10 +37,10 @@ class Foreign:
 
 
 class Raised(NamedTuple):
-    """A breakpoint by which an adapter stops at exceptions, and does not say so."""
+    """A breakpoint by which an adapter stops at exceptions without saying so."""
 
     reason: str
-    """What such a stop is told as: `panic`."""
+    """The reason to report for such a stop: `panic`."""
     function: re.Pattern[str]
     """Is found in the name of the innermost function."""
 
@@ -49,16 +49,16 @@ class Run(NamedTuple):
     """Frames that lie side by side on a stack: some of the user's at one place, or all up to the user's next."""
 
     owners: tuple[str, ...]
-    """Whom they belong to; empty: the user."""
+    """Their owner; empty: the user."""
     frames: Sequence[StackFrame]
 
     @property
     def is_label(self) -> bool:
-        """Whether it is no frame: it says what the frames behind it are."""
+        """Whether it is a label for the frames after it."""
         return is_label(self.frames[0])
 
     def of(self) -> str:
-        """Return what they are, such as `3 frames of the Go runtime`."""
+        """Return a description, such as `3 frames of the Go runtime`."""
         known = [each for each in self.owners if each != _WITHOUT_SOURCE] or list(self.owners)
         whose = " and ".join(filter(None, (", ".join(known[:-1]), known[-1])))
         number = count(self.frames)
@@ -66,18 +66,18 @@ class Run(NamedTuple):
 
 
 def is_label(frame: StackFrame) -> bool:
-    """Whether a frame is none: it only says what those behind it are, such as who awaits those before it."""
+    """Whether a frame is DAP's `label`: it describes the frames after it, such as who awaits those before."""
     return frame.get("presentationHint") == "label"
 
 
 def count(frames: Iterable[StackFrame]) -> int:
-    """Return the number of frames; labels are none."""
+    """Return the number of frames, without labels."""
     return sum(not is_label(each) for each in frames)
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Tells the user's frames from others: by what the definition of an adapter says, and by the adapter's hints.
+    """Tells the user's frames from others, by the adapter's definition and its hints.
 
     A file in the project is judged by its path there, so a project may itself be one that others
     have as a library.
@@ -93,7 +93,7 @@ class Frames:
         return next(reasons, "")
 
     def owner(self, frame: StackFrame) -> str:
-        """Return whom a frame belongs to, such as `the Go runtime`; empty: the user."""
+        """Return the owner of a frame, such as `the Go runtime`; empty: the user."""
         source = frame.get("source", {})
         path = str(source.get("path") or source.get("name") or "")
         for foreign in self.foreign:
@@ -123,11 +123,11 @@ class Frames:
         return not is_label(frame) and not self.owner(frame)
 
     def foremost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
-        """Return the innermost frame of the user's own code, None where there is none."""
+        """Return the innermost frame of the user's code; None if there is none."""
         return next(filter(self.is_users, frames), None)
 
     def outermost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
-        """Return the outermost frame of the user's own code, None where there is none."""
+        """Return the outermost frame of the user's code; None if there is none."""
         return self.foremost(frames[::-1])
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[Run]:
@@ -141,7 +141,7 @@ class Frames:
                 yield Run((), side_by_side)
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
-        """Yield the frames, each with the place of the user's that it is at: None, another's; labels beside the user's with a place of their own."""
+        """Yield the frames, each with its index among the user's frames; None: another owner's."""
         for number, frame in enumerate(frames):
             if is_label(frame):
                 yield (number if self._parts_users(frames, number) else None), frame

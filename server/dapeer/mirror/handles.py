@@ -16,7 +16,7 @@ HANDLES_PER_STOP = 100_000
 
 Kind = Literal["frame_id", "variables_reference"]
 Target = tuple[Kind, int, int | None]
-"""What a handle stands for: the adapter's id, and the frame of a scope."""
+"""The target of a handle: the adapter's id, and the frame of a scope."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Handles:
     _targets: dict[int, Target] = field(default_factory=dict[int, Target])
 
     def of(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
-        """Return the number by which a caller names a frame or a container of variables, such as a scope of a frame."""
+        """Return a handle for a frame or a container of variables, such as a scope of a frame."""
         key = (kind, adapters_id, frame_id)
         if key not in self._handles:
             if len(self._handles) + 1 >= HANDLES_PER_STOP:
@@ -54,7 +54,7 @@ class Handles:
         return self._handles[key]
 
     def resolve(self, kind: Kind, handle: int) -> int:
-        """Return the adapter's id that a handle stands for.
+        """Return the adapter's id behind a handle.
 
         Raises:
             StaleReference: The handle belongs to another stop.
@@ -74,11 +74,11 @@ class Handles:
         return found[1]
 
     def frame_of_scope(self, handle: int) -> int | None:
-        """Return the frame whose scope a handle stands for; None: it is no scope."""
+        """Return the frame of the scope behind a handle; None if it is no scope."""
         found = self._targets.get(handle)
         return found[2] if found else None
 
     def forget(self) -> None:
-        """Forget what the handles stand for, once the program has moved on."""
+        """Forget the targets of all handles, once the program has resumed."""
         self._handles.clear()
         self._targets.clear()

@@ -23,7 +23,7 @@ class History:
         return iter(self._stops)
 
     def add(self, stop: Stop) -> None:
-        """Begin a new stop; the one before it is reduced to what is worth remembering."""
+        """Begin a new stop; the previous one keeps only what history shows."""
         if self._stops:
             self._stops[-1].settle()
         stop.handles = Handles(self._numbers, self._numbers.given)
@@ -39,6 +39,6 @@ class History:
         return next((stop for stop in self._stops if stop.number == number), None)
 
     def output_end(self, stop: Stop) -> int | None:
-        """Return the cursor at which the output of a stop ends; None while it is the latest."""
+        """Return the cursor at which a stop's output ends; None while it is the latest stop."""
         later = self.find(stop.number + 1)
         return later.output_start if later else None

@@ -1,4 +1,4 @@
-"""What log points have said: where, how often, and what. Pure."""
+"""The messages of log points: where, how often, and what. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.output import OutputLog
 
 KEPT = 1_000_000
-"""Messages of one log point whose place in the output is known; the oldest are forgotten first."""
+"""Messages of one log point with their positions in the output; the oldest are dropped first."""
 
 
 class Message(NamedTuple):
@@ -35,7 +35,7 @@ class LogPoint:
     ends: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, begin: int, end: int) -> None:
-        """Take in one more."""
+        """Count one more."""
         self.count += 1
         self.begins.append(begin)
         self.ends.append(end)
@@ -64,7 +64,7 @@ class Logged:
         """By path and line, as they were asked for."""
 
     def add(self, path: str, line: int, text: str, at: float) -> None:
-        """Take in a message, which came at time `at`; it is a line of its own."""
+        """Add a message that arrived at time `at`; it is a line of its own."""
         text = text.rstrip("\r\n") + "\n"
         begin = self._output.end
         self._output.append("log", text, at)
@@ -74,7 +74,7 @@ class Logged:
         point.add(begin, self._output.end)
 
     def last(self, since: int, until: int, most: int) -> tuple[list[Message], int]:
-        """Return the last messages between two cursors, `most` at most, and how many there are beside.
+        """Return the last messages between two cursors, `most` at most, and how many are left out.
 
         Of each log point the last one is among them, as far as `most` allows.
         """
@@ -86,7 +86,7 @@ class Logged:
             for number in numbers[-most:]
         ]
         newest = {place: numbers[-1] for place, numbers in within.items()}
-        # The newest of each log point first, then whatever is newest.
+        # The newest of each log point first, then the newest of all.
         candidates.sort(key=lambda each: (newest[each[1]] == each[2], each[0]), reverse=True)
         chosen = sorted(candidates[:most])
         count = sum(map(len, within.values()))

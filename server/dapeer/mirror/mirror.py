@@ -1,4 +1,4 @@
-"""One debug session, as its messages have told it."""
+"""The state of one debug session, built from its messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dapeer.mirror.stops import Stop
 from dapeer.mirror.suspended import Suspended
 
 UNKNOWN = -1
-"""Stands for the thread that stopped until the threads are listed."""
+"""A placeholder for the stopped thread until the threads are listed."""
 
 
 class Phase(enum.Enum):
@@ -56,7 +56,7 @@ class Mirror:
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._suspended = Suspended()
         self.threads: Bounded[int, str] = Bounded("threads")
-        """Names by thread id; empty for a thread that only an event has told of."""
+        """Names by thread id; empty for a thread that is known by an event only."""
         self.printed = printed or Printed()
         self.output = self.printed.output
         self.failures = failed or failures.Failures()
@@ -64,7 +64,7 @@ class Mirror:
         self.gathered = gathered or Gathered(Collected(), 0)
         """What its breakpoints collect."""
         self.placed = Placed()
-        """The breakpoints that were sent, and what the adapter made of them."""
+        """The breakpoints that were sent, with their states."""
         self.loaded = Loaded()
         """Modules and sources."""
         self.process: Body = {}
@@ -79,7 +79,7 @@ class Mirror:
         self._threads_asked = -1
         """The epoch in which all threads were listed last."""
         self._threads_followed = False
-        """Whether events tell of threads that come and go."""
+        """Whether events report threads that start and end."""
         self._fetched = Fetched(self._suspended, self.frames, self.placed)
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
@@ -101,7 +101,7 @@ class Mirror:
         }
 
     def _response_handlers(self) -> Mapping[str, ResponseHandler]:
-        """Return what takes in each response: what was asked, and what was answered."""
+        """Return the handlers of responses: with the request's arguments and the response's body."""
         return {
             "initialize": self._initialize,
             "launch": self._launched,
@@ -138,7 +138,7 @@ class Mirror:
 
     @property
     def breakpoints(self) -> dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]:
-        """By source path: each breakpoint that was sent, and what the adapter made of it."""
+        """By source path: each breakpoint that was sent, with its state."""
         return self.placed.lines
 
     @property
@@ -155,12 +155,12 @@ class Mirror:
 
     @property
     def ended(self) -> bool:
-        """Whether the debuggee has ended, or is no longer ours."""
+        """Whether the debuggee has ended, or dapeer has detached from it."""
         return self._ended
 
     @property
     def left_out(self) -> str | None:
-        """Says what the adapter has told too much of to keep it all; None: nothing."""
+        """Return a note if the adapter has sent too much to keep all of it; None otherwise."""
         tables = (self.threads, *self.loaded.tables, self.failures.known, self.capabilities)
         return next((table.left_out for table in tables if table.left_out), None)
 
@@ -169,7 +169,7 @@ class Mirror:
         return self._suspended.stop_of(thread_id)
 
     def require_live(self) -> None:
-        """Raise `NotStopped` when the debuggee has ended, or is no longer ours."""
+        """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it."""
         if self._ended:
             raise NotStopped(
                 "The program has ended.",
@@ -177,7 +177,7 @@ class Mirror:
             )
 
     def stopped(self, thread_id: int | None = None) -> Stop:
-        """Return the stop that the program, or one thread of it, is at.
+        """Return the current stop of the program, or of one thread.
 
         Raises:
             NotStopped: It runs, or has ended.
@@ -199,7 +199,7 @@ class Mirror:
         )
 
     def apply(self, message: Message, at: float = 0.0) -> None:
-        """Take in the next message of the session, which came at time `at` (seconds)."""
+        """Apply the next message of the session, which arrived at time `at` (seconds)."""
         match message:
             case Event(event="output", body=body):
                 self._output(body, at)
@@ -277,8 +277,8 @@ class Mirror:
             self._suspended.resume_answered(response, ended=self._ended)
         elif not response.success:
             self.placed.refused(response.command, response.arguments, response.failure())
-        # What an adapter tells late about an earlier stop must not pass for this one: its ids may
-        # mean something else by now.
+        # A late answer about an earlier stop must not count for this one: its ids may have another meaning
+        # now.
         elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
 

@@ -1,4 +1,4 @@
-"""What a debuggee has loaded, as its adapter tells it: modules and sources. Pure."""
+"""The modules and sources that a debuggee has loaded, as its adapter reports them. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Loaded:
     modules: Bounded[str, Body] = field(default_factory=lambda: Bounded("modules"))
     """By id."""
     sources: Bounded[str, Source] = field(default_factory=lambda: Bounded("sources"))
-    """By path, or by reference where there is none."""
+    """By path, or by reference if there is none."""
 
     @property
     def tables(self) -> tuple[Bounded[str, Body], Bounded[str, Source]]:
@@ -33,7 +33,7 @@ class Loaded:
 
     @property
     def on_event(self) -> Mapping[str, EventHandler]:
-        """What takes in each event."""
+        """The handlers of events."""
         return {"module": self._module, "loadedSource": self._source}
 
     @property
@@ -57,7 +57,7 @@ class Loaded:
 
     def _modules_listed(self, asked: Body, body: ModulesResponseBody) -> None:
         modules = body.get("modules", ())
-        # A page of a long list adds to what is known; the whole list replaces it.
+        # A page of a long list extends the known part; a whole list replaces it.
         known = self.modules if asked.get("startModule") else dict[str, Body]()
         listed = {str(module.get("id")): module for module in modules}
         self.modules = Bounded("modules", {**known, **listed})

@@ -1,4 +1,4 @@
-"""What a program printed, bounded, read by cursor."""
+"""The output of a program, with a limit, read by cursor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Category = Literal["stdout", "stderr", "console", "log"]
-"""`log`: what log points say; `console`: what the adapter says."""
+"""`log`: messages of log points; `console`: messages of the adapter."""
 
 LIMIT = 4 << 20
 """Characters kept; the oldest are dropped first."""
@@ -29,7 +29,7 @@ class Piece:
     category: Category
     text: str
     at: float
-    """Seconds since the epoch at which its first character arrived; 0 when nobody said."""
+    """Seconds since the epoch at which its first character arrived; 0 if unknown."""
 
     @property
     def end(self) -> int:
@@ -43,13 +43,13 @@ class Output:
 
     text: str
     cursor: int
-    """Give it back as `since` to get what comes next, without a gap or a repetition."""
+    """Pass it as `since` to get what follows, without a gap or a repetition."""
     dropped: int
     """Characters after `since` that the log no longer has."""
 
 
 def squeezed(text: str) -> str:
-    """Return output as it is read: what only fills a screen is counted.
+    """Return output for a reader: repetitions that only fill a screen are counted.
 
     >>> squeezed("name" + " " * 20 + "price" + " " * 700 + "Hello")
     'name                    price (700 blanks) Hello'
@@ -75,9 +75,9 @@ class OutputLog:
         self.lines = 0
         """Line ends that have passed through, the dropped ones included."""
         self.in_terminal = False
-        """The program prints to a terminal that we read."""
+        """The program prints to a terminal of dapeer."""
         self.shown = 0
-        """Cursor up to which somebody has been shown what was printed, with a stop."""
+        """Cursor up to which the output was shown, with a stop."""
 
     @property
     def start(self) -> int:
@@ -85,7 +85,7 @@ class OutputLog:
         return self._pieces[0].start if self._pieces else self.end
 
     def append(self, category: Category, text: str, at: float = 0.0) -> None:
-        """Add what arrived at time `at`."""
+        """Add output that arrived at time `at`."""
         if not text:
             return
         last = self._pieces[-1] if self._pieces else None

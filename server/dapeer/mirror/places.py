@@ -1,4 +1,4 @@
-"""Where the threads and tasks of a program are, as its adapter or the program itself tells. Pure."""
+"""Where the threads and tasks of a program are, from its adapter or the program itself. Pure."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FRAMES = 60
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What can be told of a program that runs."""
+    """What can be found out about a running program."""
 
     expression: str = ""
-    """Evaluated in the program, its value tells where its threads and tasks are, as `told` reads it."""
+    """An expression; its value in the program says where threads and tasks are, as `told` reads it."""
     hides: str = ""
-    """By what the adapter leaves frames out of stacks that the expression tells; empty: it leaves out none."""
+    """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
     """Why the adapter may not answer while the program runs."""
 
@@ -36,14 +36,14 @@ class Place:
     """None: it is a task."""
     stopped: bool = False
     frames: Sequence[StackFrame] = ()
-    """The innermost first; empty: nobody can tell."""
+    """The innermost first; empty if unknown."""
     awaited_by: str = ""
     """The task that waits for this one; empty: none that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One look at all threads, and at the tasks that can be told."""
+    """The locations of all threads, and of the known tasks, at one time."""
 
     threads: Sequence[Place] = ()
     tasks: Sequence[Place] = ()
@@ -57,9 +57,9 @@ class Seen:
 
 
 def told(text: str) -> Mapping[str, Sequence[Place]]:
-    """Read what a program has told of itself: `threads` and `tasks`, each with `name` and `frames`, a task perhaps with `awaited_by`.
+    """Read a program's answer: `threads` and `tasks`, each with `name` and `frames`, a task perhaps with `awaited_by`.
 
-    A frame is a list of function, file and line. What is told in another form is left out.
+    A frame is a list of function, file and line. Entries of another form are left out.
     """
     try:
         known = as_object(json.loads(text))

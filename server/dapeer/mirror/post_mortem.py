@@ -1,4 +1,4 @@
-"""Sessions that look at what a program has left, a core dump: nothing runs in them. Pure."""
+"""Sessions on a core dump: nothing runs in them. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ LOOK = "Look at it: dap_stacktrace, dap_threads, dap_variables, dap_evaluate."
 
 
 class PostMortem:
-    """What is different in such a session."""
+    """The differences of such a session."""
 
     def __init__(self, cause: str) -> None:
-        """`cause` is what killed the program: `SIGSEGV at address 0x0`; empty where nobody knows."""
+        """`cause` is the signal that killed the program, as in `SIGSEGV at address 0x0`; empty if unknown."""
         self._cause = cause
         self._told = False
 
     def heard(self, message: Message) -> Message | None:
-        """Return what a message of the adapter means here; None: nothing.
+        """Return the meaning of an adapter's message here; None: ignore it.
 
-        Some adapters tell a stop for each thread, the one that died first, and an exit at the end.
+        Some adapters send a stop for each thread, the crashed one first, and an exit at the end.
         """
         match message:
             case Event(event="stopped", body=body):
@@ -58,7 +58,7 @@ class PostMortem:
 
 @contextlib.contextmanager
 def no_process(post_mortem: PostMortem | None) -> Generator[None]:
-    """Say with what the body fails that nothing can be called where it looks at a core dump."""
+    """Replace the error of a call in a core dump by a clear one."""
     try:
         yield
     except RequestFailed as error:

@@ -1,4 +1,4 @@
-"""What the processes of a program print, into one log, and what its log points say. Pure."""
+"""The shared output of a program's processes, and the messages of its log points. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dapeer.mirror.logged import Logged
 from dapeer.mirror.output import Category, OutputLog
 
 IN_TERMINAL = "dapeerTerminal"
-"""Marks output that has come from a terminal, and sessions whose program runs in one."""
+"""Marks output from a terminal, and sessions whose program runs in one."""
 
 
 class Printed:
@@ -18,7 +18,7 @@ class Printed:
         self.logged = Logged(self.output)
 
     def take(self, body: Body, at: float, log_point: tuple[str, int] | None) -> None:
-        """Take in the body of an output event, which came at time `at`; `log_point` is the place of the one that has said it."""
+        """Apply the body of an output event, which arrived at time `at`; `log_point` is the location of its log point."""
         category = body.get("category") or "console"
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
             return
@@ -26,7 +26,7 @@ class Printed:
         if body.get(IN_TERMINAL):
             self.output.in_terminal = True
         elif self.output.in_terminal and known != "console" and log_point is None:
-            return  # the adapter repeats what the terminal has shown
+            return  # the adapter repeats the terminal's output
         text = str(body.get("output") or "")
         if log_point is None:
             self.output.append(known, text, at)

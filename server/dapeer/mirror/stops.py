@@ -1,4 +1,4 @@
-"""What a stop of a program looked like, readable after the program has moved on or ended."""
+"""A stop of a program, readable also after the program has resumed or ended."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ KEPT_VALUE = 400
 """Characters of a value that outlive their stop."""
 
 UNFOLDED = 100
-"""Containers that are opened to show one value; what it holds often may be the same one."""
+"""Containers that are expanded to show one value; some contain the same one many times."""
 
 _REWRITTEN = "@py_"
-"""So begin the names that pytest gives to the parts of an assertion; nobody has written them."""
+"""Prefix of the names that pytest gives to the parts of an assertion."""
 _PLANNED = frozenset({
     "breakpoint", "data breakpoint", "entry", "function breakpoint", "goto", "instruction breakpoint",
     "step",
 })  # fmt: skip
-"""Reasons of stops that somebody wanted just there."""
+"""Reasons of stops at a requested location."""
 _SHOWN = frozenset({"arguments", "locals", "returnValue"})
 """Hints of adapters at scopes of which a person looks at all variables."""
 
 
 Written = dict[tuple[int, str], tuple[str, Variable]]
-_WRITTEN = ("value", "type", "variablesReference")  # what the response to `setVariable` tells
+_WRITTEN = ("value", "type", "variablesReference")  # from the response to `setVariable`
 
 
 @dataclass(slots=True)
 class Stop:
-    """One suspension of the debuggee: what the adapter said, and what was fetched while it lasted."""
+    """One suspension of the debuggee: the adapter's event, and what was fetched while it lasted."""
 
     number: int
     """The epoch: counts stops of the session from 1."""
@@ -45,19 +45,19 @@ class Stop:
     """Body of the `stopped` event."""
     thread_id: int
     output_start: int
-    """Cursor of the first output that is told with this stop: since the one before, and not told meanwhile."""
+    """Cursor of the first output that is shown with this stop: the output since the previous one that was not shown meanwhile."""
     left_at: int = 0
-    """Cursor at which the output of the stop before ended."""
+    """Cursor at which the previous stop's output ended."""
     output_shown: int | None = None
-    """Cursor up to which somebody has been shown that output."""
+    """Cursor up to which that output was shown."""
     output_flows: bool = False
-    """Whether more of that output is on its way, as far as anybody has waited for it."""
+    """Whether more of that output is arriving, as far as known."""
     frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
     """Frames by thread id, the innermost first."""
     raised: str = ""
     """Why it really stopped, where the adapter speaks of a breakpoint."""
     signal: str = ""
-    """Name of the signal that it got, where the adapter does not tell it."""
+    """Name of the program's signal, if the adapter does not report it."""
     withheld: str = ""
     """Why the adapter has no locals for the frame to look at first."""
     front: int | None = 0
@@ -65,7 +65,7 @@ class Stop:
     outermost: StackFrame | None = None
     """The outermost frame of the user's own code that is known of the thread that stopped."""
     left_out: str = ""
-    """How many frames of that thread its adapter does not tell, and why, as one line; empty: none that are known of."""
+    """A note on how many frames of that thread its adapter leaves out, and why; empty if none are known."""
     total_frames: dict[int, int] = field(default_factory=dict[int, int])
     """How many frames a thread has, where the adapter said."""
     scopes: dict[int, list[Scope]] = field(default_factory=dict[int, list[Scope]])
@@ -75,29 +75,29 @@ class Stop:
     set_aside: list[Variable] | None = None
     """The locals of the first frame to look at, where the adapter uses their reference for another frame now."""
     first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
-    """The first children of what the adapter shows folded, by variablesReference."""
+    """The first children of folded values, by variablesReference."""
     told: dict[int, str] = field(default_factory=dict[int, str])
-    """What the program itself tells of variables of which the adapter tells nothing, by variablesReference."""
+    """Members that the program itself has reported, by variablesReference."""
     lazy: set[int] = field(default_factory=set[int])
-    """References of variables that are computed when somebody asks for their children, as a getter is."""
+    """References of lazy variables: a request for their children computes them, as a getter does."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
     written: Written = field(default_factory=Written)
-    """By variablesReference and name of what was set: the value before, and the variable as it is now."""
+    """By variablesReference and name, the variables that were set: the value before, and the variable now."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""
     source: tuple[int, list[str]] | None = None
     """The lines around the place as they were then: number of the first, and their text."""
     outdated_source: str = ""
-    """What to know where the file has changed since the program loaded it, as one line."""
+    """A note if the file has changed since the program loaded it."""
     left_by: str = ""
-    """Who has asked for the program to run on; empty: nobody that we know of."""
+    """The name of the client that has resumed the program; empty if unknown."""
     folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
-    """Of the locals that were opened to show them: how many containers were, and what the adapter had said, by name."""
+    """The locals that were expanded, by name: how many containers, and the adapter's own value."""
     left_with: str = ""
-    """The request by which its thread was resumed; `continue` where that was another thread's, empty: none that we know of."""
+    """The request that resumed its thread; `continue` if it was another thread's, empty if unknown."""
     settled: bool = False
-    """Whether the program has moved on, and the locals are what is kept of them."""
+    """Whether the program has resumed, and the locals are those kept for history."""
     handles: Handles = field(default_factory=Handles)
     """The ids that callers see of its frames and containers of variables."""
 
@@ -113,27 +113,27 @@ class Stop:
 
     @property
     def planned(self) -> bool:
-        """Whether somebody wanted the program to stop just where it is."""
+        """Whether the program has stopped at a requested location."""
         return self.reason in _PLANNED
 
     @property
     def top(self) -> StackFrame | None:
         """The frame to look at first, of the thread that stopped.
 
-        That is the innermost; where nobody planned to stop, the innermost of the user's own code.
+        That is the innermost; at an unplanned stop, the innermost of the user's code.
         """
         frames = self.frames.get(self.thread_id)
         return frames[self.front or 0] if frames else None
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
-        """Return the scopes of a frame whose variables a person looks at first."""
+        """Return the scopes of a frame whose variables are shown."""
         scopes = [scope for scope in self.scopes.get(frame_id, ()) if not scope.get("expensive")]
         hinted = [s for s in scopes if s.get("presentationHint") in _SHOWN]
         named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
         return hinted or named or scopes[:1]
 
     def take_scopes(self, frame_id: int, scopes: list[Scope]) -> None:
-        """Take in the scopes of a frame.
+        """Apply the scopes of a frame.
 
         lldb-dap gives the scopes of all frames the same references, which then stand for the frame
         that was asked for last: what is known of another frame by them is not true any more.
@@ -176,7 +176,7 @@ class Stop:
             self.first[reference] = [v for v in variables if not _is_aside(v)]
 
     def take_written(self, asked: Body, body: Body) -> None:
-        """Keep what a variable was set to: some adapters tell the value before until the program runs on."""
+        """Keep a variable's new value: some adapters report the old one until the program resumes."""
         key = asked.get("variablesReference", 0), str(asked.get("name"))
         for variable in self.variables.get(key[0], ()):
             if variable["name"] == key[1] and "value" in body:
@@ -193,7 +193,7 @@ class Stop:
         return self._unfolded(variable, (), [])
 
     def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
-        """Return a variable's value with what it holds, unless it is `around` itself; note in `done` what was opened for it."""
+        """Return a variable's value with its members, unless it is `around` itself; add to `done` what was expanded for it."""
         reference = variable["variablesReference"]
         if reference in self.told:
             done.append(reference)
@@ -207,11 +207,11 @@ class Stop:
         return unfolded(variable["value"], parts)
 
     def inside(self, variable: Variable) -> list[Variable]:
-        """Return what was fetched of a variable that the adapter shows folded."""
+        """Return what was fetched of a folded variable."""
         return self.first.get(variable["variablesReference"], [])
 
     def forget_parts(self) -> None:
-        """Forget what is in variables, as far as the adapter has not told it with them: it may have changed."""
+        """Forget fetched members of variables, except those in the adapter's own values: they may have changed."""
         self.first.clear()
         self.told.clear()
 
@@ -222,7 +222,7 @@ class Stop:
         return len(done)
 
     def arguments(self) -> set[str]:
-        """Return the names of the innermost frame's arguments, as far as the adapter tells them apart."""
+        """Return the names of the innermost frame's arguments, if the adapter marks them."""
         top = self.top
         scopes = self.local_scopes(top["id"]) if top else []
         of_scopes = {
@@ -237,7 +237,7 @@ class Stop:
         return of_scopes | {variable["name"] for variable in hinted}
 
     def settle(self) -> None:
-        """Keep only what is worth remembering once the program has moved on."""
+        """Keep only what history shows, once the program has resumed."""
         self.folded = {v["name"]: self.said(v) for v in self.locals() if self.opened(v)}
         self.settled = True
         self.frames = {
@@ -257,13 +257,13 @@ class Stop:
         self.handles.forget()
 
     def said(self, variable: Variable) -> tuple[int, str]:
-        """Return how far a local is opened, and what the adapter says of it."""
+        """Return how far a local is expanded, and what the adapter says of it."""
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
         return self.opened(variable), fitted(variable["value"], KEPT_VALUE)
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
-        """Return what is worth remembering of variables."""
+        """Return the part of variables that history shows."""
         return [
             Variable(name=v["name"], value=fitted(self.shown(v), KEPT_VALUE), variablesReference=0)
             for v in variables[:KEPT_VARIABLES]
@@ -271,10 +271,10 @@ class Stop:
 
 
 def _is_aside(variable: Variable) -> bool:
-    """Whether a member is none that holds data: js-debug has internal properties of its own among them, getters, and methods; rdbg the class."""
+    """Whether a member is not data: js-debug lists internal properties, getters and methods; rdbg the class."""
     name, value = variable["name"], variable["value"]
     computed = variable.get("presentationHint", {}).get("lazy")
-    # debugpy tells the length, and puts methods and such into groups.
+    # debugpy adds the length, and puts methods into groups.
     if name == "len()" or not (value or variable.get("type")):
         return True
     internal = name.startswith("[[") or name == "#class"

@@ -1,7 +1,7 @@
-"""Which threads are stopped now, and what the stops before looked like. Pure.
+"""The threads that are stopped now, and the history of stops. Pure.
 
-What was stopped counts as running from the moment a resume is sent, because a stop may come before the response of the
-step that caused it.
+Stopped threads count as running from the moment a resume is sent: a stop may arrive before the response of
+the step that caused it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Suspended:
         )
 
     def begin(self, body: Body, thread_id: int, shown: int) -> None:
-        """Take in a `stopped` event; what the program has printed is shown up to the cursor `shown`."""
+        """Apply a `stopped` event; the program's output is shown up to the cursor `shown`."""
         self.epoch += 1
-        # What another process of the program has been shown with is not shown again.
+        # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
         stop = Stop(self.epoch, body, thread_id, start, self._output_start)
         if stop.all_threads:
@@ -64,7 +64,7 @@ class Suspended:
             self._stops[stop.thread_id] = stop
 
     def continued(self, body: Body) -> None:
-        """Take in a `continued` event."""
+        """Apply a `continued` event."""
         stop = self._stops.get(body.get("threadId", -1))
         if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
             self.resumed()
@@ -76,14 +76,14 @@ class Suspended:
         self._stops.pop(thread_id, None)
 
     def resume(self, seq: int, command: str, thread_id: object) -> None:
-        """Take in a request that resumes, when it is sent."""
+        """Apply a request that resumes, when it is sent."""
         self._resuming[seq] = dict(self._stops)
         for stop in self._stops.values():
             stop.left_with = command if thread_id == stop.thread_id else "continue"
         self.resumed()
 
     def resume_answered(self, response: Response, *, ended: bool) -> None:
-        """Take back a resume that was refused; take in one that another client asked for."""
+        """Undo a resume that the adapter has rejected; apply one of another client."""
         left = self._resuming.pop(response.request_seq, None)
         if left is None and response.success:
             self.resumed()
@@ -96,7 +96,7 @@ class Suspended:
         """Every thread runs, or has ended."""
         stop = self.stop
         if stop is not None:
-            # Output that nobody was shown at this stop is told with the next one.
+            # Output that was not shown at this stop is shown with the next one.
             self._output_start = (
                 stop.output_start if stop.output_shown is None else stop.output_shown
             )

@@ -1,4 +1,4 @@
-"""What is known of a session when somebody looks at it, so that none of it is told again later. Pure."""
+"""What a reader has seen of a session, so that it is not shown again. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dapeer.mirror.mirror import Mirror
 
 
 class Telling:
-    """One look at a session, from when it is taken until it is told: more may happen meanwhile."""
+    """One reading of a session, from its start until it is answered: more may happen meanwhile."""
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
@@ -15,7 +15,7 @@ class Telling:
         self._failures = [(failure, failure.count) for failure in mirror.failures]
 
     def told(self) -> None:
-        """Take note that somebody has been told of all that was known."""
+        """Record that a reader has seen all of it."""
         self._mirror.output.shown = max(self._mirror.output.shown, self._end)
         for failure, count in self._failures:
             failure.told = count
