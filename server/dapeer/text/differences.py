@@ -1,4 +1,4 @@
-"""Which members of a value differ from what they were. Pure."""
+"""Finds the members of a value that have changed. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEMBER = re.compile(r"(@?[A-Za-z_]\w*)\s*[:=]\s*(?!=)")
 
 
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
-    """Return the members of a value that differ, each as it was and as it is; empty where that cannot be told.
+    """Return the changed members of a value, each before and after; empty if unknown.
 
     >>> differences("Cart(total=3, name='a')", "Cart(total=4, name='a')")
     {'total': ('3', '4')}
@@ -29,7 +29,7 @@ def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
 
 
 def _members(text: str) -> dict[str, str] | None:
-    """Return the members of a value by name, and what is before them by none; None: it has none."""
+    """Return the members of a value by name, and the text before them; None if it has none."""
     value = read(text[:READ])
     group = main_group(value, len(text))
     if group is None or not group.items:

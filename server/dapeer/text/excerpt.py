@@ -1,4 +1,4 @@
-"""Which lines of source around a stop belong to it, in whatever language they are written. Pure."""
+"""Selects the lines of source around a stop that belong to its function, in any language. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import textwrap
 from collections.abc import Sequence
 
 BEFORE = 2
-"""Lines above the one that runs next. Of what comes after it more is shown: nobody has seen that happen."""
+"""Lines above the next one to run. More lines are shown below it, because they have not run yet."""
 _NAME = re.compile(r"\w+")
 
 
 def within(first: int, lines: list[str], line: int, function: str) -> tuple[int, list[str]]:
     """Return of the `lines` from number `first` on those that belong to the `function` that is at a `line`.
 
-    What is above its head and below its end is another's. Blank lines are left out at both ends.
+    Lines above the function's head and below its end are left out, and blank lines at both ends.
 
     >>> within(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
     (9, ['def f(x):', '    y = x', '    return y'])
@@ -39,7 +39,7 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _head(lines: Sequence[str], at: int, function: str) -> int | None:
-    """Return which line begins the function: it names it, and is indented less than what is in it."""
+    """Return the line at which the function begins: it contains its name, and is indented less than its body."""
     names = _NAME.findall(function.partition("(")[0])
     if not names:
         return None

@@ -18,21 +18,21 @@ ENDING = 24
 """Characters without which the last element of a list is not cut."""
 
 TOLD = re.compile(r"(?:…\W*|[\])}]) \(((?:at least )?[\d,]+ (?:chars|items))\)\Z")
-"""How long something was before anybody cut it: `… (2000 chars)`, `…, 999] (1000 items)`."""
+"""An original length, as adapters write it: `… (2000 chars)`, `…, 999] (1000 items)`."""
 _KEY = re.compile(r"""['"]?([\w$@.-]+)['"]?\s*(?:=>|[:=](?!=))""")
 """The name of a member, or the key of an element."""
 _QUOTED = re.compile(r"""[bru]{0,2}(["'`]).*\1""", re.DOTALL)
 _ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{4,6}\}?|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _CAPACITY = re.compile(r", capacity \d+(?= =)")
 _TWICE = re.compile(r"(\((\d+)\) [\[{])(?:size|length): \2(?:, |(?=[\]}]))")
-"""A size that stands among the members, too, as in `Map(2) {size: 2, a => 1, b => 2}`."""
+"""A size that is also among the members, as in `Map(2) {size: 2, a => 1, b => 2}`."""
 _PLACE = re.compile(r"(?<=#<)([A-Z][\w:]*):0x[0-9a-f]+(?= @)")
-"""Where an object of Ruby lies, of one that is told by its members."""
+"""The address of a Ruby object that is shown by its members."""
 _NOTHING = frozenset({"…", "(…)", "[…]", "{…}"})
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a text to `limit` characters, and say how many there were before anybody cut it.
+    """Cut a text to `limit` characters, and add its original length.
 
     >>> shortened("x" * 20, 10)
     'xxxxxxxxxx… (20 chars)'
@@ -60,7 +60,7 @@ def _length(text: str) -> int:
 def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     """Cut a value to about `limit` characters: where it is nested, inside; and say how many elements it has.
 
-    Of a list its beginning and end are kept, of what has members first those that are `used`.
+    A list keeps its beginning and end, an object first the members that are `used`.
 
     >>> fitted("{0: [[1, 2], [3]], 1: [[4, 5]]}", 40)
     '{0: [[1, 2], [3]], 1: [[4, 5]]}'
@@ -94,7 +94,7 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
 
 
 def rows(lines: Sequence[str], limit: int) -> str:
-    """Return a table as one line: what it says of itself, its first rows and its last one.
+    """Return a table as one line: its header, its first rows and its last one.
 
     >>> rows(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
     '(9, 1) id int64 | id | … | 8 4'
@@ -117,7 +117,7 @@ def rows(lines: Sequence[str], limit: int) -> str:
 
 
 def _columns(head: str, room: int) -> str:
-    """Return what a table says of itself: its shape, and as many of its columns as fit."""
+    """Return the header of a table: its shape, and as many columns as fit."""
     fit = head[:room].rpartition(", ")[0]
     if len(head) > room and ") " in fit:
         return f"{fit}, …"
@@ -131,7 +131,7 @@ def _count(group: Group) -> str:
 
 
 def _is_left_out(item: Item) -> bool:
-    """Whether something stands for the elements that an adapter has left out: `…`, `...+936 more`."""
+    """Whether a text is a placeholder for elements that an adapter has left out: `…`, `...+936 more`."""
     return item.text in LEFT_OUT or item.text.startswith("...+")
 
 
@@ -142,7 +142,7 @@ def _name(item: Item) -> str:
 
 
 def _group(group: Group, room: int, used: Collection[str]) -> str:
-    """Return what is in brackets, with as many elements as fit."""
+    """Return the content of brackets, with as many elements as fit."""
     if len(group.text) <= room:
         return group.text
     opening = group.source[group.start]
@@ -188,7 +188,7 @@ def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[
 
 
 def _item(item: Item, room: int, used: Collection[str]) -> str:
-    """Return one element: what is not in brackets first, and what is as far as there is room."""
+    """Return one element: its text outside of brackets first, then as much of their content as fits."""
     text = item.text
     if len(text) <= room:
         return text

@@ -1,4 +1,4 @@
-"""Values that an adapter shows folded (`[{…}, {…}]`): which are, and how they read with what is in them. Pure."""
+"""Values that an adapter shows folded (`[{…}, {…}]`), and how they read with their elements. Pure."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _FOLDED = re.compile(
     r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)|\A\(\d+\) \[([A-Z]\w*)[],]"
 )
 _CUT = re.compile(r".{1000}.*\.\.\.\Z", re.DOTALL)
-"""A long value that an adapter has cut at its end, in the middle of what is in it."""
+"""A long value that an adapter has cut at its end."""
 _POINTER = re.compile(r"\{?0x0*[1-9a-f][0-9a-f]*\}?")
 _KEYED = re.compile(r"(?:Weak)?(?:Map|Set)\(")
 """JavaScript's maps and sets: their children are not their elements."""
 _SIGN = re.compile(r"""['"]?[\w$@.-]+['"]?(\s*(?:=>|[:=])\s*)""")
-"""What stands between a name and its value."""
+"""Separators between a name and its value."""
 _SIZE = re.compile(r"\w*\((\d+)\) ")
 
 
 def is_folded(text: str) -> bool:
-    """Whether an adapter has left out what the elements of a value are.
+    """Whether an adapter has left out the elements of a value.
 
     >>> is_folded("(2) [{…}, {…}]"), is_folded("{a: Array(2)}"), is_folded("[1, 2, …]")
     (True, True, False)
@@ -34,7 +34,7 @@ def is_folded(text: str) -> bool:
 
 
 def says_nothing(text: str, kind: str) -> bool:
-    """Whether a value is told by the name of its type, or by where it lies.
+    """Whether a value is shown only by its type or address.
 
     >>> says_nothing("Worker", "Worker"), says_nothing("0x7f10", "Node *"), says_nothing("0x7f10", "void *")
     (True, True, False)
@@ -80,7 +80,7 @@ def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a value that an adapter has cut without what is not whole: open brackets would hold all that follows."""
+    """Return a value that an adapter has cut, without its incomplete part: open brackets would swallow the following text."""
     group = main_group(read(text), len(text)) if _CUT.match(text) else None
     first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""
     return f"{text[: group.start + 1]}{first}, …{group.closing}" if group else text

@@ -1,6 +1,6 @@
-"""How a value is nested, read from its text: brackets, and what commas part in them. Pure.
+"""Reads how a value is nested from its text: brackets, and the commas in them. Pure.
 
-What adapters show is text, in many languages; but nearly all of them write nested data with brackets and commas.
+Adapters show values as text, in many languages; but nearly all write nested data with brackets and commas.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _TOKEN = re.compile(
     r"""len: \d+, cap: \d+, (?=\[)|, capacity \d+ =|(?<!\w)[bruf]{0,2}"(?:[^"\\]|\\.)*"|(?<![\w&<])[bruf]{0,2}'(?:[^'\\]|\\.)*'|\((?:size )?\d+\)|#<(?:struct )?[A-Z][\w:]*(?: (?=@|\w+=))?|(?<![=-])>|[][(){},]|\n""",
     re.DOTALL | re.IGNORECASE,
 )
-"""A string, a bracket, a comma; what GDB and Delve say of a container's room, and others of its size, which parts nothing; and the class of an object of Ruby's, behind which its bracket is taken to open."""
+"""A string, a bracket, or a comma; the notes of GDB and Delve on a container's capacity, and other sizes, whose commas separate nothing; and the class of a Ruby object, after which its bracket opens."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 LEFT_OUT = frozenset({"…", "..."})
-"""What stands for the elements that an adapter has left out."""
+"""A placeholder for elements that an adapter has left out."""
 
 
 @dataclass(slots=True)
@@ -35,13 +35,13 @@ class Group:
 
     @property
     def text(self) -> str:
-        """What is in the brackets, with them."""
+        """The content of the brackets, including them."""
         return self.source[self.start : self.end]
 
 
 @dataclass(slots=True)
 class Item:
-    """What stands between two commas, and what of it is in brackets."""
+    """The text between two commas, and its bracketed parts."""
 
     source: str
     start: int
@@ -50,12 +50,12 @@ class Item:
 
     @property
     def text(self) -> str:
-        """What stands there, without the space around it."""
+        """The text, without surrounding space."""
         return self.source[self.start : self.end].strip()
 
 
 def read(text: str) -> Item:
-    """Read the structure of a value; brackets that nobody closes end where it ends."""
+    """Read the structure of a value; unclosed brackets end at its end."""
     whole = Item(text, 0, len(text))
     open_groups: list[Group] = []
     for token in _TOKEN.finditer(text):
@@ -86,7 +86,7 @@ def main_group(value: Item, limit: int) -> Group | None:
 
 
 def is_nested(text: str) -> bool:
-    r"""Whether a value is written as what it consists of.
+    r"""Whether a value is written with its members.
 
     >>> is_nested("Cart(items=[1, 2])"), is_nested("(2, 3) a int64\n   a\n0  1")
     (True, False)

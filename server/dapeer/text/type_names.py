@@ -13,7 +13,7 @@ _PLAIN = re.compile(
     r"|str(ing)?|symbol|list|tuple|dict|set|array|hash|object|func(tion)?|type|module",
     re.IGNORECASE,
 )
-"""Types whose values are seen to be of them by how they are written."""
+"""Types that are recognizable from how their values are written."""
 _WORD = re.compile(r"\w+")
 _CHARACTERS = re.compile(r"\bchar\b")
 

@@ -1,1 +1,1 @@
-"""What a person looks at: a stop, a list, a value, as data and as text. Pure but for source files."""
+"""What is shown: a stop, a list, a value, as data and as text. Pure, except for source files."""

@@ -1,7 +1,7 @@
-"""What has changed since the program stopped in the same call of a function before. Pure.
+"""What has changed since the program stopped earlier in the same call of a function. Pure.
 
-DAP tells calls of a function apart by nothing: frames are numbered anew at each stop. What is known is
-drawn from the stops between, from the way in which each was left, and from the callers.
+DAP has no identity of calls: frames are numbered anew at each stop. It is inferred from the stops in between,
+how each was left, and from the callers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dapeer.mirror.stops import Stop
 from dapeer.text.fitting import shortened
 
 ACTIVATION = "dapeerActivation"
-"""In the body of `stopped`: a number of the innermost call, which no other call has; 0: of one that is suspended and
-resumed, as a generator is, so its callers tell nothing. No adapter sends it but for our launcher of debugpy."""
+"""A key in the body of `stopped`: a number that identifies the innermost call; 0: a generator or coroutine, which is resumed, so its callers say nothing. Only dapeer's launcher of debugpy sends it."""
 STEPS = frozenset({"next", "stepIn", "stepOut"})
 """Requests that do not leave a function without a stop in its caller."""
 JUMP = "goto"
@@ -34,7 +33,7 @@ class Comparison:
     """A stop, compared with an earlier one in the same function."""
 
     earlier: Stop | None = None
-    """None: there is none."""
+    """None if there is none."""
     same: bool | None = None
     """Whether it is the same call; None: that is not known."""
     changes: Mapping[str, tuple[str | None, str]] = field(
@@ -49,7 +48,7 @@ class Comparison:
 
     @property
     def notes(self) -> list[str]:
-        """What to say of it beside the changes, as lines."""
+        """Notes on the changes, as lines."""
         if self.earlier is None or self.earlier.top is None or self.same is not False:
             return []
         name = shortened(self.earlier.top["name"], NAME)
@@ -111,7 +110,7 @@ def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
         return True
     if one.left_with not in STEPS or (one.left_with == "stepOut" and _depth(one) <= depth):
         return False
-    # A function that nobody has called is called no second time.
+    # A function without a caller is not called twice.
     inside = _depth(one) == _depth(other) == depth and depth > 1
     return not (inside and _line(other) <= min(lowest, _line(one)))
 
@@ -151,7 +150,7 @@ def _same_function(one: Stop, other: Stop) -> bool:
 
 
 Told = tuple[str, tuple[int, str]]
-"""A local as it is shown, and how far it is opened for that and what the adapter says of it."""
+"""A local as it is shown, with how far it is expanded and what the adapter says of it."""
 
 
 def _values(stop: Stop) -> dict[str, Told]:
@@ -163,6 +162,6 @@ def _values(stop: Stop) -> dict[str, Told]:
 
 
 def _differs(before: Told, now: Told) -> bool:
-    """Whether a local has changed: what is opened further at one stop than at the other is compared unopened."""
+    """Whether a local has changed; values that are expanded differently are compared unexpanded."""
     (was, (depth_before, said_before)), (shown, (depth, said)) = before, now
     return was != shown if depth_before == depth else said_before != said

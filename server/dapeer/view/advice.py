@@ -1,4 +1,4 @@
-"""What to do about what an adapter and its program say, told where they say it. Pure."""
+"""Hints on messages of an adapter and its program. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dapeer.mirror.output import OutputLog
 from dapeer.view.snapshot import Snapshot
 
 Hint = Callable[[str, str], str | None]
-"""Returns what to do about a text, by the place where it is said."""
+"""Returns the hint on a text, by the place of the text."""
 
 
 def no_hint(_at: str, _text: str) -> str | None:
@@ -31,7 +31,7 @@ class Advice:
         missing: Callable[[str], str | None] | None = None,
         program: str = "",
     ) -> None:
-        """`missing` returns why a program has done nothing, if what it has printed says that it has not.
+        """`missing` returns why a program has done nothing, if its output does not say it.
 
         `program` is its path, where it has one.
         """
@@ -40,10 +40,10 @@ class Advice:
         self._program = program
         self._told: set[str] = set()
         self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
-        """What runs the program, where that is a choice."""
+        """The interpreter of the program, where there is a choice."""
 
     def explained(self, message: Message) -> Message:
-        """Return a message with a hint in place of what it says about a breakpoint, or prints by itself."""
+        """Return a hint in place of a message on a breakpoint or in the output."""
         match message:
             case Response(command="setBreakpoints", success=True, body={"breakpoints": list()}):
                 explained = [self._of_breakpoint(each) for each in message.body["breakpoints"]]

@@ -1,4 +1,4 @@
-"""A look at a stop without what its reader does not need. Pure."""
+"""A short form of a snapshot. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dapeer.view.activations import NOT_COMPARED
 from dapeer.view.snapshot import Snapshot
 
 _OF_THEM = re.compile(r"(?:\d+ more (?:frame|local)s?|also .*): dap_\w+")
-"""A note that tells where there is more of what is left out."""
+"""A note on where to read what is left out."""
 _MARK = "→"
 _LINE = re.compile(r"^\W+(\d+)\b", re.MULTILINE)
 _INDENT = re.compile(r"^(\W+\d+ )\s+")
 _FRAME_ID = re.compile(r" \[(?:frame_id )?\d+\]$")
 _RETURNED = re.compile(r"\W*return", re.IGNORECASE)
 PLACES = 20
-"""Places of which a reader remembers what was told."""
+"""Places whose shown facts are remembered for a reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a reader was told of a frame."""
+    """What was shown to a reader of one frame."""
 
     stop: int
     lines: frozenset[int]
@@ -31,15 +31,15 @@ class _Known:
 
 
 class Reader:
-    """Who is told of one stop after the other: what was told of a frame need not be told again."""
+    """A reader of successive stops: facts of a frame that were shown are not repeated."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[object, ...], _Known] = OrderedDict()
         self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
-        """The stop at which each note of another call of a function was told, by session and note."""
+        """By session and note: the stop at which the note on another call of a function was shown."""
 
     def told(self, view: Snapshot) -> None:
-        """Take note that the reader knows all of a look."""
+        """Record that the reader has read a whole snapshot."""
         if view["state"] != "stopped":
             return
         for note in view.get("notes", ()):
@@ -56,9 +56,9 @@ class Reader:
             self._known.popitem(last=False)
 
     def untold(self, view: Snapshot) -> Snapshot:
-        """Return a look without what the reader was told at the last stop in the same frame.
+        """Return a snapshot without what the reader has seen at the last stop in the same frame.
 
-        Who asks for the same stop again wants to see all of it.
+        A reader that asks for the same stop again sees all of it.
         """
         view = self._with_news(view)
         known = self._known.get(_place(view))
@@ -81,7 +81,7 @@ class Reader:
         return kept
 
     def _with_news(self, view: Snapshot) -> Snapshot:
-        """Return a look without the notes that need be told only once, and were."""
+        """Return a snapshot without one-time notes that were shown."""
         session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
         news = [note for note in notes if self._noted.get((session, note), stop) == stop]
         if len(news) == len(notes):
@@ -94,7 +94,7 @@ class Reader:
 
 
 def _place(view: Snapshot) -> tuple[object, ...]:
-    """Return by what the same frame is known: its callers have not moved."""
+    """Return a key of the frame, which stays the same while its callers do."""
     callers = (_FRAME_ID.sub("", line) for line in view.get("stack", ())[1:])
     who = view["session_id"], view.get("thread_id"), view.get("file"), view.get("function")
     return (*who, *callers)
@@ -110,7 +110,7 @@ def is_returned(name: str) -> bool:
 
 
 def brief(view: Snapshot) -> Snapshot:
-    """Return where a stopped program is, what has changed and what has happened, without what is there besides."""
+    """Return only the location of a stopped program, changes and events."""
     if view["state"] != "stopped":
         return view
     kept = view.copy()
@@ -128,7 +128,7 @@ def brief(view: Snapshot) -> Snapshot:
 
 
 def marked(source: str) -> str:
-    r"""Return the line of numbered source at which the program is, without its indentation.
+    r"""Return the current line of numbered source, without its indentation.
 
     >>> marked("  9 while a:\n→ 10     b()")
     '→ 10 b()'

@@ -1,4 +1,4 @@
-"""What a program has printed and its log points have said since it was last looked at, as bounded text. Pure."""
+"""A program's output and its log points' messages since the last answer, as limited text. Pure."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ OUTPUT_LINES = 10
 OUTPUT = 600
 """Characters of new output."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-"""A model reads no colours; `dap_program_output` tells what was printed as it was."""
+"""A model needs no colours; `dap_program_output` returns the output unchanged."""
 
 
 def new_output(
     session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
 ) -> str:
-    """Return the last lines printed between two cursors (None: now), and note what is left out."""
+    """Return the last lines between two cursors (None: now), and a note on what is left out."""
     log = mirror.output
     end = log.end if until is None else until
     pieces = [each for each in log.between(since, end) if each.category != "log"]
@@ -46,7 +46,7 @@ def last_lines(text: str) -> str:
 
 
 def _whose(session_id: int) -> str:
-    """Return what an argument of a hint is, where there are others beside the first session."""
+    """Return the session argument of a hint, if there are several sessions."""
     return f" session_id={session_id}" if session_id > 1 else ""
 
 
@@ -63,7 +63,7 @@ def logged(
 
 
 def _messages(messages: Sequence[Message], project: Path) -> Iterator[str]:
-    """Yield a line for each message; a place stands for those that follow, too."""
+    """Yield a line for each message; the location is repeated only when it changes."""
     for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
         said = [f"#{each.number} {one_line(each.text)}" for each in group]
         yield f"{relative(place[0], project)}:{place[1]} {said[0]}"

@@ -12,7 +12,7 @@ from dapeer.mirror.stops import Stop
 
 _NAME = re.compile(r"[^\W\d][\w$]*")
 DEFINITIONS = ("module", "class", "function")
-"""What is among the variables of a module, but seldom what somebody looks for."""
+"""Kinds of module variables that are seldom of interest."""
 
 
 def definition(variable: Variable) -> str:
@@ -52,13 +52,14 @@ def _line(stop: Stop) -> str:
 def by_use(stop: Stop, changed: Collection[str] = ()) -> list[Variable]:
     """Return the locals of a stop in the order in which they are likely to matter.
 
-    What was returned comes first, then what the line names, what the lines around it name, the arguments, what has `changed`.
+    Returned values come first, then names in the current line, in the lines around it, the arguments, and
+    what has `changed`.
     """
     return [variable for group in _groups(stop, changed) for variable in group]
 
 
 def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
-    """Return the locals by what speaks for them, for the last two groups nothing does; the last are definitions."""
+    """Return the locals in groups by relevance; the last two groups have none, and the very last are definitions."""
     line, lines, arguments = on_line(stop), around(stop), stop.arguments()
     groups: list[list[Variable]] = [[] for _ in range(7)]
     for variable in stop.locals():
@@ -76,18 +77,18 @@ def needed(stop: Stop) -> list[Variable]:
 
 
 AROUND, UNUSED, DEFINED = 2, 5, 6
-"""Groups of locals: what the lines around name, what nothing speaks for, and what of that are definitions."""
+"""Groups of locals: named in the lines around, irrelevant, and definitions."""
 MOST = 20
 """Locals that are shown."""
 FEW = 10
 """Locals that are all shown, whether anything speaks for them or not."""
 LEAST = 4
-"""Locals that are shown of more than those, whatever speaks for them."""
+"""Locals that are shown if there are more than those, whatever their relevance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is shown of the locals of a stop, and how many are not: such as hold data, and definitions by their kind."""
+    """The shown locals of a stop, and how many are not shown: data, and definitions by kind."""
 
     shown: list[Variable]
     left: int

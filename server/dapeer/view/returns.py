@@ -1,4 +1,4 @@
-"""The function that has returned to the place of a stop, as far as the stops before tell. Pure."""
+"""The function that has just returned, inferred from earlier stops. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dapeer.text.fitting import fitted
 from dapeer.view.relevance import chosen
 
 MOST = 4
-"""Locals of a function that has returned that are told."""
+"""Locals of a returned function that are shown."""
 VALUE = 50
 """Characters of each."""
 

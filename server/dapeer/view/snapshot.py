@@ -1,4 +1,4 @@
-"""What a person would look at when a program stops, runs on or ends, as bounded data. Pure.
+"""The snapshot of a program that has stopped, runs or has ended, as data of limited size. Pure.
 
 The same data is the structured result of a tool and, rendered, its text: one cannot say more than
 the other.
@@ -32,7 +32,7 @@ SOURCE_AROUND = 3
 SOURCE_LINE = 160
 EXCEPTION = 600
 KILLED = "killed by "
-"""How the cause of an end begins where a signal was it. What its adapter tells as an exit code is none."""
+"""The beginning of an end's cause that is a signal; an exit code then means nothing."""
 
 
 class Snapshot(TypedDict):
@@ -58,14 +58,14 @@ class Snapshot(TypedDict):
     returned: NotRequired[str]
     """The function that the program has left since the stop before, and its locals there."""
     perhaps_another_call: NotRequired[bool]
-    """What is told as changed was perhaps so in another call of the function."""
+    """Changes that may come from another call of the function."""
     values: NotRequired[dict[str, str]]
-    """By expression what it is at this stop, where a caller has asked for it."""
+    """The values of the expressions that a caller has asked for."""
     failed: NotRequired[dict[str, str]]
     """By expression why it could not be evaluated."""
     output: NotRequired[str]
     logged: NotRequired[list[str]]
-    """What log points have said: place, number of the message, text."""
+    """Messages of log points: location, number of the message, text."""
     collected: NotRequired[list[str]]
     """What was collected since the caller was told last, summarised."""
     exit_code: NotRequired[int]
@@ -76,7 +76,7 @@ class Snapshot(TypedDict):
     """Where the threads are of a program that runs."""
     tasks: NotRequired[list[str]]
     breakpoints: NotRequired[dict[str, list[str]]]
-    """By state those that did not become what was asked for: rejected, moved, pending, stops anyway, never bound, not hit."""
+    """By state, breakpoints that did not work as requested: rejected, moved, pending, stops anyway, never bound, not hit."""
     notes: NotRequired[list[str]]
 
 
@@ -94,21 +94,21 @@ class Summary(TypedDict):
     exit_code: NotRequired[int]
     cause: NotRequired[str]
     feed: NotRequired[str]
-    """It is a session of a Neovim: how it reaches us, `tap` or `listeners`."""
+    """The feed of a session of a Neovim: `tap` or `listeners`."""
     neovim_id: NotRequired[int]
     """Which of several Neovims it is."""
     interpreter: NotRequired[str]
-    """What runs the program, where that is a choice."""
+    """The interpreter of the program, where there is a choice."""
     parent: NotRequired[int]
     """The session that it is a child of."""
     stale: NotRequired[str]
-    """Why what is told may be old."""
+    """Why the state may be outdated."""
     problem: NotRequired[str]
-    """What of the adapter's messages could not be taken in."""
+    """An error in the adapter's messages."""
 
 
 def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
-    """Return what a stop looks like: place, source, stack, locals, changes, new output."""
+    """Return a stop: location, source, stack, locals, changes, new output."""
     notes = [*filter(None, (stop.outdated_source, stop.left_out))]
     if stop.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
@@ -137,7 +137,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         optional["other_thread"] = True
     if comparison.perhaps_another:
         optional["perhaps_another_call"] = True
-    # What is empty is left out: a model reads every byte. That there are no locals is a fact.
+    # Empty fields are left out: a model reads every byte. But missing locals are a fact.
     kept = {k: v for k, v in optional.items() if v not in _EMPTY or k in {"stack", "locals"}}
     return cast("Snapshot", kept)
 
@@ -170,7 +170,7 @@ def _source(stop: Stop) -> str:
 
 
 def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
-    """Return what a running session looks like: what it has printed since cursor `since`."""
+    """Return a running session, with its output since cursor `since`."""
     snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
     if mirror.pausing:
         snapshot["pausing"] = True
@@ -187,7 +187,7 @@ def ended(
     by_us: bool = False,
     error: re.Match[str] | None = None,
 ) -> Snapshot:
-    """Return how a session ended: exit code (which means nothing when it ended `by_us` or was killed), why, what it printed since cursor `since`, what failed.
+    """Return how a session ended: exit code (meaningless if it ended `by_us` or was killed), cause, output since cursor `since`, failed expressions.
 
     `error` is the last one that it has printed, with the groups `file`, `line` and perhaps `error`.
     """
@@ -205,7 +205,7 @@ def ended(
 
 
 def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
-    """Tell where an error was that the program has printed, and what it says."""
+    """Return location and text of an error in the program's output."""
     found = error.groupdict()
     snapshot["file"], snapshot["line"] = f"{project / found['file']}", int(found["line"])
     if found.get("error"):
@@ -213,7 +213,7 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
 
 
 def _failure(failure: Failure, project: Path) -> str:
-    """Return what could not be evaluated, how often, where and why, as one line."""
+    """Return a failed expression with its count, location and error, as one line."""
     times = "" if failure.count == 1 else f" {failure.count} times"
     place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
     named = f" `{shortened(failure.expression, VALUE)}`" if failure.expression else ""
@@ -235,7 +235,7 @@ def numbered(first: int, lines: Sequence[str], mark: int | None = None) -> str:
 
 
 def exception_text(stop: Stop) -> str:
-    """Return the exception that a stop is about: its type and message; empty when there is none."""
+    """Return the exception of a stop: its type and message; empty if there is none."""
     if stop.exception is None:
         return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
     details = cast("ExceptionDetails", stop.exception.get("details") or {})
@@ -250,7 +250,7 @@ def _description(stop: Stop) -> str:
     """Return the adapter's description where it says more than the reason and the exception."""
     if stop.signal or stop.raised:
         return stop.signal
-    # js-debug's "Paused on debugger statement" comes with the reason "pause", which nobody has asked for.
+    # js-debug's "Paused on debugger statement" has the reason "pause" without a request.
     description = str(stop.body.get("description") or "")
     description = description.removeprefix("Paused").removeprefix(" on ")
     told = f"{stop.reason} {exception_text(stop)}".lower()

@@ -12,13 +12,13 @@ from dapeer.errors import ArgumentError
 LARGEST = 8 << 20
 """Bytes; a larger file is not read for its source lines."""
 FAR = 256 << 20
-"""Bytes of a larger file that are read for some lines which somebody has asked for."""
+"""Bytes that are read of a larger file for some requested lines."""
 LONGEST = 10_000
 """Bytes of a line there."""
 
 
 def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
-    """Return some lines of a file of whatever size, and how many it has; None: more than these.
+    """Return some lines of a file of any size, and its number of lines; None: more than these.
 
     Of a file larger than `LARGEST` no more than `FAR` bytes are read, and of a line `LONGEST`: call it in a thread.
 
@@ -65,7 +65,7 @@ def _lines(path: str, _modified: int) -> list[str]:
 
 
 def expanded(name: str) -> Path:
-    """Return a path with a home folder in place of `~`; a user whom nobody knows has none, so that stays as it is."""
+    """Return a path with the home folder in place of `~`; with an unknown user it stays unchanged."""
     return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
 
 
@@ -94,6 +94,6 @@ def check_line(path: str, line: int) -> None:
 
 
 def line_text(path: str, line: int) -> str:
-    """Return one source line, empty when there is none."""
+    """Return one source line; empty if there is none."""
     lines = read_lines(path)
     return lines[line - 1] if lines and 1 <= line <= len(lines) else ""

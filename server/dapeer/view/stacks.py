@@ -43,7 +43,7 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
 
 
 def missing(told: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
-    """Return the frames that a program tells of itself and its adapter does not, inside the outermost that both tell."""
+    """Return the frames that a program reports and its adapter does not, below the outermost common one."""
     others: list[StackFrame] = []
     left = [(each["name"], each["line"]) for each in known if not is_label(each)]
     for frame in told:
@@ -51,12 +51,12 @@ def missing(told: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[Sta
             del left[0]
         elif left:
             others.append(frame)
-    # Where they do not tell the same stack, nothing can be said.
+    # The two stacks differ otherwise, so nothing can be inferred.
     return [] if left else others
 
 
 def left_out(frames: Sequence[StackFrame], whose: Frames, why: str) -> str:
-    """Say whose frames an adapter leaves out of a stack; empty: there are none."""
+    """Name the owners of the frames that an adapter leaves out of a stack; empty if there are none."""
     owners = dict.fromkeys(owner for each in frames if (owner := whose.owner(each)))
     run = Run(tuple(owners) or ("the program",), frames)
     return f"{run.of()} left out by {why}" if frames else ""
@@ -83,7 +83,7 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 
 
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[Row]:
-    """Yield the lines of a stack; the innermost frames are one each where somebody has come to see them, whose ever they are."""
+    """Yield the lines of a stack; the innermost frames have a line each at a requested stop, whatever their owner."""
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.front else frames.index(users)
     yield from (Row(number, Run((), [frame])) for number, frame in enumerate(frames[:seen]))
@@ -102,10 +102,10 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
         return []
     rows = list(_rows(stop, frames, whose))
     total = stop.total_frames.get(stop.thread_id)
-    # What lies between the user's frames is told, but takes no room from them.
+    # Frames between the user's are listed, but take none of their room.
     real = [n for n, row in enumerate(rows) if not row.run.is_label and not row.run.owners]
     if total == len(frames) and len(real) <= ROWS + 2:
-        # What would be counted is one line at most.
+        # A group of one frame is listed, not counted.
         return [_line(stop, row, whose, project) for row in rows]
     head = rows[: real[ROWS - 1] + 1] if len(real) > ROWS else rows
     end = head[-1].end if head else 0

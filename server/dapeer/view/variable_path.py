@@ -13,7 +13,7 @@ _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
 
 
 def parse(path: str) -> list[str]:
-    """Return the segments of a path: names, and what stands in brackets.
+    """Return the segments of a path: names, and the contents of brackets.
 
     >>> parse("order.items[3].price")
     ['order', 'items', '3', 'price']

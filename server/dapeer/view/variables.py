@@ -1,4 +1,4 @@
-"""The variables of a stop as a person would look at them: which of them, each in one short line, and what has changed. Pure."""
+"""The variables of a stop: a selection, each in one short line, and the changes. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _counted(number: int, what: str) -> str:
 def changes_in(
     changed: Mapping[str, tuple[str | None, str]], notes: list[str]
 ) -> dict[str, list[str | None]]:
-    """Return what was before and what is now: of an object the members that differ, where they can be told."""
+    """Return the values before and after; of an object only the changed members, if known."""
     if len(changed) > CHANGES:
         notes.append(f"{len(changed) - CHANGES} more changed: dap_variables")
     told: dict[str, list[str | None]] = {}
@@ -76,6 +76,6 @@ def one_line(value: str, used: Collection[str] = ()) -> str:
 
 
 _ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")
-"""Where an object lies in memory, behind what it holds."""
+"""The address of an object, after its members."""
 _ZEROS = re.compile(r"\b0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])")
 """The beginning of an address that is written in full."""
