@@ -1,1 +1,1 @@
-"""Debug adapters: what a definition says, whether one is installed, how one is started and ended."""
+"""Debug adapters: their definitions, finding installed ones, starting and ending them."""

@@ -1,4 +1,4 @@
-"""Where the files of a program are here, as configurations tell it."""
+"""Where the files of a program are on this machine, from configurations."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
 def taken(
     definition: Definition, config: Json, project: Path
 ) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
-    """Return a configuration for an adapter, and the mappings of paths that it leaves to us.
+    """Return a configuration for an adapter, and the path mappings that dapeer must apply.
 
     `pathMappings` (a list of `localRoot` and `remoteRoot`) is known by few adapters, and so works with
     all; so does `sourceFileMap` (a table of remote and local folders). Keys by which an adapter maps
     paths itself are passed on: `substitutePath`, `sourceMap`, `localRoot`.
 
     Raises:
-        ArgumentError: One of the two is not what it should be.
+        ArgumentError: One of the two folders is invalid.
     """
     mappings = [*_pairs(config.get(OF_PYTHON)), *_table(config.get(OF_CPP))]
     rest = {key: value for key, value in config.items() if key not in (OF_PYTHON, OF_CPP)}

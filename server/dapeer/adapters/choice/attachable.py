@@ -1,4 +1,4 @@
-"""Processes that run already: which adapter debugs them, and what keeps it from doing so."""
+"""Attaching to running processes: which adapter fits, and what prevents it."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Refuse a port where another user of this machine listens, or nobody, if the adapter would take long to notice.
+    """Reject a port where no process listens, or one of another user, if the adapter would notice that late.
 
     Raises:
-        ArgumentError: Nobody does.
+        ArgumentError: No process does.
         Stranger: Another user does.
     """
     check_listeners(host, port)
@@ -146,11 +146,11 @@ def _check_trace(pid: int) -> None:
 
 
 def _name(pid: int) -> str:
-    """Return the name of a process's executable without its version, empty where the system does not tell."""
+    """Return the name of a process's executable without its version; empty if unknown."""
     return re.sub(r"[\d.]+$", "", Path(process_table.executable(pid)).name)
 
 
 def command_line(pid: int, pattern: str) -> str:
-    """Return what the first group of a pattern finds in a process's command line; empty where it finds nothing."""
+    """Return the first group of a pattern in a process's command line; empty if it does not match."""
     found = re.search(pattern, process_table.command_line(pid), re.DOTALL) if pattern else None
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""What a core dump tells about the program that died: which it was, and of what. Only files are read."""
+"""What a core dump says about its program: which one, and which signal ended it. Only files are read."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class CoreDump:
 
     path: str
     program: str = ""
-    """The executable, as far as the dump tells."""
+    """The executable, if the dump names it."""
     cause: str = ""
     """The signal, with the address that it is about: `SIGSEGV at address 0x0`."""
 
 
 def read_core(path: str) -> CoreDump:
-    """Read what a core dump tells about itself: of Linux, 64 bit, most; of others, that it is one.
+    """Read a core dump: of 64-bit Linux its program and signal, of others only that it is one.
 
     Raises:
         ArgumentError: It is no core dump.
@@ -101,7 +101,7 @@ def _files(content: bytes) -> list[str]:
 
 
 def _cause(notes: list[tuple[int, bytes]]) -> str:
-    """Return what killed the program; the thread that it hit is the first."""
+    """Return what killed the program; the first thread is the one that was hit."""
     number = next((_integer(each, 0) for kind, each in notes if kind == _PRSTATUS), 0)
     about = next((each for kind, each in notes if kind == _SIGINFO), b"")
     number = number or _integer(about, 0)

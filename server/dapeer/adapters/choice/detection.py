@@ -28,17 +28,17 @@ Found: TypeAlias = Mapping[str, str]
 SECONDS_FOR_VERSION = 3
 """A program that needs longer has no version that is known."""
 LONGEST_VERSION = 1 << 16
-"""Bytes of what it prints."""
+"""Bytes of its output that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What was found of an adapter on this machine."""
+    """The result of looking for an adapter on this machine."""
 
     ready: bool
     version: str = ""
     missing: str = ""
-    """What is not there, as the end of a sentence; empty when it is ready."""
+    """What is missing, as the end of a sentence; empty if it is ready."""
     install: str = ""
     """The one command that gets the adapter."""
     found: Found = field(default_factory=dict[str, str])
@@ -46,7 +46,7 @@ class Detection:
 
 
 def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
-    """Look for an adapter: on PATH, and beside the interpreter that runs dapeer.
+    """Look for an adapter: on PATH, and next to the interpreter that runs dapeer.
 
     It may start a program to ask for its version, once per file, so it blocks: call it in a thread.
     `python` is the value of `${python}`.
@@ -116,14 +116,14 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _asked(command: tuple[str, ...], _changed: int) -> str:
-    """Return what a command prints; asked again only when its file has changed."""
+    """Return a command's output; cached until its file changes."""
     try:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            # What it has started, and left behind with our pipe, ends with it.
+            # Processes that it has started, and that still hold the pipe, end with it.
             start_new_session=True,
         )
     except OSError:
@@ -138,7 +138,7 @@ def _asked(command: tuple[str, ...], _changed: int) -> str:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    # Its number is its own as long as nobody has waited for it.
+    # Its process id cannot be reused until it was waited for.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -151,15 +151,15 @@ def _at_least(version: str, minimum: str) -> bool:
 
 
 def _install(definition: Definition) -> str:
-    """Return the best command to get the adapter here: first one whose installer is there."""
+    """Return the best command to install the adapter here: the first whose installer is available."""
     fitting = [install for install in definition.install if install.fits()]
     there = [way for way in fitting if way.manager == "pip" or shutil.which(way.manager)]
     way = next(iter(there or fitting or definition.install), None)
     if way is None:
         return ""
-    # Into the environment that runs dapeer: what is installed there is found.
+    # Into dapeer's own environment, where it is found.
     command = re.sub(r"^pip install\b", _pip_install(), way.command)
-    # Who is not root needs its rights; in a container there is often nobody else, and no sudo.
+    # Other users need `sudo`; a container often has only root, and no sudo.
     sudo = command.startswith("apt-get ") and os.geteuid() and shutil.which("sudo")
     return f"sudo {command}" if sudo else command
 

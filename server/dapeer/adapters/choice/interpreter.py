@@ -70,7 +70,7 @@ def check_version(python: str, wanted: Interpreter, cwd: Path) -> None:
 
 
 def version_of(python: str, cwd: Path) -> tuple[int, int] | None:
-    """Return an interpreter's version, None when it does not tell.
+    """Return an interpreter's version; None if unknown.
 
     It is read from the virtual environment, or the name of the file; only where neither tells the
     interpreter is run, in `cwd`, which some heed, and once there: that blocks.
@@ -122,7 +122,7 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
 
 
 def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
-    # Unlike pathlib's it leaves the home of a user whom nobody knows as it is.
+    # Unlike pathlib's, it leaves the home of an unknown user unchanged.
     expanded = os.path.expanduser(argument)  # noqa: PTH111
     tried = dict.fromkeys(base / expanded for base in bases)
     for path in tried:

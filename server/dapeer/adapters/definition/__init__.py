@@ -1,1 +1,1 @@
-"""What a definition file says of a debug adapter."""
+"""A debug adapter's definition file."""

@@ -1,4 +1,4 @@
-"""A debug adapter as its TOML file defines it: what it is told for which inputs."""
+"""A debug adapter as its TOML file defines it: the arguments of its requests for given inputs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ is to run in, the folder of the project that it belongs to, the file that a vari
 and parts of `program`."""
 
 CANNOT = ("condition", "condition_errors", "exit_code", "expressions", "set_variable")
-"""Conditions of breakpoints; telling that one cannot be evaluated; telling the program's exit code; evaluating more than the name of a variable; changing a variable."""
+"""Conditions of breakpoints; reporting that a condition failed; reporting the exit code; evaluating more than a variable's name; changing a variable."""
 
 LATE = ("socket", "tmpdir", "tty")
 """Placeholders that have values only when the adapter is started; in arguments they stay till then."""
@@ -63,14 +63,14 @@ _HARMLESS = ("cwd", "python", "follow_children")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One debug adapter: how to find, install and start it, and what to tell it."""
+    """One debug adapter: how to find, install and start it, and the arguments of its requests."""
 
     id: str
     title: str
     aliases: tuple[str, ...]
     """Other names of the same adapter, in launch.json and in Neovim."""
     stands_in_for: tuple[str, ...]
-    """Other adapters, whose configurations it can run where they are missing."""
+    """Other adapters, whose configurations it can run if they are missing."""
     languages: tuple[str, ...]
     extensions: tuple[str, ...]
     shebangs: tuple[str, ...]
@@ -102,9 +102,9 @@ class Definition:
     collect: Collect
     sight: Sight
     cannot: tuple[str, ...]
-    """What everybody expects of an adapter and this one has not; one of `CANNOT` each."""
+    """Common features that this adapter lacks; each one of `CANNOT`."""
     open_to_others: str
-    """What another user of the machine can do while it debugs, a sentence; empty: nothing."""
+    """A sentence on what another user of the machine can do while it debugs; empty: nothing."""
     hints: tuple[Hint, ...]
     timeouts: Timeouts
     quirks: Quirks
@@ -151,7 +151,7 @@ class Definition:
         return self.attach[way].sent_as if way else request
 
     def uses(self, name: str) -> bool:
-        """Whether an input can be told at a launch."""
+        """Whether its launch has a place for an input."""
         given = {name for variant in self.launch_variants for name in variant.given}
         own = {"terminal"} if self.needs_terminal else set[str]()
         return name in self._names_at_launch | given | own
@@ -164,12 +164,12 @@ class Definition:
 
     @property
     def needs_terminal(self) -> bool:
-        """Whether a program that is to run in a terminal gets one of ours with the adapter's start."""
+        """Whether a program in a terminal gets a terminal of dapeer when the adapter starts."""
         return self.transport.stdin == "program" or "tty" in self._names_at_launch
 
     @property
     def tamed(self) -> bool:
-        """Whether what the adapter sends has to be made ordinary."""
+        """Whether the adapter's messages need to be normalized."""
         late = self._names_at_launch & {*LATE}
         return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
 
@@ -185,7 +185,7 @@ class Definition:
         """Return the value of each placeholder that has one."""
         user = as_object(inputs.get("env"))
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
-        # What is typed is read by lines, so nothing is gained by what draws on a screen.
+        # Input is typed by lines, so a program that draws on a screen gains nothing.
         plain = {"TERM": "dumb"} if inputs.get("terminal") and self.needs_terminal else {}
         environment = {**fill_table(self.launch_env, late), **plain, **user}
         known = {
@@ -202,7 +202,7 @@ class Definition:
     def accepts(self, path: str) -> bool:
         """Whether breakpoints of this source file may be sent to the adapter.
 
-        Files without an extension are told by their first line, and accepted when it tells nothing.
+        Files without an extension are judged by their first line, and accepted if it says nothing.
         """
         suffix = Path(path).suffix
         if self.is_named(Path(path).name):
@@ -212,7 +212,7 @@ class Definition:
         return shebang(path) in {None, *self.shebangs}
 
     def is_named(self, name: str) -> bool:
-        """Whether a file of this name is its program, whatever the extension tells."""
+        """Whether a file of this name is one of its programs, whatever its extension."""
         return any(fnmatch(name, pattern) for pattern in self.files)
 
     def _way(self, inputs: Inputs) -> str | None:
@@ -254,9 +254,9 @@ class Definition:
         if request == "launch":
             used |= {name for name in ("terminal", "follow_children") if self.uses(name)}
             used |= {name for variant in self.launch_variants for name in variant.given}
-        # One of two ways to say what the environment is.
+        # One of the two forms of the environment.
         used |= {"env"} if "environment" in used else set()
-        # It always stops there; the stop is told or not.
+        # The adapter always stops there; the stop is reported or not.
         used |= {"stop_on_entry"} if self.quirks.skip_first_stop else set()
         used |= {"host", "port"} if self.transport_of(request, inputs).kind == "connect" else set()
         return [

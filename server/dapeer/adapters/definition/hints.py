@@ -1,4 +1,4 @@
-"""What to do about what an adapter or a program says, as a definition knows it. Pure."""
+"""Hints on messages of an adapter or a program. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from dapeer.adapters.definition.placeholders import UNSET, fill
 from dapeer.adapters.definition.table import Table
 
 PLACES = ("exception", "evaluate", "breakpoint", "output", "silence")
-"""An exception that stops the program or that it ends with, a failed evaluation (not in the context
-`repl`): the hint follows it. An adapter's message on a breakpoint, or among the output: the hint stands
-in its place. The path of a program that has ended well and has printed nothing: the hint follows its end."""
+"""`exception`: one that stops or ends the program; `evaluate`: a failed evaluation, except in the context `repl`: the hint follows the message. `breakpoint`, `output`: the hint replaces the adapter's message. `silence`: the path of a program that has ended well and printed nothing; the hint follows its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class Hint:
     at: str
     """One of `PLACES`."""
     pattern: str
-    """A regular expression that is found in what is said there."""
+    """A regular expression, searched for in the message."""
     say: str
     """A sentence; it is left out when a placeholder in it has no value."""
     unless: tuple[str, ...]
@@ -38,7 +36,7 @@ class Hint:
 
 
 def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str) -> str | None:
-    """Return the first hint on a text at one of `PLACES`, with its placeholders filled in; None: there is none.
+    """Return the first hint on a text at one of `PLACES`, with its placeholders filled in; None if there is none.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
     >>> advise(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")

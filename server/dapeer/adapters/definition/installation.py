@@ -1,4 +1,4 @@
-"""The tables of a definition file that say what must be installed, and how."""
+"""The tables of a definition on what must be installed, and how."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Detect:
-    """What must be installed: one of `any` when there are some, and all of `all`."""
+    """What must be installed: one of `any`, if there are some, and all of `all`."""
 
     any: tuple[Need, ...]
     all: tuple[Need, ...]
@@ -110,7 +110,7 @@ class Interpreter:
     minimum: tuple[int, ...]
     """The lowest version."""
     older: str
-    """What to do with an older one, as a sentence."""
+    """A sentence on what to do with an older one."""
 
     @classmethod
     def read(cls, table: Table) -> Interpreter:

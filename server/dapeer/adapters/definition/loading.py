@@ -29,7 +29,7 @@ from dapeer.errors import DefinitionError
 
 
 def shipped() -> Path:
-    """Return the folder of our own definitions: in a wheel inside the package, else in the checkout."""
+    """Return the folder of dapeer's own definitions: in a wheel inside the package, else in the checkout."""
     package = Path(__file__).parents[2]
     packed = package / "_adapters"
     return packed if packed.is_dir() else package.parents[1] / "adapters"

@@ -1,4 +1,4 @@
-"""What a file's first bytes tell about the program in it."""
+"""Recognizes programs by a file's first bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_binary(path: str) -> bool:
 
 
 def has_section(path: str, names: Iterable[str]) -> bool:
-    """Whether a compiled program has a section, or a symbol, of one of these names, by which some compilers are known.
+    """Whether a compiled program has a section or symbol of one of these names, which identify compilers.
 
     Only names are looked for, not tables read: it is a guess, and a good one.
     """
@@ -64,14 +64,14 @@ def shebang(path: str) -> str | None:
 
 
 def holds(folder: str, names: Iterable[str]) -> bool:
-    """Whether a folder has a file whose name fits one of these patterns."""
+    """Whether a folder has a file that matches one of these patterns."""
     return any(next(Path(folder).glob(name), None) for name in names)
 
 
 def fits(
     variant: Variant, inputs: Mapping[str, object], config: Mapping[str, object] = _NOTHING
 ) -> bool:
-    """Whether a variant is for what is to be launched: everything that it asks for is so."""
+    """Whether all conditions of a variant hold for a launch."""
     program = inputs.get("program")
     asked = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
     if variant.without:
@@ -82,7 +82,7 @@ def fits(
 
 
 def _is_of_kind(path: Path, variant: Variant) -> bool:
-    """Whether a program is what a variant says of it."""
+    """Whether a program meets the conditions of a variant."""
     return (
         (not variant.binary or is_binary(str(path)))
         and (not variant.holds or has_section(str(path), [variant.holds]))
@@ -93,7 +93,7 @@ def _is_of_kind(path: Path, variant: Variant) -> bool:
 
 
 def parts(program: object) -> dict[str, object]:
-    """Return what the placeholders stand for that are parts of a program's path."""
+    """Return the values of the placeholders that are parts of a program's path."""
     if program is None:
         return {}
     path = Path(str(program))

@@ -1,4 +1,4 @@
-"""What an adapter prints of a condition or log message that it could not evaluate, as an event. Pure."""
+"""Converts an adapter's output on a failed condition or log message to an event. Pure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ KINDS = {
 """By key of a definition: the option of a breakpoint that fails."""
 
 OUTPUT = ("condition", "hit_condition")
-"""Of these the whole output tells; a failure in a log message leaves the rest of that: see `log_points`."""
+"""These patterns match the whole output; a failed log message keeps its other parts: see `log_points`."""
 
 BEGINS = "begins"
-"""A pattern: output from there on is held back, as far as `HELD`, until all of what is told is there."""
+"""A pattern: output from there on is held back, up to `HELD`, until the whole failure has arrived."""
 HELD = 2000
 """Characters."""
 
@@ -38,7 +38,7 @@ LEGIBLE_LINE = 4096
 
 
 def is_legible(text: str) -> bool:
-    """Whether patterns are tried on a text: none is meant for what nobody could read."""
+    """Whether to try patterns on a text; garbled output is skipped."""
     return len(text) <= LEGIBLE and all(len(line) <= LEGIBLE_LINE for line in text.split("\n"))
 
 
@@ -49,7 +49,7 @@ def category_of(body: Mapping[str, Any]) -> str:
 
 
 Sent: TypeAlias = dict[str, list[Mapping[str, Any]]]
-"""By path the breakpoints that an adapter was told, over whichever connection: one may tell what another's has done."""
+"""The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class Asked:
 
 
 class Misfires:
-    """Reads output by the patterns of a definition: by kind, with groups of what `breakpointFailed` tells.
+    """Reads output by the patterns of a definition: by kind, with groups for the fields of `breakpointFailed`.
 
-    What an adapter leaves out, the expression or the place, is known where only one breakpoint can be meant.
+    If the adapter leaves out expression or location, they are filled in when only one breakpoint fits.
     """
 
     def __init__(self, patterns: Mapping[str, str], sent: Sent | None = None) -> None:
@@ -74,13 +74,13 @@ class Misfires:
         self._sent: Sent = {} if sent is None else sent
 
     def sent(self, request: Request) -> None:
-        """Take note of the breakpoints that an adapter is told."""
+        """Record the breakpoints that an adapter gets."""
         if request.command == "setBreakpoints":
             path = str(request.arguments["source"].get("path"))
             self._sent[path] = list(request.arguments.get("breakpoints") or ())
 
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
-        """Return output without what it says of failures, and these; what may be the beginning of one is held back."""
+        """Return output without reports of failures, and the failures; the possible beginning of a report is held back."""
         events: list[Event] = []
         text = self._held.pop(category, "") + text
         if not is_legible(text):
@@ -121,12 +121,12 @@ class Misfires:
         return Event(EVENT, body)
 
     def _meant(self, kind: str, told: Mapping[str, str | None], error: str) -> list[Asked]:
-        """Return the breakpoints that a failure may be of, as far as what is told of it says."""
+        """Return the breakpoints that a failure may belong to."""
         expression, line = told.get("expression"), told.get("line")
         meant = [each for each in self._asked(kind) if expression in {None, each.expression}]
         if line is not None:
             meant = [each for each in meant if each.line == int(line)] or meant
-        # An error mostly names what it is about.
+        # An error often names its expression.
         named = set(_WORD.findall(error))
         return [e for e in meant if not named.isdisjoint(_WORD.findall(e.expression))] or meant
 

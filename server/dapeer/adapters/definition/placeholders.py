@@ -1,7 +1,6 @@
 """Placeholders in a definition's values: `${program}`, `${port}`, … Pure.
 
-`${args...}` in a list stands for all items of a list, `${args|join}` for them in one text, quoted
-as a shell wants it.
+`${args...}` in a list inserts all items of a list; `${args|join}` joins them in one text, quoted for a shell.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
-"""What a value becomes when a placeholder in it has no value."""
+"""The result for a value with a placeholder that has no value."""
 
 UnsetType: TypeAlias = Literal[Unset.UNSET]
 
 
 def placeholders(value: object, key: str) -> Iterator[tuple[str, str]]:
-    """Yield each placeholder in a value, behind the dotted key it stands at.
+    """Yield each placeholder in a value, with the dotted key at which it is.
 
     >>> list(placeholders({"connect": {"port": "${port}"}}, "attach"))
     [('attach.connect.port', 'port')]
@@ -85,7 +84,7 @@ def fill_texts(texts: Sequence[str], values: Mapping[str, object]) -> list[str]:
 
 
 def fill_list(texts: Sequence[str], values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield each item of a filled list behind the text it comes from; what is unset is `UNSET`."""
+    """Yield each item of a filled list with its template; missing ones are `UNSET`."""
     for text in texts:
         yield from ((text, item) for item in _items(text, values))
 

@@ -1,4 +1,4 @@
-"""What single adapters do differently, by name: the one place where such a name means something. Pure."""
+"""Peculiarities of adapters, by name: the one place where such a name has a meaning. Pure."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class Quirks:
     """The `[quirks]` table of a definition."""
 
     exit_code: ExitCode = "plain"
-    """How `exited.exitCode` tells a deadly signal: not at all, as 256 - signal, or as the signal."""
+    """How `exited.exitCode` encodes a deadly signal: not at all, as 256 - signal, or as the signal."""
     exit_code_in_output: str = ""
-    """A regular expression: output whose first group is the exit code, where `exited` is missing."""
+    """A regular expression: output whose first group is the exit code, if `exited` is missing."""
     repl_is_command: bool = False
     """`evaluate` in the context `repl` runs a debugger command, where `s` and `n` are steps."""
     detach_launched: bool = True
-    """False: a launched program cannot be let go; `disconnect` would not be answered."""
+    """False: a launched program cannot be left running; `disconnect` would hang."""
     killed_first: Literal["", "program", "adapter"] = ""
     """What is killed when a program that is stopped is to end, for the adapter would let it run on: the
     program, or the adapter, in whose process it runs."""
     launch_request: Literal["launch", "attach"] = "launch"
-    """What is sent to launch: `attach` where the adapter's command has started the program."""
+    """The request of a launch: `attach` if the adapter's command has already started the program."""
     skip_first_stop: str = ""
-    """The reason of a stop before the first line that nobody has asked for."""
+    """The reason of an unrequested stop before the first line."""
     pause_reads: str = ""
     """A regular expression: the description of an `exception` that is the answer to a pause."""
     unasked_step: str = ""
-    """What it really is when it tells of a `step` that nobody has asked for: `exception`."""
+    """The real reason of a `step` that no client has requested: `exception`."""
     terminal_output: bool = False
     """The program's output has passed a terminal, which ends lines with CR LF."""
     own_words: str = ""
@@ -49,7 +49,7 @@ class Quirks:
     """A regular expression: output that says that other threads run until the adapter can answer; the
     `continued` and `stopped` that tell of it are no news."""
     last_words_of_adapter: bool = False
-    """What is printed after `terminated`, but not on stdout, is the adapter's own: how it crashed."""
+    """Output after `terminated`, except on stdout, is the adapter's own crash report."""
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
@@ -58,13 +58,13 @@ class Quirks:
     passes_hits: bool = False
     """It takes a number as hit condition for how many hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Regular expressions by what of a breakpoint has failed: output that tells of it; see `misfires`."""
+    """Regular expressions of output on a failed part of a breakpoint, by part; see `misfires`."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Requests that it is never sent, as they end the program or worse; a sentence each: what to do instead."""
+    """Requests that must never be sent, as they end the program or worse; each with a sentence on what to do instead."""
 
     @property
     def on_the_wire(self) -> bool:
-        """Whether what the adapter sends differs from what others send."""
+        """Whether the adapter's messages differ from those of others."""
         return bool(
             self.exit_code_in_output
             or self.skip_first_stop
@@ -120,7 +120,7 @@ class Quirks:
 
 
 def deadly_signal(style: ExitCode, exit_code: int) -> str | None:
-    """Return the name of the signal that an exit code stands for, or None.
+    """Return the name of the signal that an exit code encodes, or None.
 
     A program can exit with such a code by itself, so say "probably".
 

@@ -1,4 +1,4 @@
-"""The tables of a definition file that say where a program stops, and whose code that is."""
+"""The tables of a definition on where a program stops, and on the owners of frames."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from dapeer.mirror.frames import Foreign, Frames, Raised
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """What is evaluated at a stop of which the adapter tells too little; empty: nothing is."""
+    """Expressions to evaluate at a stop if the adapter reports too little; empty: none."""
 
     signal: str = ""
     """The number of the signal that the program has got."""
     exception: str = ""
     """The exception that it has stopped at."""
     members: str = ""
-    """A JSON object: by name what the variables `${names}` hold, of which the adapter tells nothing."""
+    """Its value is a JSON object: the members, by name, of the variables `${names}` that the adapter does not expand."""
     bare: re.Pattern[str] | None = None
-    """Such a value, as the adapter tells it."""
+    """A pattern of such a value, as the adapter shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """`[[frames]]`, `[[filter]]`, `[exception_types]` and `[expressions]`, and what else is told of stops."""
+    """`[[frames]]`, `[[filter]]`, `[exception_types]` and `[expressions]`, and other facts about stops."""
 
     foreign: tuple[Foreign, ...]
-    """Whose stack frames are not the user's."""
+    """Owners of stack frames outside of the user's code."""
     raised: tuple[Raised, ...]
     filters: Filters
     expressions: Expressions
     traceback: re.Pattern[str] | None
     """How the place of an error is printed that has ended the program: with the groups `file` and `line`."""
     folded: re.Pattern[str] | None
-    """What stands in a value for elements that the adapter has left out, where nothing of ours is in the program."""
+    """The placeholder in a value for omitted elements, if debugpy is unpatched."""
 
     @classmethod
     def read(cls, top: Table) -> Stopping:
@@ -56,7 +56,7 @@ class Stopping:
 
     @property
     def told(self) -> tuple[Filters, Expressions, re.Pattern[str] | None]:
-        """What `Session.heed` takes."""
+        """The arguments of `Session.heed`."""
         return self.filters, self.expressions, self.traceback
 
     def frames(self, project: Path) -> Frames:

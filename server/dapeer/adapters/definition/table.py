@@ -16,7 +16,7 @@ T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 
 LAUNCHERS = Path(__file__).parents[1] / "launchers"
-"""The folder of our launchers."""
+"""The folder of dapeer's launchers."""
 _TEXTS = re.compile(r"\$\{texts:([^{}]+)\}")
 
 _KINDS: Mapping[Any, str] = {
@@ -30,7 +30,7 @@ _KINDS: Mapping[Any, str] = {
 
 
 class Table:
-    """The keys and values of one table, which knows the file and the key it stands at.
+    """The keys and values of one table, with its file and key for errors.
 
     Each key that is asked for is a known one; `done` objects to all others.
     """
@@ -59,7 +59,7 @@ class Table:
     def expression(self, key: str) -> str:
         """Return an expression, empty when the key is absent.
 
-        In it `${texts:PATTERN}` is a JSON object: by name the texts of those of our launchers' files that fit.
+        In it `${texts:PATTERN}` is a JSON object: the texts, by name, of the launchers' files that match.
 
         Raises:
             DefinitionError: It is no text, or no file fits.
@@ -74,7 +74,7 @@ class Table:
         return _TEXTS.sub(texts, self.get(key, str, ""))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts, empty when the key is absent; one text stands for a list of it."""
+        """Return a list of strings, empty if the key is absent; a single string counts as a list of it."""
         self._known.add(key)
         value: object = self._values.get(key, [])
         if isinstance(value, str):
@@ -138,7 +138,7 @@ class Table:
         return tables
 
     def free(self) -> Mapping[str, Any]:
-        """Return all that nobody has asked for: keys that are the adapter's own business.
+        """Return all keys that were not read: they are the adapter's own.
 
         Raises:
             DefinitionError: A value has no JSON: a date.
@@ -151,7 +151,7 @@ class Table:
         return values
 
     def done(self) -> None:
-        """Object to keys that nobody has asked for.
+        """Reject keys that were not read.
 
         Raises:
             DefinitionError: There is one.
@@ -189,7 +189,7 @@ class Table:
 
 
 def parsed(path: Path) -> dict[str, Any]:
-    """Return what a TOML file says.
+    """Return the content of a TOML file.
 
     Raises:
         DefinitionError: It cannot be read, or is no TOML.

@@ -28,7 +28,7 @@ class TransportTable:
     """What a server reads: nothing; a pipe that stays open, some end when it does; or nothing unless
     the program is to run in a terminal, in which case the server runs there, too."""
     output: Literal["log", "program"] = "log"
-    """Whose words a server's stdout and stderr are: its own, or those of the debuggee, too."""
+    """Whether a server's stdout and stderr are its own, or also the debuggee's."""
     hide: tuple[str, ...] = ()
     """Beginnings of lines in such output that are the server's own."""
     loopback: bool = False
@@ -57,7 +57,7 @@ class TransportTable:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What else is told at a launch, over `[launch]`, when the program is of some kind."""
+    """Launch arguments for some programs, in place of those of `[launch]`."""
 
     binary: bool
     """It is a compiled program."""
@@ -102,12 +102,12 @@ class Tests:
     """How tests are run so that the debugger sees them fail."""
 
     runners: tuple[str, ...]
-    """Modules and names of programs that run tests, with the argument by which they do: `manage.py test`."""
+    """Modules and names of programs that run tests, with the argument for it: `manage.py test`."""
     launcher: str
     """The program that is launched in their place: with `auto` and a test, or with
     `module` or `program`, the runner and its arguments."""
     arguments: Mapping[str, Any]
-    """What else is told at its launch."""
+    """Further arguments of its launch."""
 
     @classmethod
     def read(cls, table: Table) -> Tests:
@@ -117,13 +117,13 @@ class Tests:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """How the adapter has us debug the processes that the debuggee starts."""
+    """How processes that the debuggee starts are debugged."""
 
     connect: Literal["server", "configuration"]
     """Where a session of their own is to be had: another connection to the server that we have
     started, or at `connect` of the configuration that the adapter sends."""
     primary: bool
-    """The first child is what the user means by the program; its parent never stops."""
+    """The first child is the program; its parent never stops."""
     refuse: bool
     """Children that nobody wants are offered all the same, and run on when they are refused: those
     that are not offered keep their parent's breakpoints, and nobody to continue them there."""
@@ -152,7 +152,7 @@ class Children:
         return children
 
     def pid_of(self, configuration: Mapping[str, object]) -> int:
-        """Return the process id of an offered child; 0: the adapter does not tell it."""
+        """Return the process id of an offered child; 0 if unknown."""
         told = configuration.get(self.pid)
         if isinstance(told, int):
             return told
@@ -161,7 +161,7 @@ class Children:
 
 
 def sight(table: Table) -> Sight:
-    """Read `[threads]`: what can be told of a program that runs."""
+    """Read `[threads]`: what can be found out about a running program."""
     read = Sight(
         table.expression("places"), table.get("hides", str, ""), table.get("silence", str, "")
     )
@@ -180,11 +180,11 @@ class Attach:
     helper: Mapping[str, str]
     """By platform: a program on PATH that the adapter attaches with."""
     knock: bool
-    """A port can be tried before, without harm to who listens there."""
+    """A port can be tried first, without harm to the program there."""
     usual_ports: Sequence[int]
-    """Where such programs listen when nobody says where."""
+    """The usual ports of such programs."""
     listen: str
-    """The command by which a process begins to listen there."""
+    """The command that makes a process listen there."""
     sent_as: Literal["launch", "attach"]
     """The request that is sent."""
 
@@ -215,7 +215,7 @@ class Timeouts:
     """To start and to answer `initialize`."""
     request: float
     control: float
-    """To answer what resumes, pauses or ends; a miss means that the adapter is stuck."""
+    """For requests that resume, pause or end; a timeout means that the adapter hangs."""
     launch: float
     attach: float
 

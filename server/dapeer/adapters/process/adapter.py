@@ -38,7 +38,7 @@ SECONDS_TO_END = 0.5
 
 
 class Adapter:
-    """A debug adapter that runs, or the port of one that somebody else runs."""
+    """A running debug adapter, or the port of one that another process has started."""
 
     def __init__(
         self,
@@ -54,48 +54,48 @@ class Adapter:
         self.log_points = log_points or LogPoints()
         """Those of its program, in all processes."""
         self.sent: Sent = {} if sent is None else sent
-        """The breakpoints that it was told, in all processes."""
+        """The breakpoints that it has got, in all processes."""
         self.transport = LogPointTransport(transport, self.log_points)
         self.address = address
-        """Where somebody else's listens; None: we have started it, or its server."""
+        """The address of another process's adapter; None: dapeer has started it, or its server."""
         self.terminal = terminal
         """The one that the program runs in."""
         self.connect_again = connect_again
-        """Connects once more to a server of ours, which has a session for each connection."""
+        """Connects once more to the adapter's server, which has a session for each connection."""
         self._spawned = spawned
         self.processes = processes
-        """What ends with it."""
+        """Cleanups that run at its end."""
 
     @property
     def pid(self) -> int | None:
-        """The adapter's process; None when it is not ours."""
+        """The adapter's process; None if dapeer has not started it."""
         return self._spawned.process.pid if self._spawned else None
 
     def close(self) -> None:
-        """Let go of what is ours besides the process."""
+        """Close everything besides the process."""
         if self.terminal is not None:
             self.terminal.close()
 
     async def settle(self) -> None:
-        """Wait a moment for the end of the adapter, whose wire has just ended."""
+        """Wait a moment for the end of the adapter, whose connection has just ended."""
         if self._spawned is not None:
             with anyio.move_on_after(SECONDS_OF_LAG):
                 await self._spawned.process.wait()
 
     @property
     def killer(self) -> str | None:
-        """The signal that has ended the adapter; None: none has, or it is not ours."""
+        """The signal that has ended the adapter; None if none has, or dapeer has not started it."""
         code = self._spawned.process.returncode if self._spawned else None
         with contextlib.suppress(ValueError):
             return signal.Signals(-(code or 0)).name
         return None
 
     def stderr_tail(self) -> str:
-        """Return the end of what the adapter has written to its stderr."""
+        """Return the end of the adapter's stderr."""
         return self._spawned.tail.text() if self._spawned else ""
 
     def own(self, pid: int) -> None:
-        """Have a program that we have started end with the adapter, and the process group that it leads."""
+        """Make a program that dapeer has started end with the adapter, with the process group that it leads."""
         self.processes.add(pid)
 
     def claim(self, pid: int) -> bool:
@@ -107,7 +107,7 @@ class Adapter:
         self.processes.release(pid)
 
     def kill_program(self, pid: int) -> None:
-        """Kill the program, all that it has started, and a process of it that another adapter has told; not the adapter."""
+        """Kill the program, its descendants, and a process of it that another adapter has named; not the adapter."""
         below = descendants(self.pid) if self.pid else ()
         for each in (*below, pid):
             self.processes.claim(each)
@@ -133,7 +133,7 @@ async def open_adapter(
     table = definition.transport_of(request, inputs)
     _check_loopback(definition, table)
     async with AsyncExitStack() as stack:
-        # It goes when all processes that may write there have gone.
+        # The folder is removed once no process can write there.
         folder = "" if table.kind == "connect" else _folder(stack, reaper)
         processes = Processes(reaper)
         stack.push_async_callback(processes.aclose)
@@ -178,7 +178,7 @@ def _check_loopback(definition: Definition, table: TransportTable) -> None:
 
 
 def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
-    """Make the folder of a session, which is removed at its end, or by the reaper if we are killed."""
+    """Create the folder of a session, which is removed at its end, or by the reaper."""
     try:
         folder = str(stack.enter_context(held()))
     except OSError as error:
@@ -210,7 +210,7 @@ def _transport(
     own: Mapping[str, object],
     sent: Sent,
 ) -> Transport:
-    """Return the messages of a stream; those of an odd adapter are made ordinary."""
+    """Return the messages of a stream, normalized if the adapter has quirks."""
     wire = ContentLengthTransport(stream)
     if not definition.tamed:
         return wire
@@ -232,7 +232,7 @@ async def _end(spawned: Spawned) -> None:
 
 
 async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
-    """Return what the placeholders of the adapter's command stand for.
+    """Return the values of the placeholders in the adapter's command.
 
     Raises:
         AdapterMissing: The adapter is not installed.

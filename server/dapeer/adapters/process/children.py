@@ -32,7 +32,7 @@ async def open_child(
 
     Raises:
         AdapterFailed: Nothing accepts connections there.
-        Overstepped: It is debugged where we do not connect to.
+        Overstepped: It names an address to which dapeer must not connect.
         Stranger: Another user of this machine accepts them.
     """
     again, address = _again(definition, parent), None
@@ -77,7 +77,7 @@ async def open_child(
 
 
 def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[ByteStream]] | None:
-    """Return what connects to the server that the parent's session is at, where children are debugged there, too."""
+    """Return a function that connects to the parent's server, if children are debugged there."""
     table = definition.children
     return parent.connect_again if table is not None and table.connect == "server" else None
 

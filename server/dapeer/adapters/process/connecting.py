@@ -1,4 +1,4 @@
-"""Connecting to a debug adapter: one that starts, or somebody else's."""
+"""Connecting to a debug adapter: a starting one, or one of another process."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from dapeer.adapters.process.streams import PromptStream, StdioStream, connect, 
 from dapeer.errors import AdapterFailed, Stranger
 
 SECONDS_BETWEEN_ATTEMPTS = 0.03
-"""Seconds between two attempts to connect to an adapter that starts. Nothing tells that it listens
-but a connection, and the first one is often the only one that it takes."""
+"""Seconds between two attempts to connect to a starting adapter.
+
+Only a connection shows that it listens, and the first one is often the only one that it accepts.
+"""
 
 Address: TypeAlias = tuple[str, int]
 """A host and a port."""
 Connector: TypeAlias = Callable[[], Awaitable[PromptStream]]
-"""Connects to a server of ours."""
+"""Connects to a server that dapeer has started."""
 
 
 async def connect_to(address: Address, seconds: float) -> PromptStream:
-    """Connect to somebody else's adapter within some seconds.
+    """Connect to another process's adapter within some seconds.
 
     Raises:
-        AdapterFailed: Nothing listens there, or what does hangs up.
+        AdapterFailed: No process listens there, or it disconnects.
     """
     host, port = address
     try:
@@ -44,7 +46,7 @@ async def connect_to(address: Address, seconds: float) -> PromptStream:
 
 
 def no_adapter(port: object) -> AdapterFailed:
-    """Return the error for somebody who listens at the port of an adapter, and speaks no DAP."""
+    """Return the error for a process at an adapter's port that does not speak DAP."""
     return AdapterFailed(
         f"What listens at port {port} is not a debug adapter.",
         "Start the program so that it waits there for a debugger, then attach.",
@@ -52,7 +54,7 @@ def no_adapter(port: object) -> AdapterFailed:
 
 
 def connector(table: TransportTable, values: Inputs) -> Connector | None:
-    """Return what connects to a server of ours; None: it is no server."""
+    """Return a function that connects to a server that dapeer has started; None if the adapter is no server."""
     match table.kind:
         case "tcp":
             return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
@@ -65,7 +67,7 @@ def connector(table: TransportTable, values: Inputs) -> Connector | None:
 async def stream_of(
     spawned: Spawned, again: Connector | None, seconds: float
 ) -> StdioStream | PromptStream:
-    """Return the stream of an adapter that we have started: its stdio, or what `again` connects to within some seconds.
+    """Return the stream of an adapter that dapeer has started: its stdio, or a connection by `again` within some seconds.
 
     Raises:
         AdapterFailed: It does not listen in time, has ended, or another user listens in its place.

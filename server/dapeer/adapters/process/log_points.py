@@ -1,8 +1,8 @@
-"""What log points say, told apart from what else is printed.
+"""Tells the messages of log points from other output.
 
-Adapters send it as output like any other, some through the program's own stdout, most without a place. So each log
-message is sent with a mark around it, by which it is known again. What leaves here is what DAP has for it: an output
-event with `source` and `line`.
+Adapters send them as normal output, some through the program's own stdout, most without a location. So each
+log message is sent with a marker around it, which identifies it in the output. The result is DAP's form: an
+output event with `source` and `line`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dapeer.mirror.failures import EVENT
 
 _SPEAKS = frozenset({"logMessage", "collect"})
 HELD = 65_536
-"""Characters of a message whose end is waited for."""
+"""Characters of a message whose end is awaited."""
 DIGITS = 8
 """Digits of a log point's number, at most."""
 
@@ -97,7 +97,7 @@ class LogPoints:
 
 
 class Reader:
-    """Finds the messages of log points in one stream of output; what may be the beginning of one is held back."""
+    """Finds the messages of log points in one stream of output; the possible beginning of one is held back."""
 
     def __init__(self, points: LogPoints) -> None:
         self._points = points
@@ -108,13 +108,13 @@ class Reader:
         """Categories whose last output was a message, whose line end may follow."""
 
     def read(self, body: Body) -> Iterator[Body]:
-        """Yield what becomes of the body of an output event."""
+        """Yield the bodies that replace the body of an output event."""
         category, text = category_of(body), str(body.get("output") or "")
         found = self._begin.search(text) if body.get("line") else None
         if not self._points.any or not text:
             yield body
         elif found:
-            # The adapter says itself where it comes from: then all of it does.
+            # The adapter names the location itself, for all of it.
             place = self._points.place(int(found[1]))
             rest = self._begin.split(text)[2::2] if log_rows.POINT in place else ()
             for said in rest:
@@ -127,7 +127,7 @@ class Reader:
                 yield {**body, "output": part, **place}
 
     def listener(self, printed: Callable[[Body], None]) -> Callable[[str], None]:
-        """Return what takes in the text that a program prints in a terminal, and passes it on as bodies of output events."""
+        """Return a function that takes the text of a program's terminal, and passes it on as bodies of output events."""
 
         def listen(text: str) -> None:
             for body in self.read({"category": "stdout", "output": text}):
@@ -142,7 +142,7 @@ class Reader:
         self._held = {}
 
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
-        """Yield what was printed, in parts, each with where the log point is that has said it."""
+        """Yield the output in parts, each with the location of its log point."""
         text, at = self._held.pop(category, "") + self._past_line_end(category, text), 0
         while (begun := self._begin.search(text, at)) is not None:
             if begun.start() > at:

@@ -1,4 +1,4 @@
-"""What single adapters do differently, made ordinary on its way to us, as their quirks say."""
+"""Normalizes an adapter's messages by the quirks of its definition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OURS = 1 << 30
 
 
 class NormalizedTransport:
-    """A transport to an adapter that is odd, or whose program prints where nobody else listens."""
+    """A transport to an adapter with quirks, or with a program whose output comes another way."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class NormalizedTransport:
         settle: Callable[[], Awaitable[None]],
         sent: Sent,
     ) -> None:
-        """`own` are placeholders that have values only since the adapter runs; `settle` waits, at the end, for what the program has printed."""
+        """`own` are placeholders whose values are known only once the adapter runs; `settle` waits, at the end, for the program's output."""
         self._inner = inner
         self._own = own
         self._harmful = quirks.harmful
@@ -53,7 +53,7 @@ class NormalizedTransport:
         self._pump = asyncio.create_task(self._receive())
 
     def printed(self, category: str, text: str) -> None:
-        """Take in what the program has printed beside the wire."""
+        """Handle output of the program that does not come from the adapter."""
         for message in self._tame(Event("output", {"category": category, "output": text})):
             self._messages.put_nowait(message)
 
@@ -89,7 +89,7 @@ class NormalizedTransport:
         await self._inner.aclose()
 
     def _tame(self, message: Message) -> list[Message]:
-        """Return what becomes of a message; one that a quirk cannot be applied to stays as it is."""
+        """Return the messages that replace a message; if a quirk cannot be applied, the message itself."""
         try:
             return list(self._tamer.tame(message))
         except Exception:
@@ -123,11 +123,11 @@ class Normalizer:
         self._misfires = Misfires(quirks.failed, sent)
         self._first = True
         self._stepping = False
-        """Whether a step was what has made the program run last."""
+        """Whether the program was last resumed by a step."""
         self._configured = False
         """Whether the adapter knows all breakpoints."""
         self._leaving = False
-        """Whether we have gone on from the first stop, which is told again at times, and nothing has stopped it since."""
+        """Whether the program has been resumed from the first stop, which some adapters repeat, and has not stopped since."""
         self._stop_on_entry = stop_on_entry
         self._over = False
         self._no_news: set[str] = set()
@@ -136,7 +136,7 @@ class Normalizer:
         """By category: a CR at the end of output, whose LF may follow."""
 
     def sent(self, message: Message) -> None:
-        """Take note of what has been sent to the adapter."""
+        """Record a message to the adapter."""
         if isinstance(message, Request):
             self._misfires.sent(message)
             if message.command == "pause":
@@ -155,7 +155,7 @@ class Normalizer:
         return replace(message, arguments={**message.arguments, "breakpoints": passing})
 
     def tame(self, message: Message) -> Iterator[Message]:
-        """Yield what becomes of a message; a request is for the adapter."""
+        """Yield the messages that replace a message; a request goes to the adapter."""
         if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
             yield from self._ordinary(message)
 
@@ -189,7 +189,7 @@ class Normalizer:
                 yield message
 
     def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
-        """Whether an event tells only of what the adapter does to be able to answer."""
+        """Whether an event only reports what the adapter does in order to respond."""
         if name in self._no_news:
             self._no_news.discard(name)
             return True
@@ -211,8 +211,8 @@ class Normalizer:
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
         unwanted = bool(reason) and quirks.skip_first_stop == reason
         if quirks.skip_first_stop and not self._configured:
-            # It is told again when all breakpoints are set, maybe for another reason; who ran on
-            # now would run past them.
+            # The adapter repeats it after all breakpoints are set, maybe for another reason; resuming now
+            # would run past them.
             return
         if unwanted and self._leaving:
             return
@@ -222,7 +222,7 @@ class Normalizer:
             self._leaving = True
             yield Request(OURS, "continue", {"threadId": body.get("threadId")})
             return
-        # Nobody can have asked for a pause before the first stop, unless it never came.
+        # No client can have requested a pause before the first stop, unless that never came.
         if first and reason == "pause" and self._stop_on_entry:
             reason = "entry"
         yield Event("stopped", {**body, "reason": reason})
@@ -250,7 +250,7 @@ class Normalizer:
 
 
 def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return a breakpoint whose hit condition is how many hits to pass by, instead of the number of the one to stop at."""
+    """Return a breakpoint whose hit condition is the number of hits to pass, instead of the number of the hit to stop at."""
     number = str(wanted.get("hitCondition") or "").strip()
     passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
     return {**wanted, **passed}
@@ -267,7 +267,7 @@ def _without(text: str, own: str) -> str:
 
 
 def _with(value: Value, own: Mapping[str, object]) -> Value:
-    """Return a JSON value with these placeholders filled in; what else looks like one is the user's."""
+    """Return a JSON value with these placeholders filled in; other similar text is the user's."""
     if isinstance(value, str):
         for name, known in own.items():
             value = value.replace(f"${{{name}}}", str(known))

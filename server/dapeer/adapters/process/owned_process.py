@@ -1,4 +1,4 @@
-"""Processes that we end, and are sure to be the right ones: ours."""
+"""Processes that end with a session, with checks that they are the right ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dapeer.system import process_end
 from dapeer.system.process_table import ancestors, carries, members, session_of
 
 SECONDS_TO_BE_GONE = 2.0
-"""Seconds that killed processes have to be gone; the kernel needs a moment for a large one."""
+"""Seconds for killed processes to end; the kernel needs a moment for a large one."""
 MARK: Final = "DAPEER_STARTED"
-"""Variable that all inherit that we start, or what we have started, whatever else they leave."""
+"""A variable that all descendants of a session's processes inherit, even if they leave its POSIX session."""
 
 
 class Processes:
@@ -30,23 +30,23 @@ class Processes:
         self._above = above
         self._owned: dict[int, OwnedProcess] = {}
         self.mark: Mapping[str, str] = above.mark if above else {MARK: secrets.token_hex(8)}
-        """A variable for the environment of whatever is started for the session."""
+        """A variable for the environment of every process of the session."""
         self._released = False
-        """A process was let go; so not all that an adapter has started ends with it."""
+        """A process was released, so not everything that the adapter has started ends with it."""
 
     def add(self, pid: int) -> None:
-        """Have a process that we have started end with the others; never ourselves, or the system's first."""
+        """Make a process that dapeer has started end with the others; never dapeer itself, or the system's first."""
         if pid > 1 and pid != os.getpid() and pid not in self._owned:
             self._keep(OwnedProcess(pid))
 
     def claim(self, pid: int) -> bool:
-        """Have a process that somebody names end with the others, if what we have started has started it; return whether it has.
+        """Make a process that an adapter names end with the others, if it descends from one of them; return whether it does.
 
         The number alone says nothing: it may be one of a container, or of another machine.
         """
         if pid in self._owned or pid <= 1 or pid == os.getpid():
             return pid in self._owned
-        # It is held before it is looked at: so what is killed is what was looked at.
+        # The pidfd is opened before the check, so the checked process is the one that is killed.
         process = OwnedProcess(pid)
         if self.started(pid):
             self._keep(process)
@@ -80,7 +80,7 @@ class Processes:
             self._reaper.forget(pid)
 
     def release(self, pid: int) -> None:
-        """Let a debuggee live on, and what it has started."""
+        """Let a debuggee continue, with its descendants."""
         self._released = True
         self.discard(pid)
 
@@ -102,12 +102,12 @@ class Processes:
                 for process in owned + left:
                     await process.gone()
         finally:
-            # Whoever asked for it may not wait for the end.
+            # The caller may not wait for the end.
             for process in left:
                 process.close()
 
     async def aclose(self) -> None:
-        """Kill them, and let go of them."""
+        """Kill them, and release them."""
         try:
             await self.kill()
         finally:
@@ -116,7 +116,7 @@ class Processes:
 
 
 class OwnedProcess:
-    """A process, and the process group if it leads one, whoever its parent is.
+    """A process, and the process group if it leads one.
 
     On Linux a descriptor of the process stands for it, not the number: a number may be reused when
     the process is gone, and a descriptor can be waited for.
@@ -146,9 +146,9 @@ class OwnedProcess:
                 os.kill(self.pid, number)
 
     def left(self) -> list[OwnedProcess]:
-        """Kill what is left in the session that it leads, and return it."""
+        """Kill the rest of the POSIX session that it leads, and return it."""
         left: list[OwnedProcess] = []
-        # What is killed may have started another meanwhile.
+        # A process may have started another one before it was killed.
         while self._leads_session and not self.reused():
             found = [
                 OwnedProcess(pid) for pid in members(self.pid) if pid not in {o.pid for o in left}
@@ -169,13 +169,13 @@ class OwnedProcess:
         await process_end.over(self.pid, self._file)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def reused(self) -> bool:
-        """Whether ours is gone and another process has its number.
+        """Whether the process has ended and another one has its number.
 
         A group outlives its leader, and keeps its number from being used again; so when nobody has
         the number, the group is still ours.

@@ -1,4 +1,4 @@
-"""The last line of defence: children that kill what we started when we are killed ourselves."""
+"""Child processes that kill what dapeer has started, if dapeer itself is killed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dapeer.adapters.launchers.reaper import line_of
 _PROGRAM = Path(__file__).parents[1] / "launchers" / "reaper.py"
 
 TWINS = 2
-"""Children that do the same, so that one is left when another is killed together with us."""
+"""Several such children, in case one is killed together with dapeer."""
 
 SECONDS_TO_KILL = 3.0
-"""Seconds that a child has to kill what is still being watched."""
+"""Seconds for a child to kill what is still on its list."""
 
 
 class Reaper:
-    """Owns small children, each of which holds the other end of a pipe of ours.
+    """Owns small child processes, each with the other end of a pipe of dapeer.
 
     However our process ends, SIGKILL included, the pipes end too, and each child kills what is still
     being watched. They are started at the first `watch`, which does not wait until they run; one that
@@ -34,28 +34,28 @@ class Reaper:
     def __init__(self) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
         self._lines: dict[str, bytes] = {}
-        """By what is watched: the line that tells a child of it."""
+        """By process or folder: the line that adds it to a child's list."""
 
     def watch(self, pid: int) -> None:
-        """Have the process, the process group and the session that it leads killed when we die."""
+        """Have the process, its process group and its POSIX session killed when dapeer dies."""
         self._add(str(pid), line_of(pid).encode())
 
     def watch_folder(self, folder: str) -> None:
-        """Have a folder removed when we die."""
+        """Have a folder removed when dapeer dies."""
         # The name may hold any byte.
         name = os.fsencode(folder).hex()
         self._add(name, b"folder %s\n" % name.encode())
 
     def forget(self, pid: int) -> None:
-        """Watch the process no more; it is gone, or free."""
+        """Remove the process from the lists: it has ended, or is released."""
         self._forget(str(pid))
 
     def forget_folder(self, folder: str) -> None:
-        """Watch the folder no more; it is gone."""
+        """Remove the folder from the lists."""
         self._forget(os.fsencode(folder).hex())
 
     async def aclose(self) -> None:
-        """End the children, which do away with what is still being watched. A later `watch` starts others."""
+        """End the children, which clean up what is still on their lists. A later `watch` starts new ones."""
         children, self._children = self._children, []
         self._lines.clear()
         for child in children:
@@ -80,7 +80,7 @@ class Reaper:
             _write(child, line)
 
     def _start(self) -> None:
-        # A session of its own: no signal of a terminal, and no kill of our group, reaches it.
+        # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_PROGRAM)],
             bufsize=0,
@@ -97,7 +97,7 @@ class Reaper:
             asyncio.get_running_loop().add_reader(child.stdout, self._ended, child)
 
     def _ended(self, child: subprocess.Popen[bytes]) -> None:
-        """Replace a child that somebody has killed."""
+        """Replace a child that was killed."""
         _close(child)
         child.wait()
         if child in self._children:
@@ -106,14 +106,14 @@ class Reaper:
 
 
 def _write(child: subprocess.Popen[bytes], line: bytes) -> None:
-    # Somebody may have killed it just now; debugging goes on without it.
+    # A child may have been killed just now; debugging continues without it.
     if child.stdin is not None:
         with contextlib.suppress(OSError):
             child.stdin.write(line)
 
 
 def _wait(child: subprocess.Popen[bytes]) -> None:
-    """Wait until a child has ended; one that somebody has frozen does so by force."""
+    """Wait until a child has ended; kill a stopped one."""
     try:
         child.wait(SECONDS_TO_KILL)
     except subprocess.TimeoutExpired:
@@ -122,7 +122,7 @@ def _wait(child: subprocess.Popen[bytes]) -> None:
 
 
 def _close(child: subprocess.Popen[bytes]) -> None:
-    """Let go of the pipes of a child."""
+    """Close the pipes of a child."""
     if child.stdout is not None and not child.stdout.closed:
         asyncio.get_running_loop().remove_reader(child.stdout)
         child.stdout.close()

@@ -20,11 +20,11 @@ from dapeer.json_types import as_object
 from dapeer.system.environment import surroundings
 
 ENOUGH = 800
-"""Characters of the last words that an error repeats."""
+"""Characters of a process's last output in an error."""
 
 
 class Spawned:
-    """A process of ours, in a session of its own, with the end of what it complains about."""
+    """A process that dapeer has started, in a POSIX session of its own, with the end of its stderr."""
 
     def __init__(self, process: Process, title: str, pipes: Pipes, *, stdio: bool) -> None:
         self.process = process
@@ -35,12 +35,12 @@ class Spawned:
         self._stdio = stdio
 
     def listen(self, tell: Callable[[str, str], None]) -> None:
-        """Have what the program prints on the server's own pipes told: stdout or stderr, and what."""
+        """Report the program's output on the server's own pipes: stdout or stderr, and the text."""
         for category, words in self._pipes.words.items():
             words.listen(lambda text, category=category: tell(category, text))
 
     def failed(self, what: str) -> AdapterFailed:
-        """Return the error for something it did, with its last words, which often are the reason."""
+        """Return the error with its last output, which often has the reason."""
         words = self.tail.text()[-ENOUGH:]
         said = f" It said: {words}" if words else ""
         return AdapterFailed(f"{self._title} {what}.{said}", "`dapeer doctor` checks the adapter.")
@@ -48,7 +48,7 @@ class Spawned:
     async def died(self) -> AdapterFailed:
         """Return the error for its early end, when all about it is known."""
         await self.settle()
-        # Its pipes end a moment before we are told of its exit code, or it lives on without them.
+        # Its pipes close a moment before its exit code is known, or it continues without them.
         with anyio.move_on_after(SECONDS_OF_LAG):
             await self.process.wait()
         code = self.process.returncode
@@ -57,7 +57,7 @@ class Spawned:
         return self.failed(f"ended at once, with exit code {code}")
 
     async def settle(self) -> None:
-        """Wait for the last words of a process that has ended; they may lag behind its end."""
+        """Wait for the last output of a process that has ended, which may be late."""
         with anyio.move_on_after(SECONDS_OF_LAG):
             for tail in self._pipes.tails:
                 await tail.settle()
@@ -65,7 +65,7 @@ class Spawned:
     async def end(self) -> None:
         """Ask it to end, and wait until it has; when cancelled, kill it."""
         if not self._stdio and self.process.returncode is None:
-            # The end of stdin asks an adapter whose wire it is; a server knows only this.
+            # The end of stdin ends an adapter on stdio; a server needs a signal.
             self.process.terminate()
         await self.process.aclose()
 
@@ -75,7 +75,7 @@ class Spawned:
 
 
 class Pipes:
-    """What we read of a process beside its wire: its stderr, and a server's stdout."""
+    """Pipes of a process besides its DAP connection: its stderr, and a server's stdout."""
 
     def __init__(
         self, stderr: Tail, tails: tuple[Tail, ...], words: Mapping[str, OutputFilter]
@@ -89,7 +89,7 @@ class Pipes:
     async def open(
         cls, transport: TransportTable, descriptors: ExitStack
     ) -> tuple[Pipes, int, int]:
-        """Return them, and what the child is to have as stderr and stdout until the stack closes."""
+        """Return them, and the child's stderr and stdout, until the stack closes."""
         if transport.output == "log":
             tail, stderr = await Tail.open()
             descriptors.callback(os.close, stderr)
@@ -158,7 +158,7 @@ async def spawn(
 
 
 def _spare(template: str, value: object) -> bool:
-    """Whether a part of a command is left out: it names the terminal, and there is none."""
+    """Whether to leave out a part of a command: it contains the terminal, and there is none."""
     return value is UNSET and "${tty}" in template
 
 

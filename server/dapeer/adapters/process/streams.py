@@ -17,7 +17,7 @@ from dapeer.system.ownership import check_peer
 
 
 class StdioStream(ByteStream):
-    """What we write is the adapter's stdin; what it writes to stdout is what we read."""
+    """DAP over the adapter's stdin and stdout."""
 
     def __init__(self, process: Process, tail: Tail) -> None:
         if process.stdin is None or process.stdout is None:
@@ -36,7 +36,7 @@ class StdioStream(ByteStream):
             raise anyio.BrokenResourceError from error
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Read; the end is told only when the last words are there, for they often say why."""
+        """Read; the end is reported after the last output of stderr, which often has the reason."""
         try:
             data = await self._stdout.receive(max_bytes)
         except anyio.EndOfStream:
@@ -73,7 +73,7 @@ class PromptStream(ByteStream):
 
     @property
     def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
-        """Offer what the socket's own stream offers."""
+        """The interface of the socket's own stream."""
         return self._stream.extra_attributes
 
     async def send(self, item: bytes) -> None:
@@ -89,7 +89,7 @@ class PromptStream(ByteStream):
         return data
 
     async def send_eof(self) -> None:
-        """End our direction."""
+        """Close the sending direction."""
         await self._stream.send_eof()
 
     async def aclose(self) -> None:
@@ -126,7 +126,7 @@ async def connect_unix(path: str) -> PromptStream:
 async def _checked(
     stream: SocketStream | UNIXSocketStream, where: str, *, here: bool
 ) -> PromptStream:
-    """Return a connection that nothing was said on yet, if it is with whom it should be."""
+    """Return a new connection, if the other end has the right owner."""
     connection = _socket(stream)
     try:
         # Where nothing listens yet, a socket may be given the very port it connects to, and so itself.

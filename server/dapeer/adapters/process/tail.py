@@ -1,4 +1,4 @@
-"""The last words of a process."""
+"""The last output of a process."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import cast
 import anyio
 
 KEPT = 8192
-"""Bytes kept of what a process writes to its stderr."""
+"""Bytes of a process's stderr that are kept."""
 SECONDS_OF_LAG = 0.2
-"""Seconds that the words may lag. Who inherited the pipe may hold it open for ever."""
+"""Seconds to wait for late output. A process that has inherited the pipe may hold it open for ever."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Tail(asyncio.Protocol):
-    """Reads a pipe as fast as it is filled, so that nobody blocks on it, and keeps the end."""
+    """Reads a pipe at full speed, so that the writer never blocks, and keeps the end."""
 
     def __init__(self, words: OutputFilter | None = None) -> None:
         self._words = words
@@ -39,7 +39,7 @@ class Tail(asyncio.Protocol):
         return tail, theirs
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember what to close."""
+        """Remember a pipe to close."""
         self._pipe = cast("asyncio.ReadTransport", transport)
 
     def data_received(self, data: bytes) -> None:
@@ -56,12 +56,12 @@ class Tail(asyncio.Protocol):
         self._ended.set()
 
     def text(self) -> str:
-        """Return what was kept, without colours and control characters."""
+        """Return the kept output, without colours and control characters."""
         text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n")
         return _CONTROL.sub("", _ANSI.sub("", text)).strip()
 
     async def settle(self) -> None:
-        """Wait for the last words of a process that has ended; they may lag behind its end."""
+        """Wait for the last output of a process that has ended, which may be late."""
         with anyio.move_on_after(SECONDS_OF_LAG):
             await self._ended.wait()
 
@@ -72,25 +72,25 @@ class Tail(asyncio.Protocol):
 
 
 class OutputFilter:
-    """What a program prints on the stdout or stderr of its adapter, without the adapter's own lines."""
+    """A program's output on the stdout or stderr of its adapter, without the adapter's own lines."""
 
     def __init__(self, hide: Sequence[str]) -> None:
         """`hide` are the beginnings of the adapter's own lines."""
         self.tell: Callable[[str], None] | None = None
-        """Gets what is printed; before it is set, it is kept for it."""
+        """Gets the output; until it is set, output is kept."""
         self._hide = tuple(hide)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
         self._begun = False
-        """A part of the current line has been told."""
+        """A part of the current line has been passed on."""
 
     def listen(self, tell: Callable[[str], None]) -> None:
-        """Have the words told, from the first on."""
+        """Pass the output on, from its beginning."""
         self.tell = tell
         self.hear(b"")
 
     def hear(self, data: bytes, *, final: bool = False) -> None:
-        """Take in what was printed."""
+        """Take in output."""
         self._held += self._decoder.decode(data, final)
         if self.tell is None:
             return
@@ -99,7 +99,7 @@ class OutputFilter:
         for line in lines:
             told += [f"{line}\n"] * (self._begun or not line.startswith(self._hide))
             self._begun = False
-        # The beginning of a line is told at once, a prompt for example, unless it may be hidden.
+        # The beginning of a line, such as a prompt, is passed on at once, unless it may be hidden.
         if rest and not final and not self._begun and self._may_be_hidden(rest):
             self._held = rest
         else:

@@ -1,4 +1,4 @@
-"""Terminals of ours: what a program prints there is output, and somebody can type."""
+"""Terminals for programs: their output is read, and clients can type."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LAUNCHER = Path(__file__).parents[1] / "launchers" / "terminal.py"
 
 ROWS, COLUMNS = 40, 120
 LONGEST_LINE = 4000
-"""Bytes of a line. The kernel throws away what is behind the 4096th."""
+"""Bytes of a line. The kernel drops everything after the 4096th."""
 SECONDS_TO_TYPE = 5.0
-"""What a program may take to read what was typed before, when the terminal is full."""
+"""Seconds for a program to read earlier input, when the terminal is full."""
 
 
 class Terminal:
@@ -37,10 +37,10 @@ class Terminal:
         self.pid = 0
         """The program that was run in it."""
         self.tail = Tail(self._words)
-        """The last words of the programs in it."""
+        """The last output of the programs in it."""
         self._master, slave = os.openpty()
         self.descriptor = slave
-        """The terminal's own end, for a process that is started `within` it; -1 once we hold it no more."""
+        """The terminal's own end, for a process that is started `within` it; -1 once it is closed."""
         self._over = asyncio.Event()
         self.path = os.ttyname(slave)
         """The device that a program opens to be in it."""
@@ -49,13 +49,13 @@ class Terminal:
         asyncio.get_running_loop().add_reader(self._master, self._read)
 
     def listen(self, printed: Callable[[str], None]) -> None:
-        """Have what is printed told, from the first on."""
+        """Pass the output on, from its beginning."""
         self._words.listen(printed)
 
     def run(self, command: Sequence[str], cwd: str | None, env: Mapping[str, str | None]) -> int:
         """Start a program in it, and return its process.
 
-        `env` is added to our environment; None takes a variable away.
+        `env` is added to dapeer's environment; None removes a variable.
 
         Raises:
             AdapterFailed: The folder is not there, or the program cannot be started.
@@ -83,7 +83,7 @@ class Terminal:
             ) from error
         finally:
             self.let_go()
-        # Somebody has to take note of its end, or its number stays taken.
+        # The process must be waited for, or it stays a zombie.
         threading.Thread(target=process.wait, daemon=True).start()
         self.pid = process.pid
         return process.pid
@@ -140,7 +140,7 @@ class Terminal:
                 await self._over.wait()
 
     def close(self) -> None:
-        """Take it away; who is left in it is told by the system."""
+        """Close it; the system signals the processes in it."""
         self.let_go()
         if not self._over.is_set():
             self._over.set()

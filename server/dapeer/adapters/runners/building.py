@@ -19,7 +19,7 @@ from dapeer.errors import AdapterFailed
 from dapeer.json_types import as_array, is_array, is_object
 
 QUOTED = 1500
-"""Characters of what a failed command has printed that are told."""
+"""Characters of a failed command's output in an error."""
 SECONDS_TO_LIST = 60
 
 Values = Mapping[str, object]
@@ -27,17 +27,17 @@ Values = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program with tests: what is known of it, as values of placeholders, and their names."""
+    """A program with tests: values of placeholders, and the names of its tests."""
 
     values: Values
     tests: Sequence[str]
 
 
 async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str]) -> str:
-    """Make the program; return what was printed.
+    """Build the program; return the output.
 
     Raises:
-        AdapterFailed: It could not be made; the message has the last words of the command.
+        AdapterFailed: The build failed; the message has the end of its output.
     """
     return await _output(_filled(build.command, values), cwd, env, build.seconds)
 
@@ -93,7 +93,7 @@ def _kept(found: Sequence[Found], join: str, wanted: Sequence[str]) -> list[Foun
 
 
 def at(value: object, key: str) -> object:
-    """Return what stands at a dotted key; None where there is nothing.
+    """Return the value at a dotted key; None if there is none.
 
     In a list a step is a number, `1:` for what begins there, or `name=x` for the first object with
     that.
@@ -139,7 +139,7 @@ def _filled(command: Sequence[str], values: Values) -> list[str]:
 
 
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
-    """Run a command to its end; return what it has printed on its stdout."""
+    """Run a command to its end; return its stdout."""
     shown = shlex.join(command)
     try:
         process = await asyncio.create_subprocess_exec(
@@ -161,7 +161,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
             f"`{shown}` did not end within {seconds:g} s.", "Run it by itself, then try again."
         ) from late
     finally:
-        # What it has started ends with it, also when nobody waits any longer.
+        # Its descendants end with it, also if the caller no longer waits.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:

@@ -1,4 +1,4 @@
-"""Tests as programs, in every language: what is launched when a test is asked for by its name."""
+"""Tests as programs, in every language: what to launch for a test by its name."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dapeer.errors import ArgumentError
 from dapeer.json_types import Json, as_object, is_array
 
 LISTED = 5
-"""Names of tests that are told when there is none of the name that was given."""
+"""Names of tests that are suggested for an unknown one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Tests that a program runs by their name, to tell when there are none."""
+    """Tests that a program runs by name, with an error if there are none."""
 
     file: Path
     name: str
@@ -64,7 +64,7 @@ class Launch:
 
 
 def runners() -> Sequence[Runner]:
-    """Return all runners: ours, and the user's before them."""
+    """Return all runners: dapeer's, and before them the user's."""
     return load_runners(shipped(), user_folder())
 
 
@@ -74,7 +74,7 @@ def runner_called(name: object) -> Runner | None:
 
 
 async def launch_of(inputs: Json) -> Launch | None:
-    """Return how to launch what is asked for, if it is tests of a runner of ours.
+    """Return how to launch a request for tests of a known runner.
 
     They are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose
     arguments say which tests. Builds them first, where they are compiled.
@@ -138,7 +138,7 @@ def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, obj
 
 
 def _read(runner: Runner, file: Path) -> Mapping[str, str]:
-    """Return the placeholders whose values the file of a test has."""
+    """Return the values of the placeholders that the file of a test has."""
     text = file.read_text("utf-8", "replace") if runner.in_file and file.is_file() else ""
     found = {name: pattern.search(text) for name, pattern in runner.in_file.items() if pattern}
     return {name: match[1] for name, match in found.items() if match}
@@ -151,7 +151,7 @@ async def _built(
     values: Mapping[str, object],
     inputs: Json,
 ) -> Mapping[str, object]:
-    """Build the tests if need be; return what is known of the program that they are in."""
+    """Build the tests if necessary; return the facts about their program."""
     runner, printed = known.runner, ""
     env = as_object(inputs.get("env"))
     if runner.build is not None:
@@ -192,7 +192,7 @@ def _near(names: Sequence[str], name: str) -> str:
 
 
 def _environment(value: object) -> dict[str, str]:
-    """Return variables as a table; some tell them as a list of `NAME=value`."""
+    """Return variables as a table; some runners list them as `NAME=value`."""
     if is_array(value):
         pairs = (str(each).partition("=") for each in value)
         return {name: text for name, _, text in pairs}

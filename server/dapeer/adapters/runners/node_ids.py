@@ -1,4 +1,4 @@
-"""Tests as programs: what is launched when a test is asked for by its name."""
+"""Tests as programs: what to launch for the node id of a Python test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dapeer.adapters.definition.vocabulary import Tests
 
 
 def node_id(program: str) -> tuple[str, str]:
-    """Return the file of a test, and what names the test in it; empty when it is no test.
+    """Return the file of a test, and its name in the file, which is empty if it is no test.
 
     >>> node_id("tests/test_cart.py::CartTest::test_total[1-2]")
     ('tests/test_cart.py', '::CartTest::test_total[1-2]')
@@ -26,9 +26,9 @@ def node_id(program: str) -> tuple[str, str]:
 def as_program(
     tests: Tests, inputs: Mapping[str, Any], config: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Mapping[str, Any], str]:
-    """Return what to launch for a test or a test runner, more keys for it, and its name.
+    """Return what to launch for a test or a test runner, further keys, and a name.
 
-    What is neither comes back as it is, without a name.
+    Anything else is returned unchanged, without a name.
     """
     program, module = inputs.get("program"), inputs.get("module")
     if program is not None and node_id(str(program))[1]:
@@ -48,7 +48,7 @@ def as_program(
 
 
 def _runs_tests(tests: Tests, inputs: Mapping[str, Any], how: str) -> bool:
-    """Whether what is asked for is one of the runners, with the arguments that make it run tests."""
+    """Whether the request is one of the runners, with its argument for tests."""
     name, args = Path(str(inputs.get(how) or "")).name, [*inputs.get("args", ())]
     known = [runner.split() for runner in tests.runners]
     return any(name == first and args[: len(rest)] == rest for first, *rest in known)

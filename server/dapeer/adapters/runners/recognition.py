@@ -31,7 +31,7 @@ class Recognised:
 def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
     """Return the runner of a file, or of a folder, with tests.
 
-    What the file itself says decides; else the nearest folder above it with a sign of a runner.
+    The file itself decides; else the nearest folder above it with a sign of a runner.
 
     Raises:
         AdapterUnknown: No runner is known for it.
@@ -83,7 +83,7 @@ def program_of(recognised: Recognised) -> str | None:
 
 
 def _at(folder: Path, name: str) -> Iterable[str]:
-    """Return the files of a name, newest version first; names without a folder are none of a project's."""
+    """Return the files of a name, newest version first; a name without a folder is in no project."""
     if os.sep not in name:
         return ()
     pattern = folder / Path(name).expanduser()

@@ -19,7 +19,7 @@ _SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\]")
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A file by which a folder is known as a project of the runner's."""
+    """A file that marks a folder as a project of the runner."""
 
     file: str
     """A pattern, seen from the folder."""
@@ -36,22 +36,22 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How the runner is told which tests to run."""
+    """How the runner selects tests."""
 
     join: str
-    """Stands between the parts of a name."""
+    """Joins the parts of a name."""
     part: str
-    """What is made of each part, with `${part}` in it."""
+    """The form of each part, with `${part}` in it."""
     regex: bool
-    """The runner takes a regular expression: what is special in a part is quoted."""
+    """The runner takes a regular expression: special characters of a part are quoted."""
     replace: Mapping[str, str]
-    """What the runner writes otherwise in its names."""
+    """Characters that the runner replaces in names."""
     args: Sequence[str]
-    """Arguments with `${name}` in them, or `${last}`, the last part of it; none are passed when a whole file is to run."""
+    """Arguments with `${name}` in them, or `${last}`, its last part; without a name none are passed."""
     written: Pattern
     """How a file names its tests: the first group that fits is a name."""
     unknown: Pattern
-    """What the runner prints when it knows no such test."""
+    """A pattern of the runner's output when no test has the name."""
 
     @classmethod
     def read(cls, table: Table) -> Naming:
@@ -96,14 +96,14 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """How the program is found that a test is in: a command that tells of several, as JSON."""
+    """How to find the program that contains a test: a command that lists programs as JSON."""
 
     command: Sequence[str]
-    """Empty: what the build has printed tells it."""
+    """Empty: use the output of the build."""
     at: str
     """The dotted key of the list; empty: each line is an object."""
     where: Mapping[str, Any]
-    """What must stand at some dotted keys of an object; `true` is anything but nothing."""
+    """Required values at dotted keys of an object; `true`: any value."""
     take: Mapping[str, str]
     """Placeholders, and the dotted keys that have their values."""
     tests: Sequence[str]
@@ -129,7 +129,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """One test runner: what is its, and how it is run so that a debugger sees a test fail."""
+    """One test runner: its names, and how to run it so that a debugger stops at failures."""
 
     id: str
     title: str
@@ -142,14 +142,14 @@ class Runner:
     signs: Sequence[Sign]
     rank: int
     programs: Sequence[str]
-    """What it is called: in the project's folder or one above it, at a path of its own, or a name on PATH."""
+    """Its program: in the project's folder or above it, at a path, or a name on PATH."""
     install: str
     """The command that gets it."""
     naming: Naming
     build: Build | None
     lookup: Lookup | None
     in_file: Mapping[str, Pattern]
-    """Placeholders whose values are in the file of a test: the first group of a pattern."""
+    """Placeholders with values from the file of a test: the first group of a pattern."""
     launch: Mapping[str, Any]
     """Inputs of `dap_run`."""
     config: Mapping[str, Any]
@@ -157,7 +157,7 @@ class Runner:
     exceptions: Mapping[str, str] | None
     """The filters that have a failing test stop, and the condition of each, if it has one."""
     functions: Sequence[str]
-    """The functions whose call is a failure."""
+    """The functions that a failing test calls."""
     path: Path
 
     @classmethod
