@@ -1,1 +1,1 @@
-"""Who acts: the sessions of programs, and the debugger that holds them."""
+"""The sessions of programs, and the debugger that holds them: everything that acts."""

@@ -1,4 +1,4 @@
-"""Which breakpoints are wanted, whoever set them, for sessions of now and later. Pure."""
+"""The set of breakpoints, by whichever client, for present and later sessions. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Breakpoints:
     persons: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that a person has set in an editor."""
     listeners: list[Listener] = field(default_factory=list[Listener])
-    """Are told of each breakpoint on a line that comes, changes or goes, at once."""
+    """Called at once for each line breakpoint that is added, changed or removed."""
 
     def add(self, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint | None:
         """Want a breakpoint; return the one on its line that it replaces."""
@@ -46,7 +46,7 @@ class Breakpoints:
         return replaced
 
     def restore(self, path: str, line: int, replaced: SourceBreakpoint | None) -> None:
-        """Undo an `add` that nobody has done."""
+        """Undo an `add` whose breakpoint was not applied."""
         self.fresh.discard((path, line))
         if replaced is None:
             del self.by_path[path][line]
@@ -58,7 +58,7 @@ class Breakpoints:
     ) -> SourceBreakpoint | None:
         """Want it no longer; `line` is the one asked for, or the one an adapter moved it to.
 
-        Returns the breakpoint, or None when there is none: then nothing has changed.
+        Returns the breakpoint, or None if there is none, and nothing has changed.
         """
         lines = self.by_path.get(path, {})
         moved = (
@@ -106,7 +106,7 @@ class Breakpoints:
         return cleared
 
     def forget(self, kept: Collection[tuple[str, int]] = ()) -> list[str]:
-        """Want nothing any longer of what tools have asked for, but for what is `kept` (path and line); return the files that had some."""
+        """Remove all breakpoints that tools have set, except `kept` (path and line); return the files that had some."""
         gone = [
             (path, line)
             for path, lines in self.by_path.items()
@@ -125,12 +125,12 @@ class Breakpoints:
             listener(path, line, wanted)
 
     def of(self, path: str) -> list[SourceBreakpoint]:
-        """Return what is wanted in a file, by line."""
+        """Return the breakpoints of a file, by line."""
         return [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
 
 
 OPTIONS = ("condition", "hitCondition", "logMessage")
-"""What a breakpoint may have besides its line."""
+"""The options of a breakpoint."""
 
 
 def unsupported(mirror: Mirror, wanted: SourceBreakpoint) -> list[str]:
@@ -141,6 +141,6 @@ def unsupported(mirror: Mirror, wanted: SourceBreakpoint) -> list[str]:
 
 
 def answered(mirror: Mirror, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
-    """Return what an adapter made of a wanted breakpoint; None when it was not told yet."""
+    """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
     pairs = (*mirror.breakpoints.get(path, ()), *mirror.placed.collecting.get(path, ()))
     return next((made for asked, made in pairs if asked["line"] == wanted["line"]), None)

@@ -1,4 +1,4 @@
-"""What the program itself tells at a stop of which its adapter tells too little."""
+"""Evaluates in the program what its adapter does not report at a stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 
 
 async def explain(stop: Stop, asked: Expressions, evaluate: Evaluate) -> None:
-    """Have the program tell why it has stopped."""
+    """Find out in the program why it has stopped."""
     innermost = stop.frames[stop.thread_id][0]["id"]
     if asked.signal and stop.reason in {"signal", "attach"}:
         stop.signal = _signal(await evaluate(asked.signal, innermost, "hover"))
@@ -28,7 +28,7 @@ async def explain(stop: Stop, asked: Expressions, evaluate: Evaluate) -> None:
 async def tell_members(
     stop: Stop, needed: Sequence[Variable], asked: Expressions, evaluate: Evaluate
 ) -> None:
-    """Have the program tell what those of the `needed` variables hold of which the adapter tells nothing."""
+    """Find out in the program the members of those `needed` variables that the adapter does not expand."""
     if asked.bare is None or stop.top is None:
         return
     bare = filter(lambda each: asked.bare and asked.bare.fullmatch(each["value"]), needed)
@@ -40,7 +40,7 @@ async def tell_members(
 
 
 def _signal(number: str) -> str:
-    """Return the name of a signal; empty where it is none, or one by which debuggers stop programs."""
+    """Return the name of a signal; empty for an unknown one, and for those by which debuggers stop programs."""
     with contextlib.suppress(ValueError):
         name = signal.Signals(int(number)).name
         return "" if name in {"SIGSTOP", "SIGTRAP"} else name

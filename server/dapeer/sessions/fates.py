@@ -1,4 +1,4 @@
-"""What has become of the breakpoints of one program, as far as its caller should know. Pure."""
+"""The states of a program's breakpoints that its caller should know. Pure."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ DOUBT = " (its condition never held, or could not be evaluated: the adapter does
 
 
 NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessage": "log points"}
-"""What the options of breakpoints are called."""
+"""Names of the options of breakpoints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What has become of one breakpoint."""
+    """The state of one breakpoint."""
 
     state: State
     path: str
@@ -42,7 +42,7 @@ class Fate:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What it is told by, once."""
+        """Identifies a state that is reported once."""
         return self.state, self.path, self.line
 
 
@@ -54,7 +54,7 @@ def told(
     hits: str = "",
     cut_short: bool = False,
 ) -> dict[str, list[str]]:
-    """Return by state the breakpoints that did not become what was asked for, and have not been told so yet.
+    """Return, by state, the breakpoints that did not work as requested and were not reported yet.
 
     Those of the program that are meant: that were set for it, or in files that it has loaded. At its
     end all are told that it never had, or never came to; the latter also where an exception is about to
@@ -65,7 +65,7 @@ def told(
     program = session.program
     first, sessions = program.first, program.debugged
     ended = not program.runs
-    # Of a program that somebody has ended or let go of, nobody knows where it would have come to.
+    # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
@@ -82,7 +82,7 @@ def told(
 
 
 def as_loaded(session: Session, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint:
-    """Return a wanted breakpoint as its adapter was told: where its line was before the file changed."""
+    """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
     change = session.inspect.editions.known(path)
     then = change.line_then(wanted["line"]) if change else None
     told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
@@ -127,7 +127,7 @@ def _why_not(first: Session) -> str:
 def _ignored(
     first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
 ) -> Iterator[Fate]:
-    """Yield the breakpoints of a program that have what its adapter does not heed."""
+    """Yield the breakpoints of a program with options that its adapter ignores."""
     for path, line in first.program.awaited.places:
         for each in wanted.of(path):
             answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
@@ -152,9 +152,9 @@ def _fate(
     ended: bool,
     final: bool,
 ) -> Iterator[Fate]:
-    """Yield what there is to tell of one: nothing, when the program has come to it."""
+    """Yield what to report of one breakpoint: nothing, if the program has hit it."""
     line = wanted["line"]
-    # Those that an editor has sent print where nobody can tell them from the program.
+    # Log messages of breakpoints that an editor has set cannot be told from the program's output.
     heard = first.feed is not None and _may_have_said(first, wanted.get("logMessage", ""))
     made = [each for m in mirrors if (each := answered(m, path, wanted)) is not None]
     states = {breakpoint_state(each) for each in made}
@@ -180,14 +180,14 @@ def _fate(
 
 
 def _may_have_said(first: Session, message: str) -> bool:
-    """Whether a log message may be in what a program has printed: what of it is the same each time is."""
+    """Whether a log message may be in a program's output, judged by its literal parts."""
     parts = [part for part in re.split(r"\{[^{}]*\}", message) if part.strip()]
     log = first.program.output.read()
     return bool(message) and (log.dropped > 0 or all(part in log.text for part in parts))
 
 
 def _ends_it(session: Session) -> bool:
-    """Whether the first thread of a process has stopped at an exception that nobody catches."""
+    """Whether the first thread of a process has stopped at an uncaught exception."""
     stop = session.mirror.stop
     first = next(iter(session.mirror.threads), None)
     if stop is None or stop.exception is None or stop.thread_id != first:
@@ -207,7 +207,7 @@ def _reason(messages: Iterable[str]) -> str:
 
 
 def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
-    """Return the files that adapters have told of, and those of the programs themselves."""
+    """Return the files that adapters have reported, and those of the programs themselves."""
     paths: set[str] = set()
     for mirror in mirrors:
         paths |= mirror.loaded.sources.keys()

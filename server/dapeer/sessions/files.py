@@ -13,7 +13,7 @@ from dapeer.sessions.session import Session
 from dapeer.system.secret_files import SecretFiles
 
 _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
-"""What looks like files there are none."""
+"""Schemes of names that are no files."""
 
 
 class Files:
@@ -22,16 +22,16 @@ class Files:
     def __init__(
         self, project: Path, sessions: Mapping[int, Session], known: Iterable[Frames] = ()
     ) -> None:
-        """`known`: tell the libraries of all languages."""
+        """`known`: where libraries of all languages are."""
         self._known = tuple(known)
         self.secret = SecretFiles()
         self._sessions = sessions
         self.folders: set[Path] = set()
-        """What lies in these may be read; no links."""
+        """Folders whose files may be read, with links resolved."""
         self.add(project)
 
     def add(self, folder: Path) -> None:
-        """Let the files of a project be read; the whole machine, and a home, are nobody's project."""
+        """Allow the files of a project; the root folder and a home do not count as projects."""
         real = Path(os.path.realpath(folder))
         if _is_project(real):
             self.folders.add(real)
@@ -39,7 +39,7 @@ class Files:
     def allows(self, path: str) -> bool:
         """Whether a file may be read unasked; whether it is a secret one is another question.
 
-        A link is what it leads to.
+        A link counts as its target.
         """
         real = Path(os.path.realpath(path))
         if any(real.is_relative_to(system) for system in _OF_THE_SYSTEM):
@@ -51,14 +51,14 @@ class Files:
         )
 
     def foreign(self, filename: str, folder: str) -> str:
-        """Return the path of a file that is neither of the folder where somebody works, nor of a library, nor may be read unasked.
+        """Return the path of a file outside of the working folder, the libraries and the readable folders.
 
         Empty: it is one of these, or there is no such file. `filename` may be a file's URI, too.
         """
         if filename.startswith("file://"):
             filename = unquote(filename.removeprefix("file://"))
         path = os.path.join(folder, os.path.expanduser(filename))  # noqa: PTH111, PTH118 - raises nothing
-        # What may hold secrets is refused anyway.
+        # Files that may hold secrets are rejected anyway.
         if not os.path.isfile(path) or self.secret.hides(path):  # noqa: PTH113 - nor does this
             return ""
         real, here = (Path(os.path.realpath(each)) for each in (path, folder))
@@ -72,7 +72,7 @@ class Files:
         return self.allows(path) and not self.secret.hides(path)
 
     def path_of(self, reference: int) -> str:
-        """Return the path of a source that only an adapter has; empty: it tells none."""
+        """Return the path of a source that only an adapter has; empty if it has none."""
         found = (each for each in self._sources() if each.get("sourceReference") == reference)
         return next(filter(None, (each.get("path") for each in found)), "")
 

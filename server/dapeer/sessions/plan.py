@@ -1,4 +1,4 @@
-"""What is to be debugged, and how."""
+"""How something is debugged."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to debug and how: enough to start it, and to start it again."""
+    """All that is needed to start a session, and to restart it."""
 
     definition: Definition
     request: Literal["launch", "attach"]
     inputs: Mapping[str, object]
-    """What the definition's placeholders stand for: program, args, cwd, env, python, pid, …"""
+    """The values of the definition's placeholders: program, args, cwd, env, python, pid, …"""
     config: Mapping[str, object] = field(default_factory=dict[str, object])
     """Adapter-specific keys, passed through untouched."""
     name: str = ""
     exception_filters: Sequence[str] | None = None
     functions: Sequence[str] = ()
-    """Functions to stop in, besides those that everybody wants."""
+    """Functions to stop in, in addition to the shared set."""
     conditions: Mapping[str, str] = field(default_factory=dict[str, str])
     """By exception filter: when it stops."""
     tests: Named | None = None
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def post_mortem(self) -> PostMortem | None:
-        """What is different where a core dump is looked at."""
+        """Settings for a core dump."""
         return PostMortem(self.core.cause) if self.core else None
 
     @property
@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def in_our_terminal(self) -> bool:
-        """Whether the program starts in a terminal that we open before its adapter is there."""
+        """Whether the program starts in a terminal that is opened before its adapter."""
         return (
             self.launched and bool(self.inputs.get("terminal")) and self.definition.needs_terminal
         )
@@ -66,7 +66,7 @@ class Plan:
         """The arguments of its request.
 
         Raises:
-            ArgumentError: The adapter cannot use what it was given.
+            ArgumentError: The adapter cannot use an argument.
         """
         children = self.definition.children
         offered = {"follow_children": True} if children is not None and children.refuse else {}
@@ -78,7 +78,7 @@ class Plan:
         return self.definition.children is not None and self.definition.children.primary
 
     def child(self, offered: Body) -> Plan:
-        """Return how to debug a process that the adapter offers, in the adapter's own words."""
+        """Return how to debug a child process, with the configuration that the adapter offers."""
         config = cast("Mapping[str, object]", offered.get("configuration") or {})
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
         request = "launch" if offered.get("request") == "launch" else "attach"
@@ -98,7 +98,7 @@ class Plan:
 
     @property
     def advice(self) -> Advice:
-        """What to do about what is said while it runs."""
+        """The hints on messages of the adapter and the program."""
         python = (
             self.inputs.get("python") if self.launched and self.definition.uses("python") else None
         )
@@ -108,7 +108,7 @@ class Plan:
         return Advice(hint, None if python is None else str(python), missing, program)
 
     def title(self) -> str:
-        """Name the session after what it debugs, unless it was given a name."""
+        """Name the session after its program, unless it has a name."""
         for key in ("core", "program", "module", "code", "pid", "port"):
             value = self.inputs.get(key)
             if value is not None and not self.name:

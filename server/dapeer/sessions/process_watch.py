@@ -14,15 +14,15 @@ from dapeer.system.process_table import descendants, tracer
 from dapeer.view.snapshot import KILLED
 
 SECONDS_TO_TELL_THE_END: Final = 0.1
-"""Seconds that an adapter has to tell the end of a program that was killed while it was stopped."""
+"""Seconds that an adapter has to report the end of a program that was killed while stopped."""
 SECONDS_WITHOUT_OUTPUT: Final = 0.5
 """The same for one that was running: its last output comes before that."""
 TARDY: Final = 3.0
-"""The same for one that has ended by itself, or nobody knows how."""
+"""The same for a program that has ended by itself, or in an unknown way."""
 
 
 class ProcessWatch:
-    """Notices the end of a program, and what has killed it, beside what the adapter tells. On Linux; elsewhere it notices nothing."""
+    """Notices the end of a program by its process, and the signal that killed it. Linux only."""
 
     def __init__(self, session: Session, adapter: Adapter) -> None:
         self._session = session
@@ -50,7 +50,7 @@ class ProcessWatch:
             self._begin()
 
     def find(self) -> None:
-        """Watch the program where its adapter has not told its process.
+        """Find and watch the program's process if its adapter has not named it.
 
         It is the one in the terminal, or the one below the adapter that is debugged as the system knows
         it, else the only one that the adapter itself has started.
@@ -66,33 +66,33 @@ class ProcessWatch:
         children = [pid for pid, parent in below.items() if parent == adapter]
         self.inside = not below
         found = traced or children
-        # Some lead a session of their own; they end with ours all the same.
+        # Some programs lead a POSIX session of their own; they still end with dapeer.
         if len(found) == 1 and self._adapter.claim(found[0]):
             self.follow(found[0], sure=bool(traced))
         self._again = self._file is None and not self._again
 
     def heard(self, message: Message) -> None:
-        """Take note of what the adapter tells."""
+        """Record a message of the adapter."""
         if not isinstance(message, Event) or message.event != "stopped":
             return
         if self._is_dead():
-            # What is dead stops no more.
+            # A dead process cannot stop again.
             self._lose()
         elif self._again:
-            # Who has helped it to start is gone by now.
+            # Helper processes of the start have ended by now.
             self.find()
         else:
             self._begin()
 
     def _is_dead(self) -> bool:
-        """Whether a signal has killed it: a stop that is told may be quicker than the news of that."""
+        """Whether a signal has killed it: a stop may arrive before the news of that."""
         if not self._dead and self._file is not None:
             self._killer = process_end.deadly_signal(self.pid, self._file)
             self._dead = self._killer is not None
         return self._dead
 
     def close(self) -> None:
-        """Watch no more: the adapter is left, or the program is none of ours."""
+        """Stop watching: the adapter is released, or the process is not dapeer's."""
         if self._task is not None:
             self._task.cancel()
         if self._file is not None:
@@ -121,7 +121,7 @@ class ProcessWatch:
                 if session.mirror.stop is not None
                 else SECONDS_WITHOUT_OUTPUT
             )
-        # When the adapter has gone first, that is the reason.
+        # If the adapter has ended first, its end is the reason.
         if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
             self._lose()
         elif killer is not None:

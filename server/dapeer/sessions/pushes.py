@@ -1,4 +1,4 @@
-"""Telling several sessions something, side by side: what one of them does not take concerns no other."""
+"""Sends changes to several sessions in parallel, so that a failing one does not affect the others."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dapeer.text.fitting import shortened
 log = logging.getLogger(__name__)
 
 SECONDS_FOR_OTHERS = 1.0
-"""Seconds in which the others take what one session has taken; they are not waited for any longer."""
+"""Seconds that a change waits for further sessions after the first has applied it."""
 REASON = 160
 """Characters of why a session has not taken something."""
 
 Tell = Callable[[SessionControl], Awaitable[object]]
-"""Tells one session, within its own deadline."""
+"""Sends a change to one session, within its own deadline."""
 
 
 async def set_lines(live: SessionControl, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
-    """Make `wanted` the breakpoints of a file; a program that has loaded another edition of it takes no new ones.
+    """Make `wanted` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
 
     Raises:
         SourceChanged: It has not taken some of them.
@@ -57,7 +57,7 @@ def _line(wanted: SourceBreakpoint) -> int:
 
 
 class Push:
-    """Something that several sessions are told, from now on; each has its own deadline."""
+    """A change that is being sent to several sessions, each with its own deadline."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Push:
         *,
         taken: bool = False,
     ) -> None:
-        """`what` they are told, as a caller calls it; `taken`: the one that it is for has it already."""
+        """`what` describes the change for callers; `taken` is the session that has it already."""
         self._what = what
         self._clock = asyncio.get_running_loop().time
         self._taken_at = self._clock() if taken else None
@@ -79,7 +79,7 @@ class Push:
             tasks.start_soon(self._tell, tell, live, answer)
 
     async def _tell(self, tell: Tell, live: SessionControl, answer: asyncio.Future[str]) -> None:
-        """Tell one session; its answer is why it has not taken it, empty: it has."""
+        """Send it to one session; return why the session has not applied it, empty if it has."""
         why = "dapeer did not wait for it"
         try:
             await tell(live)

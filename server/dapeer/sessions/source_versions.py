@@ -17,14 +17,14 @@ RESTART = "dap_restart runs what is there now"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file is not what its program has loaded."""
+    """A file differs from what its program has loaded."""
 
     then: list[str] | None
     """Its lines when the program began; None: it had been changed before they were read."""
     now: list[str]
 
     def line_now(self, line: int) -> int | None:
-        """Return where a 1-based line of then is now; None: nowhere, or nobody knows.
+        """Return where a 1-based line of the loaded version is now; None if nowhere, or unknown.
 
         >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_now(3)
         3
@@ -45,7 +45,7 @@ class Change:
         return found[0] + 1 if found else None
 
     def line_then(self, line: int) -> int | None:
-        """Return where a 1-based line of now was when the program began; None: nowhere, or nobody knows.
+        """Return where a 1-based line of the current version was when it was loaded; None if nowhere, or unknown.
 
         >>> Change(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
         1
@@ -60,7 +60,7 @@ def _common(one: list[str], other: list[str]) -> int:
 
 
 class SourceVersions:
-    """What the files of one session's program said when it began."""
+    """The texts of one program's files as they were loaded."""
 
     def __init__(self, since: float) -> None:
         """`since`: when the program began, in seconds since 1970."""
@@ -69,7 +69,7 @@ class SourceVersions:
         """By path; None: the file was changed after the program had begun, before it was read."""
 
     def keep(self, path: str) -> None:
-        """Remember what a file says now, if it is what the program may have loaded."""
+        """Keep the current text of a file, if the program may have loaded it."""
         if path in self._kept or len(self._kept) >= KEPT:
             return
         lines = read_lines(path)
@@ -77,7 +77,7 @@ class SourceVersions:
             self._kept[path] = lines if _modified(path) <= self._since else None
 
     def change(self, path: str) -> Change | None:
-        """Return how a file differs from what the program has loaded; None: it does not, or nobody knows."""
+        """Return how a file differs from what the program has loaded; None if it does not, or if unknown."""
         self.keep(path)
         now = read_lines(path)
         if now is None or path not in self._kept or self._kept[path] == now:

@@ -1,4 +1,4 @@
-"""Who looks first at a stop: the person's own client, where the person has caused it."""
+"""Decides who inspects a stop first: the person's own client, if the person has caused it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.waiters import WaitFor
 
 DRIVES = RESUMES | {"pause", "restart"}
-"""Requests after which a stop is the doing of who has sent them."""
+"""Requests that cause the next stop."""
 LOOKS = INSPECTIONS | {"threads"}
-"""Requests by which a client looks at a stop."""
+"""Requests by which a client inspects a stop."""
 SECONDS_WITHOUT_REQUEST = 0.2
 """Seconds without a request, after which the person's client asks no more: its Neovim waits for a key, or has other windows open."""
 SECONDS_TO_ANSWER = 2.0
@@ -20,7 +20,7 @@ SECONDS_TO_ANSWER = 2.0
 
 
 class Turns:
-    """Knows what the person's client has still to ask about a stop; it is told every message.
+    """Knows which requests about a stop the person's client has still to send; it observes every message.
 
     nvim-dap asks for stack, scopes and their variables at every stop, and its requests are the
     person's time: debugpy answers one after the other, and late. So where the person has caused the
@@ -33,7 +33,7 @@ class Turns:
         self.persons = False
         """Whether the next stop, or the one that lasts, is the person's doing alone."""
         self._ours = False
-        """Whether we have made the program run on since the last stop; then somebody here waits to look."""
+        """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
         self._asked: set[int] = set()
         """Numbers of the client's looks that have no answer yet."""
         self._due: set[int] | None = None
@@ -42,14 +42,14 @@ class Turns:
         """When it was heard of last."""
 
     def heard(self, message: Message) -> None:
-        """Take note of a message of the session; what another client asks has a negative number."""
+        """Record a message of the session; requests of another client have negative numbers."""
         match message:
             case Event(event="stopped"):
                 self._due = None
                 self._ours = False
                 self._asked.clear()
             case Event(event="dapeer.replayed"):
-                # At a stop from before we came the client has looked then.
+                # The client has already inspected a stop from before dapeer attached.
                 self._looked()
             case Request(seq=seq, command=command) if command in DRIVES:
                 self._ours = self._ours or seq >= 0

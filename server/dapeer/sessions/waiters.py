@@ -1,4 +1,4 @@
-"""Waiting until something is true, and what is waited for."""
+"""Waits for a predicate."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class _Waiter:
 
 
 class Waiters:
-    """Those who wait until a predicate is true; `wake` asks all of them again.
+    """The callers that wait until a predicate is true; `wake` evaluates the predicates.
 
-    Nobody who waits costs anything, so it may be called after every message.
+    It is cheap without waiters, so it may be called after every message.
     """
 
     def __init__(self) -> None:
         self._waiting: list[_Waiter] = []
 
     def wake(self) -> None:
-        """Wake those whose predicate has become true."""
+        """Wake the waiters whose predicate has become true."""
         for waiter in self._waiting:
             if not waiter.woken.done() and waiter.predicate():
                 waiter.woken.set_result(None)
@@ -68,7 +68,7 @@ Of = TypeVar("Of")
 
 @contextlib.asynccontextmanager
 async def unless_cancelled(end: Callable[[Of], Awaitable[None]], whom: Of) -> AsyncGenerator[None]:
-    """Do the body; where it is cancelled, nobody wants what it waits for any longer: then `end` that."""
+    """Run the body; if it is cancelled and was the last waiter, `end` the work."""
     try:
         yield
     except anyio.get_cancelled_exc_class():
@@ -78,7 +78,7 @@ async def unless_cancelled(end: Callable[[Of], Awaitable[None]], whom: Of) -> As
 
 
 class Keyboard(Protocol):
-    """What types into a program's terminal."""
+    """Types into a program's terminal."""
 
     async def type(self, text: str) -> None:
         """Type."""
