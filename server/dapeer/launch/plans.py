@@ -63,7 +63,7 @@ def _interpreter(inputs: Json, project: Path) -> str:
 
 
 def check_interpreter(plan: Plan) -> None:
-    """Refuse a program that our adapter cannot debug, because its interpreter is too old.
+    """Reject a program whose interpreter is too old for the adapter.
 
     It may run the interpreter to ask: call it in a thread.
     """

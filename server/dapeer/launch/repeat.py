@@ -32,7 +32,7 @@ class Repeat:
         return self.times > 1
 
     def place(self, where: Where) -> Where:
-        """Return where to start: many runs flash by in nobody's Neovim unless they are asked for there."""
+        """Return where to start: repeated runs start without Neovim unless the caller asks for it."""
         return "direct" if self.wanted and where == "auto" else where
 
     def check(self, start: Start) -> None:

@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
             self._heard(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take note of the end."""
+        """Record the end."""
         self._end = exc or EOFError("the other end has hung up")
         if self._heard is not None:
             self.stop()

@@ -70,16 +70,16 @@ class Approvals:
         return {"consent": self.answered, "approve": self.wants_changed}
 
     def wants_changed(self, wants: object) -> None:
-        """Take note of the kinds of actions that need consent."""
+        """Record the kinds of actions that need consent."""
         self.wants = cast("Mapping[str, Any]", wants if isinstance(wants, dict) else {})
 
     def secrets_changed(self, patterns: object) -> None:
-        """Take note of the files that hold secrets."""
+        """Record the patterns of secret files."""
         if isinstance(patterns, list):
             self.secrets = tuple(map(str, cast("list[object]", patterns)))
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
-        """Take in the person's answer."""
+        """Record the person's answer."""
         future = self._asked.get(number)
         if future is not None and not future.done():
             future.set_result((bool(allowed), str(why or "")))

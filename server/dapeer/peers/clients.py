@@ -20,7 +20,7 @@ class Company:
         return list(dict.fromkeys(self._here.values()))
 
     def come(self, name: str) -> Callable[[], None]:
-        """Take note of a client until the function that is returned is called."""
+        """Record a client until the returned function is called."""
         token = object()
         self._here[token] = name or UNNAMED
         self._changed()

@@ -20,5 +20,5 @@ NAMES: Final = (TOKEN, OPENCODE_PASSWORD)
 
 
 def taken(environment: MutableMapping[str, str] = os.environ) -> Mapping[str, str]:
-    """Take the credentials out of our environment, and return them by their names."""
+    """Remove the credentials from dapeer's environment, and return them by name."""
     return {name: environment.pop(name) for name in NAMES if name in environment}

@@ -17,7 +17,7 @@ _OF_UV = ("UV", "UV_RUN_RECURSION_DEPTH")
 
 
 def surroundings(cwd: Path) -> dict[str, str]:
-    """Return our environment as a program that runs in this folder should have it.
+    """Return dapeer's environment, adapted to a program that runs in this folder.
 
     Where dapeer's virtual environment is the one of the folder's project, nothing is taken out.
     """

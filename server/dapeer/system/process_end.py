@@ -1,4 +1,4 @@
-"""Waits for the end of any process, and tells its signal. Linux only."""
+"""Waits for the end of any process, and finds the signal that ended it. Linux only."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class SecretFiles:
         self._patterns: tuple[str, ...] = DEFAULT
 
     def take(self, lists: Iterable[Sequence[str]]) -> None:
-        """Take in the lists of the attached Neovims; without any, `DEFAULT` applies."""
+        """Apply the lists of the attached Neovims; without any, `DEFAULT` applies."""
         told = list(lists)
         self._patterns = tuple(one for each in told for one in each) if told else DEFAULT
 

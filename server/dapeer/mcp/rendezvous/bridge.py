@@ -130,7 +130,7 @@ class Server:
                 self.connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Hang up; one of our own ends."""
+        """Disconnect; a server that the bridge has started ends."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()

@@ -1,4 +1,4 @@
-"""What a server knows of its client, so that the next server can be told the same.
+"""What a server knows of its client, kept for the next server.
 
 Only the standard library: this belongs to the bridge.
 """
@@ -29,7 +29,7 @@ NEWS: Final = (
 )
 
 _ID: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+|"[^"\\]*"),"(?:result|error)":')
-"""How our servers begin an answer: one that may be long is not read further."""
+"""The beginning of dapeer's responses: a long one is not parsed further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ClientWish:
     nvim: str
     """The Neovim to attach to, as `announcement.reach` has it."""
     arguments: Sequence[str]
-    """Those of our command line."""
+    """The options of the command line."""
     credentials: Mapping[str, str]
     """Those that were in the environment."""
     data: bool = False

@@ -68,7 +68,7 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
 
 
 def own(wish: ClientWish) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a server of our own; it ends when its connection does."""
+    """Start a server for this bridge; it ends when its connection does."""
     ours, its = socket.socketpair()
     with its:
         process = subprocess.Popen(

@@ -25,7 +25,7 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 
 
 def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
-    """Take note that a client is here, until its connection ends.
+    """Record a client until its connection ends.
 
     Since 2026-07-28 there is no handshake: a client exists from its first request on.
     """

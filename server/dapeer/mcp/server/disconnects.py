@@ -22,7 +22,7 @@ class Presence:
         self._callbacks: list[Callable[[], None]] = []
 
     def leave(self) -> None:
-        """Take note that the client has hung up."""
+        """Record that the client has disconnected."""
         self._left = True
         for callback in self._callbacks:
             callback()

@@ -96,7 +96,7 @@ PROMPTS: Final = {
 
 
 class Prompts:
-    """Answers the `prompts/*` requests: our own, and OpenCode's skills."""
+    """Answers the `prompts/*` requests: dapeer's prompts, and OpenCode's skills."""
 
     def __init__(self, skills: Skills) -> None:
         self._skills = skills

@@ -27,7 +27,7 @@ from dapeer.mcp.transports.guard import LET_IN, Application
 log = logging.getLogger(__name__)
 
 SECONDS_TO_BE_LET_IN: Final = 10.0
-"""From the connection until a request on it was authorized; then it is closed, whatever it has sent."""
+"""From the connection until a request on it was authorized; then it is closed in any case."""
 SECONDS_FOR_A_HEAD: Final = 10.0
 """From the first byte of a later request until its headers are complete."""
 SECONDS_OF_SILENCE: Final = 30.0
@@ -194,7 +194,7 @@ class Connection(H11Protocol):
             self._attend()
 
     def let_in(self) -> None:
-        """Take note that a request on this connection has been let in."""
+        """Record that a request on this connection was authorized."""
         if self._is_stranger:
             self._is_stranger = False
             self._strangers.remove(self)

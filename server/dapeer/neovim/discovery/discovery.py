@@ -1,4 +1,4 @@
-"""Which Neovims there are, and which of them belong to our project."""
+"""Finds the running Neovims, and those of the project among them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ async def resolve(target: str, project: Path) -> list[Found]:
 
 
 def belongs(cwd: Path, project: Path) -> bool:
-    """Return whether a Neovim that works in a folder works on our project."""
+    """Return whether a Neovim's folder belongs to the project."""
     return _steps(cwd, project) is not None
 
 

@@ -34,7 +34,7 @@ def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int |
 
     Args:
         cwd: The working directory of the Neovim, absolute.
-        project: Our own, absolute.
+        project: dapeer's working directory, absolute.
         holds: Looks into a folder; the file system is asked by default.
     """
     if cwd == project:

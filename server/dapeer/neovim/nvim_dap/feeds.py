@@ -34,7 +34,7 @@ class Frame(NamedTuple):
     kind: str
     """i: from the adapter, o: to the adapter, x: a request of dapeer that could not be sent, e: the end."""
     number: int
-    """Of an outgoing one: our own number for it, 0 when the person asked."""
+    """Of an outgoing frame: dapeer's number of the request; 0: a request of the person."""
     message: Message | str | None
     """For x: the reason. None: a frame without a DAP message."""
 
@@ -146,7 +146,7 @@ class Listeners:
         self._frames.put_nowait(Frame(kind, number, from_json(without_surrogates(message))))
 
     def ended(self) -> None:
-        """Take note that the session, or its Neovim, has ended."""
+        """Record that the session, or its Neovim, has ended."""
         self.closed = True
         self._frames.put_nowait(None)
 

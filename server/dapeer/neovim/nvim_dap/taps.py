@@ -30,7 +30,7 @@ class Taps:
         self._server: asyncio.Server | None = None
         self._folder = contextlib.ExitStack()
         self._lines: set[asyncio.StreamWriter] = set()
-        """Silent connections, whose end tells Neovim that dapeer has ended."""
+        """Silent connections, whose end shows Neovim that dapeer has ended."""
 
     async def open(self) -> None:
         """Begin to listen; a second time changes nothing."""
