@@ -3,7 +3,8 @@
 import asyncio
 
 from dapeer.mcp.serving import ServerOptions, serve_stdio
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 
 
 @tool("Nothing", read_only=True)

@@ -30,7 +30,8 @@ from dapeer.mcp.serving import ServerOptions, serve_stdio
 from dapeer.mcp.transports import http
 from dapeer.mcp.transports.guard import rules_for
 from dapeer.sessions.debugger import Debugger
-from dapeer.tools.base.tool import Call, Reply, Tool, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import Tool, tool
 from tests.programs import ROOT
 
 LEGACY = "legacy"

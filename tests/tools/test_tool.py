@@ -12,7 +12,9 @@ from dapeer.errors import ArgumentError
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
-from dapeer.tools.base.tool import Call, Needs, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.schema import Needs
+from dapeer.tools.base.tool import tool
 
 
 class Cup(BaseModel):

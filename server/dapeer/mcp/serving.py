@@ -23,7 +23,7 @@ from dapeer.opencode.registration import Core
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
-from dapeer.tools.base.tool import AnyTool
+from dapeer.tools.base.call import AnyTool
 
 log = logging.getLogger(__name__)
 

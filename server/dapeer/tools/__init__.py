@@ -20,7 +20,8 @@ from dapeer.tools import (
     stack,
     terminal,
 )
-from dapeer.tools.base.tool import AnyTool, Call, Reply, Tool
+from dapeer.tools.base.call import AnyTool, Call, Reply
+from dapeer.tools.base.tool import Tool
 
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,

@@ -25,9 +25,10 @@ from dapeer.tools.base.arguments import (
     collecting,
     source_breakpoint,
 )
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.view import render
 from dapeer.view.sources import check_line, line_text, source_file
 from dapeer.view.stacks import relative

@@ -14,8 +14,9 @@ from dapeer.errors import ArgumentError, NoSession
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.view import snapshot as views
 from dapeer.view.sources import FAR, part, source_file
 from dapeer.view.stacks import relative

@@ -22,8 +22,9 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.lookup import known, place_of, tidy
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.view import render
 
 Access = Literal["read", "write", "readWrite"]

@@ -22,8 +22,10 @@ from dapeer.tools.base.arguments import (
     thread_of,
 )
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.tool import Call, Needs, Reply, tool
+from dapeer.tools.base.schema import Needs
+from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
 from dapeer.view.sources import source_file
 

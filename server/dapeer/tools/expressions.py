@@ -12,10 +12,11 @@ from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.text.fitting import shortened
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import Expressions, FrameId, SessionId, frame_of
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.lookup import known
 from dapeer.tools.base.missing import hints
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.tools.inspection import RESULT, VALUE
 from dapeer.view import variable_path
 

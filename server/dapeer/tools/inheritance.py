@@ -10,7 +10,7 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import listed
 from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
-from dapeer.tools.base.tool import Call
+from dapeer.tools.base.call import Call
 from dapeer.view.stacks import relative
 
 SHOWN = 5

@@ -19,10 +19,11 @@ from dapeer.text.structure import is_nested
 from dapeer.text.type_names import type_name
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.asked import Asked
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking
 from dapeer.tools.base.lookup import find
 from dapeer.tools.base.notes import noted
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import look, silence, tasks
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables

@@ -15,8 +15,9 @@ from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.kinds import Kinds
 from dapeer.schemas import problem_of, unpacked
 from dapeer.tools.base.answers import compact, reply_of
+from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
 from dapeer.tools.base.shortening import short
-from dapeer.tools.base.tool import AnyTool, Call, Reply, tool, witnessed
+from dapeer.tools.base.tool import tool
 
 PREFIX: Final = "nvim_"
 READING: Final = ("editor", "buffer_read")

@@ -14,8 +14,9 @@ from dapeer.dap.types import DisassembledInstruction, StackFrame
 from dapeer.errors import ArgumentError
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.lookup import place_of, tidy
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.view.stacks import frame_path, relative
 
 ROW = 16

@@ -14,7 +14,8 @@ from dapeer.neovim.discovery import discovery
 from dapeer.neovim.discovery.discovery import Found
 from dapeer.neovim.discovery.sockets import normal
 from dapeer.peers import Peer, Peers
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 
 
 class NeovimFacts(TypedDict):

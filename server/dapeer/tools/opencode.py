@@ -16,7 +16,8 @@ from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Outcome, Run
 from dapeer.system.secret_files import HIDDEN
 from dapeer.text.fitting import shortened
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of
 
 MILLISECONDS_TO_WAIT: Final = 600_000

@@ -16,7 +16,8 @@ from dapeer.opencode.relay import Relay
 from dapeer.opencode.runs import Outcome
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.answers import compact
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 
 MILLISECONDS_TO_WAIT: Final = 600_000
 """Milliseconds that a tool may take."""

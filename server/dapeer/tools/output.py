@@ -16,8 +16,9 @@ from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import Milliseconds, SessionId
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.view import render
 from dapeer.view import snapshot as views
 from dapeer.view.activations import compared

@@ -13,7 +13,8 @@ from dapeer.mirror.handles import Kind
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 
 ANSWER: Final = 8000
 """Characters of an answer that are shown."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dapeer.errors import ArgumentError
 from dapeer.tools.base.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import resume
 from dapeer.tools.execution import Granularity, stepping
 

@@ -12,9 +12,9 @@ from dapeer.sessions.pushes import Push
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session
 from dapeer.tools.base.asked import Asked
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
-from dapeer.tools.base.tool import Call, Reply
 from dapeer.tools.base.waiting import next_stop
 from dapeer.tools.inheritance import Inheritance
 from dapeer.view.tally import Tally

@@ -21,8 +21,10 @@ from dapeer.system.environment import surroundings
 from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import located, noted
-from dapeer.tools.base.tool import Call, Needs, Reply, tool
+from dapeer.tools.base.schema import Needs
+from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop
 from dapeer.view import render
 from dapeer.view.snapshot import Summary

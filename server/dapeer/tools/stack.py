@@ -15,8 +15,9 @@ from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import silence
 from dapeer.view.stacks import FOLDED, NAME, ROWS, Row, frame_line, frame_path, numbered
 

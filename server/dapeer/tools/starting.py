@@ -23,8 +23,10 @@ from dapeer.system.environment import surroundings
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine
-from dapeer.tools.base.tool import Call, Reply, Unlisted, tool
+from dapeer.tools.base.schema import Unlisted
+from dapeer.tools.base.tool import tool
 from dapeer.tools.inheritance import before
 from dapeer.tools.running import Running
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dapeer.errors import Unsupported
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.asked import Asked, Evaluate, Show
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop
 
 SECONDS_WITHOUT_OUTPUT = 0.05

@@ -12,7 +12,8 @@ from mcp import Client
 from dapeer.errors import ArgumentError
 from dapeer.mcp.server.toolbox import LEAN, OF_LEAN, Selection
 from dapeer.tools import TOOLS
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 from tests.mcp.small import SMALL, in_memory, text
 from tests.processes import LIMIT
 

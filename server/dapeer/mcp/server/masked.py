@@ -10,7 +10,7 @@ from typing import Any
 from mcp import types as t
 
 from dapeer.system.redaction import NOTE, Redaction, field_names, redacted
-from dapeer.tools.base.tool import AnyTool, Reply
+from dapeer.tools.base.call import AnyTool, Reply
 
 
 def shows_programs(tool: AnyTool) -> bool:

@@ -27,7 +27,7 @@ from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Change, Debugger
-from dapeer.tools.base.tool import AnyTool
+from dapeer.tools.base.call import AnyTool
 
 ALL: Final = Selection()
 SECONDS_OF_SILENCE: Final = 10.0

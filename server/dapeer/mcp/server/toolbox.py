@@ -23,7 +23,8 @@ from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.system.redaction import redacted
 from dapeer.tools import OF_OPENCODE
-from dapeer.tools.base.tool import AnyTool, Call, Reply, Tool
+from dapeer.tools.base.call import AnyTool, Call, Reply
+from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
 
 log = logging.getLogger(__name__)

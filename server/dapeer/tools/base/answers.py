@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from dapeer.json_types import Json
-from dapeer.tools.base.tool import Reply
+from dapeer.tools.base.call import Reply
 
 BLOCKS: Final = {
     "text": {"text"},

@@ -12,7 +12,7 @@ from dapeer.sessions.session import Session
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import frame_of, several
 from dapeer.tools.base.deadline import SECONDS_TO_TELL, Left
-from dapeer.tools.base.tool import Unlisted
+from dapeer.tools.base.schema import Unlisted
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.variables import VALUE
 

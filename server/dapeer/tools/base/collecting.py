@@ -10,7 +10,7 @@ from dapeer.errors import ArgumentError
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
-from dapeer.tools.base.tool import Call
+from dapeer.tools.base.call import Call
 from dapeer.view.collected import section
 
 

@@ -10,7 +10,7 @@ from dapeer.dap.types import Scope, Variable
 from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.peers.kinds import is_name
 from dapeer.sessions.session import Session
-from dapeer.tools.base.tool import Call
+from dapeer.tools.base.call import Call
 from dapeer.view import variable_path
 
 SECONDS_TO_EVALUATE = 10.0

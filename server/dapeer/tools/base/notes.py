@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dapeer.sessions.session import Session
-from dapeer.tools.base.tool import Call, Reply
+from dapeer.tools.base.call import Call, Reply
 
 
 def noted(reply: Reply, notes: Sequence[str]) -> Reply:

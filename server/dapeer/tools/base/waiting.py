@@ -18,8 +18,8 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base import collecting, looking
 from dapeer.tools.base.asked import NOTHING, Asked, add_values
+from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.tool import Call, Reply
 from dapeer.view import render
 from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot

@@ -1,0 +1,164 @@
+"""A call of a tool: what it is given, and its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dapeer.errors import DapeerError, Refused
+from dapeer.json_types import Json
+from dapeer.opencode.catalogue import Catalogue
+from dapeer.peers import Action, Peers, Progress
+from dapeer.peers.kinds import ActionKind
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.focus import Focus
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: its context, and its progress."""
+
+    debugger: Debugger
+    progress: Progress
+    """Sends the client the newest progress while it waits."""
+    peers: Peers
+    """The attached Neovims, with the people who use them."""
+    focus: Focus
+    """The client's default session."""
+    client: str = ""
+    """Name and version of the client, if it has sent them."""
+    of_neovim: Mapping[str, AnyTool] = field(default_factory=dict[str, "AnyTool"])
+    """The tools of the attached Neovims that this client may use, by name."""
+    opencode: Catalogue | None = None
+    """The known OpenCode server with its lists; None if none is known."""
+    read_only: bool = False
+    """Whether the server is read-only, which no consent overrides."""
+    allowed: ActionKind | None = None
+    """The kind that a read-only tool may do in this call, after consent."""
+
+    def need(self, kind: ActionKind, what: str, instead: str) -> None:
+        """Return if the call may do something of a kind; a read-only tool calls this before.
+
+        Raises:
+            ConsentNeeded: It may not yet.
+        """
+        if self.allowed != kind:
+            raise ConsentNeeded(kind, what, instead)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer of a tool: text for a model, and the same facts as data."""
+
+    text: str
+    data: Json | None = None
+    content: Sequence[Json] | None = None
+    """MCP's content blocks, where text is not all."""
+    failed: bool = False
+    """It is an error with the message of an external tool."""
+
+    @property
+    def outcome(self) -> str:
+        """Its first line."""
+        return self.text.partition("\n")[0]
+
+
+class ConsentNeeded(Exception):
+    """A read-only tool needs more: `what` says why, `instead` what to do without."""
+
+    def __init__(self, kind: ActionKind, what: str, instead: str) -> None:
+        super().__init__(what)
+        self.kind: ActionKind = kind
+        self.refusal = Refused(what, instead)
+
+
+class AnyTool(Protocol):
+    """A tool as a client sees it."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is called."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The title for people."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """The description for a model."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it changes nothing."""
+        ...
+
+    @property
+    def destructive(self) -> bool:
+        """Whether something may be lost."""
+        ...
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether calling it again changes nothing more."""
+        ...
+
+    @property
+    def input_schema(self) -> Json:
+        """Its arguments."""
+        ...
+
+    @property
+    def output_schema(self) -> Json | None:
+        """The schema of its data; None: any data."""
+        ...
+
+    @property
+    def groups(self) -> Sequence[str]:
+        """The names by which `--tools` selects it."""
+        ...
+
+    async def __call__(self, call: Call, arguments: Json) -> Reply:
+        """Check the arguments, get the person's consent where needed, and run it."""
+        ...
+
+
+class People(Protocol):
+    """The people who consent before an action, and see it afterwards."""
+
+    async def consent(self, action: Action) -> None:
+        """Return when they allow it."""
+        ...
+
+    def told(self, action: Action, outcome: str, *, ok: bool) -> None:
+        """Show them the action."""
+        ...
+
+
+async def witnessed(
+    people: People, action: Action | None, work: Callable[[], Awaitable[Reply]]
+) -> Reply:
+    """Do something that people see, and may have to consent to before.
+
+    Raises:
+        Refused: The person did not allow it; nothing has happened.
+        DapeerError: Any error of the work.
+    """
+    if action is None:
+        return await work()
+    try:
+        await people.consent(action)
+        reply = await work()
+    except asyncio.CancelledError:
+        people.told(action, "The assistant did not wait for the outcome.", ok=False)
+        raise
+    except Exception as error:
+        fault = "It failed because of a bug in dapeer."
+        people.told(action, str(error) if isinstance(error, DapeerError) else fault, ok=False)
+        raise
+    people.told(action, reply.outcome, ok=not reply.failed)
+    return reply

@@ -1,0 +1,88 @@
+"""The arguments and the data of a tool as JSON Schemas, made of the types of its function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+
+from dapeer.json_types import Json
+from dapeer.tools.base.call import Reply
+from dapeer.tools.base.shortening import short
+
+ToolFunction = Callable[..., Awaitable[Reply]]
+Mark = TypeVar("Mark")
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Marks an argument that is of use only where an adapter supports a request, or an option of requests."""
+
+    supported: str
+
+
+class Unlisted:
+    """Marks an argument that callers may give, and of which no model has to read: another one says the same."""
+
+
+def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
+    """Yield the arguments that are marked so, with their marks."""
+    for name, hint in get_type_hints(function, include_extras=True).items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, kind):
+                yield name, mark
+
+
+@cache
+def model(function: ToolFunction) -> type[BaseModel]:
+    """Return the model that checks a tool's arguments."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {
+        name: (
+            hints[name],
+            ... if parameter.default is inspect.Parameter.empty else parameter.default,
+        )
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "call"
+    }
+    return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+@cache
+def of_arguments(function: ToolFunction) -> Json:
+    """Return the schema of a tool's arguments."""
+    return short(model(function).model_json_schema())
+
+
+@cache
+def of_data(output: type | None) -> Json | None:
+    """Return the schema of a tool's data; None: it is unspecified."""
+    return short(TypeAdapter(output).json_schema()) if output else None
+
+
+def sentence(error: ValidationError, schema: Json) -> str:
+    """Return one sentence on the first invalid argument, with the allowed values."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "arguments"
+    if first["type"] == "extra_forbidden":
+        for part in first["loc"][:-1]:
+            schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
+        allowed: Json = schema.get("properties", {})
+        return f"Unknown argument `{where}`; allowed are: {', '.join(allowed) or 'none'}."
+    if first["type"] == "missing":
+        return f"Argument `{where}` is required."
+    said = _IN_JSON_TERMS.get(first["type"], first["msg"])
+    return f"Argument `{where}`: {said[0].lower()}{said[1:]}."
+
+
+_IN_JSON_TERMS = {
+    "is_instance_of": "Input should be a valid list",
+    "dict_type": "Input should be a valid object",
+    "mapping_type": "Input should be a valid object",
+    "model_type": "Input should be a valid object",
+}
+"""Messages in JSON's terms for pydantic's in Python's, by type of error; `is_instance_of` is only used for Sequence."""
