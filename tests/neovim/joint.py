@@ -37,7 +37,7 @@ async def attached(
 ) -> AsyncGenerator[tuple[Client, Editor]]:
     """Attach a core of its own, in this process, to a Neovim, and serve it to a client."""
     async with served(project, **options) as (client, peers):
-        await peers.connect(editor.socket)
+        await peers.connect(editor.socket, LIMIT)
         yield client, editor
 
 

@@ -9,7 +9,13 @@ end
 --- The person's adapter for Python: debugpy of the tests' own interpreter.
 function M.adapters(python)
   local dap = require('dap')
-  dap.adapters.python = { type = 'executable', command = python, args = { '-m', 'debugpy.adapter' } }
+  dap.adapters.python = {
+    type = 'executable',
+    command = python,
+    args = { '-m', 'debugpy.adapter' },
+    -- A busy machine is slow; nvim-dap would say so at such length that Neovim waits for a key.
+    options = { initialize_timeout_sec = 60 },
+  }
   dap.listeners.after.scopes.person = function(session, _, response)
     -- nvim-dap asks for the scopes when it has jumped and placed its sign. Others ask, too; it keeps
     -- only what it has asked for.
@@ -20,6 +26,9 @@ function M.adapters(python)
   end
   dap.listeners.after.event_initialized.person = function(session)
     tell('initialized', session.id)
+  end
+  -- It may end before it is initialized.
+  dap.listeners.before.initialize.person = function(session)
     session.on_close.person = function()
       -- The sign goes, and the session leaves the list, in callbacks that are scheduled by now.
       vim.schedule(function()
