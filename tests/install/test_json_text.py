@@ -48,6 +48,10 @@ def test_an_object_that_holds_a_comment_is_left() -> None:
     )
 
 
+def test_comments_around_the_only_member_stay_apart() -> None:
+    assert without_value('{ // a\n"mcp": {} // b\n}', ["mcp"]) == "{ // a\n // b\n}"
+
+
 @pytest.mark.parametrize(
     "text",
     ["[]", '{"a" 1}', "{", '{"a": }', "nonsense", '{"mcpServers": []}', '{"a": 1} x', '{"a": 1 2}'],

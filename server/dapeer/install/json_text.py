@@ -220,7 +220,9 @@ def _removed(text: str, node: _Node, member: _Member) -> str:
     end = member.value.end
     if len(members) == 1:
         rest = text[end : node.end - 1]
-        kept = (text[node.start + 1 : member.start].rstrip() + _without_comma(rest)).rstrip()
+        # A comment to the end of a line keeps its end.
+        before = text[node.start + 1 : member.start].rstrip(" \t")
+        kept = (before + _without_comma(rest)).rstrip()
         closing = "\n" + _margin(text, node.start) if kept.strip() else ""
         return text[: node.start + 1] + kept + closing + text[node.end - 1 :]
     rest = text[end : node.end - 1]
