@@ -386,7 +386,7 @@ async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.M
 @pytest.mark.parametrize("text", ["", "short", "two words", "mit-Ümläuten"])
 def test_an_unusable_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(credentials.TOKEN, text)
-    with pytest.raises(Exception, match=r"\$DAPEER_TOKEN holds no usable token"):
+    with pytest.raises(Exception, match=r"\$DAPEER_TOKEN contains no valid token"):
         token.given(credentials.taken())
     assert credentials.TOKEN not in os.environ
 
