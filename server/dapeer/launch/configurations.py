@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 from dapeer.errors import ArgumentError
 from dapeer.json_types import Json
+from dapeer.launch import keys
 from dapeer.launch.launch_json import (
     IN_EDITOR,
     Ask,
@@ -30,17 +30,6 @@ _OF_THE_EDITOR = frozenset({
     "internalConsoleOptions", "serverReadyAction", "suppressMultipleSessionWarning",
 })  # fmt: skip
 """Keys that are no business of the debug adapter."""
-_TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
-"""Keys that choose a terminal, which would be useless to the assistant. dap_run has `terminal` for it."""
-_INPUTS = {
-    "program": "program", "module": "module", "code": "code", "cwd": "cwd",
-    "stopOnEntry": "stop_on_entry", "stopAtEntry": "stop_on_entry",
-    "python": "python", "pythonPath": "python",
-    "processId": "pid", "pid": "pid", "host": "host", "port": "port",
-}  # fmt: skip
-"""Keys of configurations, and the arguments of dap_run with the same meaning."""
-_TARGETS = frozenset({"program", "module", "code"})
-_INTERPRETERS = frozenset({"python", "pythonPath"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +63,7 @@ class Configuration:
             for ask in self.asks
             if not _answered(ask, inputs, config)
             and not (in_neovim and ask.variable in IN_EDITOR)
-            and not (not in_neovim and ask.key in _INTERPRETERS)
+            and not (not in_neovim and ask.key in keys.INTERPRETERS)
         )
 
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -82,36 +71,38 @@ class Configuration:
 
         Which terminal the program should run in is left out: `terminal` says whether it needs one.
         """
-        asking = {ask.key for ask in self.asks} & _INTERPRETERS
-        own, rest = _split({key: value for key, value in self.values.items() if key not in asking})
-        merged = {**_without_targets(own, inputs), **inputs}
+        asking = {ask.key for ask in self.asks} & keys.INTERPRETERS
+        own, rest = keys.split(
+            {key: value for key, value in self.values.items() if key not in asking}
+        )
+        merged = {**keys.without_targets(own, inputs), **inputs}
         if "env" in own and "env" in inputs:
             merged["env"] = {**own["env"], **inputs["env"]}
         return merged, {**rest, **config}
 
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return these arguments as keys of this configuration, for its adapter."""
-        keys: dict[str, Any] = {}
+        made: dict[str, Any] = {}
         for argument, value in inputs.items():
             if argument in {"host", "port"} and isinstance(self.values.get("connect"), Mapping):
-                keys["connect"] = {
+                made["connect"] = {
                     **self.values["connect"],
-                    **keys.get("connect", {}),
+                    **made.get("connect", {}),
                     argument: value,
                 }
             elif argument == "env" and isinstance(self.values.get("environment"), list):
                 added = [{"name": name, "value": text} for name, text in value.items()]
-                keys["environment"] = [*self.values["environment"], *added]
+                made["environment"] = [*self.values["environment"], *added]
             elif argument == "env":
-                keys["env"] = {**(self.values.get("env") or {}), **value}
+                made["env"] = {**(self.values.get("env") or {}), **value}
             else:
-                keys[self._key(argument)] = value
-        return {**keys, **config}
+                made[self._key(argument)] = value
+        return {**made, **config}
 
     def _key(self, argument: str) -> str:
         mine = (*self.values, *(ask.key for ask in self.asks))
         usual = {"pid": "processId", "stop_on_entry": "stopOnEntry"}.get(argument, argument)
-        return next((key for key in mine if _INPUTS.get(key) == argument), usual)
+        return next((key for key in mine if keys.INPUTS.get(key) == argument), usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +144,8 @@ class Found:
 def argument_for(ask: Ask) -> str:
     """Return which argument of dap_run answers an ask."""
     leaf = ask.field.partition(".")[2] if ask.key == "connect" else ask.key
-    known = leaf in _INPUTS or leaf in {"args", "env"}
-    return f"`{_INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
+    known = leaf in keys.INPUTS or leaf in {"args", "env"}
+    return f"`{keys.INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
 
 
 def in_project(project: Path) -> Found:
@@ -231,73 +222,4 @@ def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
     if ask.key in {"env", "connect"}:
         given = cast("Json", inputs.get("env") or {}) if ask.key == "env" else inputs
         return ask.field.partition(".")[2] in given
-    return _INPUTS.get(ask.key, ask.key) in inputs
-
-
-def _without_targets(own: Json, inputs: Json) -> Json:
-    """Return the arguments without those that say what to run, when another program is given."""
-    if not inputs.keys() & _TARGETS:
-        return own
-    return {key: value for key, value in own.items() if key not in _TARGETS}
-
-
-CORRECT = "Fix the configuration, or pass the argument to dap_run."
-
-
-def _split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    inputs: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    for key, value in values.items():
-        argument = _INPUTS.get(key)
-        if key == "args":
-            inputs["args"] = _words(value)
-        elif key in {"env", "environment"}:
-            inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
-        elif key == "connect" and isinstance(value, Mapping):
-            inputs |= cast("Json", value)
-        elif argument and not isinstance(value, list | Mapping):
-            inputs[argument] = _number(value) if argument in {"pid", "port"} else value
-        elif key not in _TERMINALS:
-            rest[key] = value
-    return inputs, rest
-
-
-def _words(value: object) -> list[str]:
-    """Return the arguments of a program, written as a list or as a shell has them.
-
-    Raises:
-        ArgumentError: They are neither.
-    """
-    match value:
-        case None:
-            return []
-        case list():
-            return [str(each) for each in cast("list[object]", value)]
-        case str():
-            try:
-                return shlex.split(value)
-            except ValueError as error:
-                raise ArgumentError(f"`args` of the configuration: {error}.", CORRECT) from error
-        case _:
-            raise ArgumentError("`args` of the configuration must be a list.", CORRECT)
-
-
-def _environment(value: object) -> dict[str, str]:
-    """Return the variables of `env`, or of `environment` as cppdbg has it.
-
-    Raises:
-        ArgumentError: It is neither.
-    """
-    if isinstance(value, list):
-        named = [
-            cast("Json", each) for each in cast("list[object]", value) if isinstance(each, Mapping)
-        ]
-        return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
-    if not isinstance(value or {}, Mapping):
-        raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
-    table = cast("Json", value or {})
-    return {name: str(each) for name, each in table.items() if each is not None}
-
-
-def _number(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    return keys.INPUTS.get(ask.key, ask.key) in inputs

@@ -1,0 +1,96 @@
+"""The keys of a configuration, and the arguments of dap_run with the same meaning. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, cast
+
+from dapeer.errors import ArgumentError
+from dapeer.json_types import Json
+
+_TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
+"""Keys that choose a terminal, which would be useless to the assistant. dap_run has `terminal` for it."""
+INPUTS = {
+    "program": "program", "module": "module", "code": "code", "cwd": "cwd",
+    "stopOnEntry": "stop_on_entry", "stopAtEntry": "stop_on_entry",
+    "python": "python", "pythonPath": "python",
+    "processId": "pid", "pid": "pid", "host": "host", "port": "port",
+}  # fmt: skip
+"""Keys of configurations, and the arguments of dap_run with the same meaning."""
+_TARGETS = frozenset({"program", "module", "code"})
+INTERPRETERS = frozenset({"python", "pythonPath"})
+
+
+def without_targets(own: Json, inputs: Json) -> Json:
+    """Return the arguments without those that say what to run, when another program is given."""
+    if not inputs.keys() & _TARGETS:
+        return own
+    return {key: value for key, value in own.items() if key not in _TARGETS}
+
+
+CORRECT = "Fix the configuration, or pass the argument to dap_run."
+
+
+def split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return arguments of dap_run, and the keys that only the adapter knows.
+
+    Raises:
+        ArgumentError: A key has a value of the wrong type.
+    """
+    inputs: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for key, value in values.items():
+        argument = INPUTS.get(key)
+        if key == "args":
+            inputs["args"] = _words(value)
+        elif key in {"env", "environment"}:
+            inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
+        elif key == "connect" and isinstance(value, Mapping):
+            inputs |= cast("Json", value)
+        elif argument and not isinstance(value, list | Mapping):
+            inputs[argument] = _number(value) if argument in {"pid", "port"} else value
+        elif key not in _TERMINALS:
+            rest[key] = value
+    return inputs, rest
+
+
+def _words(value: object) -> list[str]:
+    """Return the arguments of a program, written as a list or as a shell has them.
+
+    Raises:
+        ArgumentError: They are neither.
+    """
+    match value:
+        case None:
+            return []
+        case list():
+            return [str(each) for each in cast("list[object]", value)]
+        case str():
+            try:
+                return shlex.split(value)
+            except ValueError as error:
+                raise ArgumentError(f"`args` of the configuration: {error}.", CORRECT) from error
+        case _:
+            raise ArgumentError("`args` of the configuration must be a list.", CORRECT)
+
+
+def _environment(value: object) -> dict[str, str]:
+    """Return the variables of `env`, or of `environment` as cppdbg has it.
+
+    Raises:
+        ArgumentError: It is neither.
+    """
+    if isinstance(value, list):
+        named = [
+            cast("Json", each) for each in cast("list[object]", value) if isinstance(each, Mapping)
+        ]
+        return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
+    if not isinstance(value or {}, Mapping):
+        raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
+    table = cast("Json", value or {})
+    return {name: str(each) for name, each in table.items() if each is not None}
+
+
+def _number(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
