@@ -101,7 +101,7 @@ class Neovim:
         self.channel = int(self._nvim.channel_id)
         return self
 
-    async def call(self, code: str, *arguments: object, seconds: float = SECONDS_TO_ANSWER) -> Any:  # noqa: ANN401 - any Lua value
+    async def call(self, code: str, *arguments: object, seconds: float = SECONDS_TO_ANSWER) -> Any:
         """Run Lua on Neovim's main thread and return its result; arguments are its `...`.
 
         Raises:
@@ -118,7 +118,7 @@ class Neovim:
                 "Try again when the person has finished there; debug sessions go on meanwhile.",
             ) from error
 
-    async def request(self, function: str, *arguments: object) -> Any:  # noqa: ANN401 - any value
+    async def request(self, function: str, *arguments: object) -> Any:
         """Call a function of Neovim's API, such as `nvim_input`, and return its result.
 
         Raises:
@@ -159,7 +159,7 @@ class Neovim:
                 self._nvim.async_call(self._nvim.stop_loop)
         await asyncio.wait({self._life})
 
-    async def _ask(self, ask: Callable[[pynvim.Nvim], Any], seconds: float) -> Any:  # noqa: ANN401
+    async def _ask(self, ask: Callable[[pynvim.Nvim], Any], seconds: float) -> Any:
         if self.closed.is_set():
             raise _gone(self.target)
         future: asyncio.Future[Any] = self._loop.create_future()

@@ -148,7 +148,7 @@ class Catalogue:
             "opencode_sessions lists those there are, opencode_session_create makes one.",
         )
 
-    async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 - any JSON value
+    async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
         """Return a list, from the cache or the server; it is cached until a change."""
         if key in self._kept:
             return self._kept[key]
@@ -194,7 +194,7 @@ class Catalogue:
         self._kept.clear()
         self._era += 1
 
-    async def _known(self, path: str, directory: Path, **query: str) -> Any:  # noqa: ANN401 - any JSON value
+    async def _known(self, path: str, directory: Path, **query: str) -> Any:
         key = (path, directory, *query.values())
         return await self.kept(key, lambda: self.opencode.get(path, directory, **query))
 

@@ -108,7 +108,7 @@ class OpenCode:
         """Hang up."""
         await self._http.aclose()
 
-    async def get(self, path: str, directory: Path | None = None, **query: str | int | None) -> Any:  # noqa: ANN401 - any JSON value
+    async def get(self, path: str, directory: Path | None = None, **query: str | int | None) -> Any:
         """Send a GET request, and return the response.
 
         Raises:
@@ -123,7 +123,7 @@ class OpenCode:
         directory: Path | None = None,
         *,
         seconds: float | None = SECONDS,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Send a POST request, and return the response, which may take `seconds`; None: without a timeout.
 
         Raises:
@@ -131,7 +131,7 @@ class OpenCode:
         """
         return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
-    async def delete(self, path: str, directory: Path | None = None) -> Any:  # noqa: ANN401
+    async def delete(self, path: str, directory: Path | None = None) -> Any:
         """Send a DELETE request.
 
         Raises:
@@ -147,7 +147,7 @@ class OpenCode:
         directory: Path | None,
         query: Mapping[str, str | int | None],
         seconds: float | None = SECONDS,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         timeout = httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT)
         try:
             answer = await self._http.request(
@@ -242,7 +242,7 @@ def _parameters(
     return given if directory is None else {"directory": str(directory), **given}
 
 
-def _content(answer: httpx2.Response) -> Any:  # noqa: ANN401
+def _content(answer: httpx2.Response) -> Any:
     if not answer.content:
         return None
     try:

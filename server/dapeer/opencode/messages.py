@@ -118,7 +118,7 @@ def call_of(part: Json, most: int) -> Json:
     return call
 
 
-def error_of(error: Any) -> str:  # noqa: ANN401 - as OpenCode tells it
+def error_of(error: Any) -> str:
     """Return the error of a message or session; empty if there is none."""
     match error:
         case {"name": str(name), "data": {"message": str(message)}}:

@@ -203,7 +203,7 @@ def kinds_of(tool: str, arguments: Mapping[str, Any], *, read_only: bool) -> Kin
     return counts.of(arguments)
 
 
-def _at(arguments: Any, path: str) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+def _at(arguments: Any, path: str) -> Iterator[Any]:
     """Yield the values at a path in the arguments; of a list, each element's."""
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")

@@ -119,7 +119,7 @@ class LuaTools:
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
-    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:  # noqa: ANN401 - any JSON value
+    async def run(self, one: LuaTool, arguments: Json, client: str, progress: Progress) -> Any:
         """Run a tool in Neovim and return its result. If the call is cancelled, so is the tool.
 
         Raises:
@@ -166,7 +166,7 @@ class LuaTools:
 
     async def _answer(
         self, one: LuaTool, told: asyncio.Queue[tuple[Any, ...]], progress: Progress
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         try:
             async with asyncio.timeout(one.seconds):
                 while True:
@@ -257,7 +257,7 @@ def _kinds(action: object) -> Kinds:
     return known if len(known) == len(told) else ALL
 
 
-def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema
+def _in_order(schema: Any) -> Any:
     """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
     fields = cast("dict[str, Any]", schema)
     if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
@@ -292,7 +292,7 @@ def _not_text(said: str) -> str | None:
     return None
 
 
-def _place(value: Any, where: str) -> str | None:  # noqa: ANN401 - any JSON value
+def _place(value: Any, where: str) -> str | None:
     match value:
         case str():
             return where if _clean(value) != value else None

@@ -233,7 +233,7 @@ class Peer:
 
     async def run_tool(
         self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: Progress
-    ) -> Any:  # noqa: ANN401 - any JSON value
+    ) -> Any:
         """Run one of its tools and return the result.
 
         Raises:
@@ -252,7 +252,7 @@ class Peer:
                 f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
             )
 
-    async def _call(self, what: str, *arguments: object) -> Any:  # noqa: ANN401
+    async def _call(self, what: str, *arguments: object) -> Any:
         return await self.neovim.call(f"return require('dapeer.nvim_dap.{what}", *arguments)
 
     async def _started(self, launch: object) -> Session:

@@ -106,7 +106,7 @@ def _engine(schema: str, *, declared: bool) -> Validator:
     return kind(parsed, validate_formats=False, offline=True)
 
 
-def _is_missing(schema: str) -> Any:  # noqa: ANN401
+def _is_missing(schema: str) -> Any:
     import jsonschema_rs  # noqa: PLC0415
 
     resolver = jsonschema_rs.Registry([("urn:it", json.loads(schema))]).resolver("urn:it")
@@ -121,7 +121,7 @@ def _is_missing(schema: str) -> Any:  # noqa: ANN401
     return missing
 
 
-def _sentence(error: Any, arguments: Json, schema: Json) -> str:  # noqa: ANN401 - the engine's ValidationError
+def _sentence(error: Any, arguments: Json, schema: Json) -> str:
     path = [str(part) for part in error.instance_path]
     where = f"Argument `{shortened('.'.join(path), LONGEST)}`" if path else "The arguments"
     # The engine works on a copy whose keys have another order.
@@ -177,7 +177,7 @@ _WORDS = {
 """Message on a value, by the keyword that it violates."""
 
 
-def _clause(error: Any, given: object) -> str:  # noqa: ANN401
+def _clause(error: Any, given: object) -> str:
     kind = error.kind
     if kind.name == "propertyNames":
         return _clause(kind.error, kind.error.instance)
@@ -191,7 +191,7 @@ def _clause(error: Any, given: object) -> str:  # noqa: ANN401
     return shortened(_WORDS[kind.name].format(value=_shown(given), limit=allowed), LONGEST)
 
 
-def _at(node: Any, path: Iterable[str | int]) -> Any:  # noqa: ANN401 - any JSON value
+def _at(node: Any, path: Iterable[str | int]) -> Any:
     """Return the value at a path; None if there is no such path."""
     for part in path:
         try:
