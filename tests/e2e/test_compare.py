@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.sessions import kept_rows
 from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program
@@ -130,3 +131,20 @@ async def test_a_run_that_is_kept_no_longer_is_named(tmp_path: Path) -> None:
         await read(c, "dap_run", **asked, python=sys.executable, repeat=2)
         said = "Session 1 is not kept any longer. Run it again, or compare 2."
         assert await refusal(c, "dap_compare", a=1, b=2) == said
+
+
+async def test_rows_that_had_to_make_room_are_said_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the last two runs are kept whatever room there is."""
+    monkeypatch.setattr(kept_rows, "KEPT_FIELDS", 1)
+    p = written(tmp_path, "cart.py", CART_PY)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        asked = {"program": "cart.py", "breakpoints": [p.at("add", collect=["price"])]}
+        for args in (["1"], ["2"], ["2"]):
+            await read(c, "dap_run", **asked, args=args, python=sys.executable)
+        assert "They do not part: 1 row, the same in both." in await read(
+            c, "dap_compare", a=2, b=3
+        )
+        said = "The rows of session 1 were given up for those of later runs. Run it again."
+        assert await refusal(c, "dap_compare", a=1, b=3) == said

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.messages import Body
-from dapeer.mirror.rows import Row, Table, by_point, in_order
+from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
 
 ROW = "dapeerRow"
 """Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
@@ -93,6 +93,8 @@ class Collected:
         default_factory=dict[tuple[int, int], Collection]
     )
     """By process and point, in the order in which they came."""
+    given_up: bool = False
+    """Whether there were rows that had to make room for those of later programs."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
 
@@ -114,6 +116,17 @@ class Collected:
         point = Point(len(self.points) + 1, *wanted)
         self.points[point.number] = point
         return point
+
+    @property
+    def fields(self) -> int:
+        """How many fields all rows have."""
+        tables = (each.table for each in self.collections.values())
+        return sum(len(each) * (HEAD + each.width) for each in tables)
+
+    def give_up(self) -> None:
+        """Forget all rows, to make room."""
+        self.given_up = self.given_up or self.fields > 0
+        self.collections.clear()
 
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
         """Return the collection of a point in a process, a new one where there is none; None: there is no such point."""

@@ -20,6 +20,7 @@ from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, NoSession, Overdue
+from dapeer.sessions import kept_rows
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.control import SessionControl
 from dapeer.sessions.files import Files
@@ -225,6 +226,7 @@ class Debugger:
             del self.sessions[dropped.id]
             del self._restarts[dropped.id]
             dropped.program.remove(dropped)
+        kept_rows.bound(each for each in ended if each.id in self.sessions)
         if self.focused is session and failed:
             self.focused = next(reversed(self.sessions.values()), None)
         self._tell("sessions", session)

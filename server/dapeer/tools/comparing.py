@@ -9,7 +9,8 @@ from anyio import to_thread
 from dapeer.errors import ArgumentError, NoSession
 from dapeer.mirror.collected import Collected, Point
 from dapeer.sessions.session import Session
-from dapeer.tools.base.tool import Call, Reply, tool
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import tool
 from dapeer.view.comparison import Compared
 from dapeer.view.parting import Comparison, compared
 from dapeer.view.run_rows import places, run
@@ -67,6 +68,11 @@ def _points(call: Call, session: Session) -> list[Point]:
         ArgumentError: Nowhere, or no row has come.
     """
     collected = session.program.collected
+    if collected.given_up:
+        raise ArgumentError(
+            f"The rows of session {session.id} were given up for those of later runs.",
+            "Run it again.",
+        )
     found = [each for each in collected.points.values() if each.client in {"", call.focus.key}]
     numbers = {each.number for each in found}
     if not any(
