@@ -78,7 +78,7 @@ class Collector:
         """Begin, or go on with other points; return what is not reached."""
         watch = deadline.Watch(self._spec.get("seconds") or deadline.SECONDS)
         maker = recorders.Maker(watch, self._rows, tell)
-        return self._road.begin(points.Bound(self._points, maker.recorder))
+        return self._road.begin(points.Bound(self._points, maker))
 
     def leave(self) -> None:
         """Collect nothing."""

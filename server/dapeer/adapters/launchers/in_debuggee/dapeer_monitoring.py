@@ -23,7 +23,8 @@ class Road:
     def __init__(self) -> None:
         self._tool: int | None = None
         self._bound: Any = None
-        self._codes: dict[Any, Any] = {}
+        self._codes: dict[int, tuple[Any, Any]] = {}
+        """By number: to compare codes takes as long as they are."""
         of_python: Any = sys
         self._python: Any = of_python.monitoring
 
@@ -36,10 +37,8 @@ class Road:
             self._python.use_tool_id(self._tool, NAME)
         self._forget()
         self._bound = bound
+        self._listen(self._callbacks())
         events = self._python.events
-        self._python.register_callback(self._tool, events.PY_START, self._entered)
-        self._python.register_callback(self._tool, events.PY_RESUME, self._entered)
-        self._python.register_callback(self._tool, events.LINE, self._line)
         self._python.set_events(self._tool, events.PY_START | events.PY_RESUME)
         of_python: Any = sys
         for frame in of_python._current_frames().values():
@@ -53,43 +52,91 @@ class Road:
         if self._tool is None:
             return
         self._forget()
-        events = self._python.events
         self._python.set_events(self._tool, 0)
-        for event in (events.PY_START, events.PY_RESUME, events.LINE):
-            self._python.register_callback(self._tool, event, None)
+        self._listen(dict.fromkeys(self._callbacks()))
         self._python.free_tool_id(self._tool)
         self._tool = None
 
+    def _callbacks(self) -> dict[int, Any]:
+        """Return what is called by event."""
+        events = self._python.events
+        return {
+            events.PY_START: self._entered,
+            events.PY_RESUME: self._resumed,
+            events.LINE: self._line,
+            events.PY_RETURN: self._returned,
+            events.PY_UNWIND: self._unwound,
+        }
+
+    def _listen(self, callbacks: dict[int, Any]) -> None:
+        for event, callback in callbacks.items():
+            self._python.register_callback(self._tool, event, callback)
+
     def _forget(self) -> None:
         """Have Python tell nothing of the codes that have points."""
-        for code in self._codes:
+        for code, plan in list(self._codes.values()):
+            plan.clear()
             self._python.set_local_events(self._tool, code, 0)
         self._codes = {}
 
     def _find_all(self, frame: Any) -> None:
-        """Do so for a frame and those that have called it."""
+        """Look at a frame and those that have called it."""
         while frame is not None:
             self._find(frame)
             frame = frame.f_back
 
+    def _find(self, frame: Any) -> Any:
+        """Have Python tell what is recorded of a frame's code; return that, None: nothing."""
+        code = frame.f_code
+        known = self._codes.get(id(code))
+        if known is not None:
+            return known[1]
+        plan = self._bound.plan(frame)
+        if not plan:
+            return None
+        self._codes[id(code)] = code, plan
+        events = self._python.events
+        wanted = events.LINE if plan.lines else 0
+        if plan.calls:
+            # Python has no event of one code for a call that ends by an exception.
+            wanted |= events.PY_RETURN
+            everywhere = self._python.get_events(self._tool)
+            self._python.set_events(self._tool, everywhere | events.PY_UNWIND)
+        self._python.set_local_events(self._tool, code, wanted)
+        return plan
+
     def _entered(self, _code: Any, _place: int) -> Any:
-        """Look at a code that begins or goes on, once."""
+        """Look at a code that begins: once, unless that is recorded."""
+        frame = current(1)
+        plan = self._find(frame)
+        if plan is None or not (plan.enters or plan.calls):
+            return self._python.DISABLE
+        plan.enter(frame, contexts.context)
+        return None
+
+    def _resumed(self, _code: Any, _place: int) -> Any:
+        """Look at a code that goes on, once."""
         self._find(current(1))
         return self._python.DISABLE
 
-    def _find(self, frame: Any) -> None:
-        """Have the lines of a frame's code told if it has points."""
-        code = frame.f_code
-        if code in self._codes:
-            return
-        recorders = self._bound.recorders(frame)
-        if recorders:
-            self._codes[code] = recorders
-            self._python.set_local_events(self._tool, code, self._python.events.LINE)
+    def _returned(self, code: Any, _place: int, result: Any) -> Any:
+        """Record a call that is over."""
+        known = self._codes.get(id(code))
+        if known is None or not known[1].calls:
+            return self._python.DISABLE
+        known[1].leave(current(1), result)
+        return None
+
+    def _unwound(self, code: Any, _place: int, error: Any) -> None:
+        """Record a call that has raised an exception."""
+        known = self._codes.get(id(code))
+        if known is not None and known[1].calls:
+            known[1].leave(current(1), None, error)
 
     def _line(self, code: Any, line: int) -> Any:
         """Record at a line; no more of one that has no point, or has enough."""
-        record = self._codes.get(code, {}).get(line)
+        known = self._codes.get(id(code))
+        record = known[1].lines.get(line) if known is not None else None
         if record is None:
             return self._python.DISABLE
         frame = current(1)

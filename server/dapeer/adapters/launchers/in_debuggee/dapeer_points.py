@@ -1,19 +1,16 @@
-"""Collecting points, and to which lines of which code they are bound."""
+"""Collecting points, and what is recorded of which code."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 import itertools
 import os
-from collections.abc import Callable, Iterator
-from types import CodeType
 from typing import Any
 
+calls: Any = importlib.import_module("in_debuggee.dapeer_calls")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
-
-COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
-"""Codes within another one; before Python 3.12 all of them."""
+functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
+sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
 
 
 class Point:
@@ -26,9 +23,11 @@ class Point:
             Refused: An expression does not parse.
         """
         self.id: int = told["id"]
-        self.file = same_file(mapped(told["file"])) if told.get("file") else ""
-        wanted: list[str] = told.get("collect") or []
+        self.file = sources.same_file(sources.mapped(told["file"])) if told.get("file") else ""
+        self.function: str = told.get("function") or ""
+        self.calls: bool = bool(told.get("calls"))
         self.line: int = told.get("line") or 0
+        wanted: list[str] = told.get("collect") or []
         self.expressions: list[Any] = [expressions.Expression(each) for each in wanted]
         self.condition: Any = (
             expressions.Expression(told["condition"]) if told.get("condition") else None
@@ -44,9 +43,14 @@ class Point:
         return True
 
     def bind(self) -> bool:
-        """Move to the next line that has code, as breakpoints do; whether there is one."""
+        """Find the next line that has code, as breakpoints do, or the function; whether there is one."""
+        if self.function:
+            self.file, self.line = functions.loaded(self.function)
+            if not self.line:
+                self.message = f"no function {self.function} is loaded yet"
+            return True
         try:
-            lines = lines_of(self.file, os.stat(self.file).st_mtime_ns)
+            lines = sources.lines_of(self.file, os.stat(self.file).st_mtime_ns)
         except Exception as error:
             self.message = f"{self.file} cannot be read there: {type(error).__name__}"
             return True
@@ -57,69 +61,75 @@ class Point:
         return bool(line)
 
 
-@functools.lru_cache(maxsize=20)
-def lines_of(file: str, _changed: int) -> list[int]:
-    """Return the lines of a file that have code, ascending."""
-    with open(file, "rb") as stream:
-        code = compile(stream.read(), file, "exec", dont_inherit=True)
-    return sorted({line for each in within(code) for line in lines(each)})
+class Plan:
+    """What is recorded of a code."""
 
+    __slots__ = ("calls", "enters", "lines")
 
-def within(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code and those that are made in it."""
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from within(each)
+    def __init__(self) -> None:
+        """Record nothing."""
+        self.lines: dict[int, Any] = {}
+        """What records when a line is reached; it returns True when it has recorded enough."""
+        self.enters: list[Any] = []
+        """What records when the function begins."""
+        self.calls: list[Any] = []
+        """What records its calls."""
 
+    def clear(self) -> None:
+        """Record nothing any more."""
+        self.lines.clear()
+        self.enters.clear()
+        self.calls.clear()
 
-def lines(code: CodeType) -> set[int]:
-    """Return the lines of a code at which Python tells that it is."""
-    dis: Any = importlib.import_module("dis")
-    return {line for _place, line in dis.findlinestarts(code) if line}
+    def __bool__(self) -> bool:
+        """Return whether anything is recorded."""
+        return bool(self.lines or self.enters or self.calls)
 
+    def enter(self, frame: Any, context: Any) -> None:
+        """Record that a function begins."""
+        for record in list(self.enters):
+            if record(frame, context(frame)):
+                self.enters.remove(record)
+        for each in list(self.calls):
+            if each.begin(frame):
+                self.calls.remove(each)
 
-def inner_lines(code: CodeType) -> set[int]:
-    """Return the lines of a code that are points of the code itself, not of the one around a comprehension."""
-    found = lines(code)
-    return found - {code.co_firstlineno} if code.co_name in COMPREHENSIONS else found
-
-
-def mapped(file: str) -> str:
-    """Return where a file of the client's is here."""
-    files: Any = importlib.import_module("pydevd_file_utils")
-    return str(files.map_file_to_server(file))
-
-
-@functools.lru_cache(maxsize=10000)
-def same_file(file: str) -> str:
-    """Return one name for a file, by whatever name it is known."""
-    return os.path.normcase(os.path.realpath(file))
+    def leave(self, frame: Any, result: Any, error: Any = None) -> None:
+        """Record that a function is over."""
+        for each in self.calls:
+            each.end(frame, result, error)
 
 
 class Bound:
-    """The points of a specification by the codes that they are in, and their recorders."""
+    """The points of a specification, as plans of codes."""
 
-    def __init__(self, points: list[Any], record: Callable[[Any, Any], Any]) -> None:
-        """Take the points, and what makes the recorder of a point for a frame."""
-        self._record = record
+    def __init__(self, points: list[Any], maker: Any) -> None:
+        """Take the points, and what makes their recorders."""
+        self._maker = maker
+        self._functions = [each for each in points if each.function]
         self._by_file: dict[str, list[Any]] = {}
+        self._depths: dict[int, int] = {}
         for each in points:
-            self._by_file.setdefault(each.file, []).append(each)
+            if not each.function:
+                self._by_file.setdefault(each.file, []).append(each)
 
-    def recorders(self, frame: Any) -> dict[int, Any]:
-        """Return what records in a frame's code, by line; none: it has no point."""
+    def plan(self, frame: Any) -> Plan:
+        """Return what is recorded of a frame's code."""
         code = frame.f_code
-        found = self._by_file.get(same_file(code.co_filename)) if self._by_file else None
-        if not found:
-            return {}
-        here = inner_lines(code)
-        made: dict[int, Any] = {}
-        for point in found:
+        made = Plan()
+        found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None
+        here = sources.inner_lines(code) if found else ()
+        for point in found or ():
             if point.line in here and not point.ended:
-                record = self._record(point, frame)
-                there = made.get(point.line)
-                made[point.line] = record if there is None else both(there, record)
+                record = self._maker.recorder(point, frame)
+                there = made.lines.get(point.line)
+                made.lines[point.line] = record if there is None else both(there, record)
+        for point in self._functions:
+            if not point.ended and functions.matches(point.function, frame):
+                if point.calls:
+                    made.calls.append(calls.Calls(point, frame, self._maker, self._depths))
+                else:
+                    made.enters.append(self._maker.recorder(point, frame))
         return made
 
 

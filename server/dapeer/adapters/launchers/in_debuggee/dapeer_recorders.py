@@ -90,6 +90,7 @@ class Maker:
             tell: Is told of a point whose condition has raised something, and what.
         """
         self.watch = watch
+        self.rows = rows
         self._given: dict[str, Any] = {
             "rows": rows, "tell": tell, "now": time.perf_counter, "ns": time.perf_counter_ns,
             "cell": cells.cell, "begin": watch.begin, "over": watch.over, "find": expressions.find,
@@ -109,28 +110,46 @@ class Maker:
             importlib.import_module("_thread").interrupt_main()
         return cells.failed(error)
 
-    def recorder(self, point: Any, frame: Any) -> Callable[[Any, str], None]:
+    def recorder(self, point: Any, frame: Any) -> Any:
         """Return what records a row of a point, given a frame of the same code, and thread, task and caller as text."""
+        columns = "".join(f"\\t{{$c{number}}}" for number in range(len(point.expressions)))
+        row = f"{point.id}\\t{{$hit}}\\t{{$ns() - $zero}}e-9\\t{{$context}}{columns}"
+        hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
+        return self._made(point, frame, marked(point), hit + ROW.format(row=row))
+
+    def condition(self, point: Any, frame: Any) -> Any:
+        """Return what tells whether a point's condition holds."""
+        return self._made(point, frame, marked(point)[:1], "return True\n")
+
+    def cells(self, point: Any, frame: Any) -> Any:
+        """Return what evaluates a point's expressions to cells, a tab before each."""
+        columns = "".join(f"\\t{{$c{number}}}" for number in range(len(point.expressions)))
+        wanted = marked(point)[1 if point.condition else 0 :]
+        return self._made(point, frame, wanted, f'return f"{columns}"\n')
+
+    def _made(self, point: Any, frame: Any, wanted: list[tuple[str, Any]], end: str) -> Any:
+        """Return a function that evaluates some of a point's expressions, and ends so."""
         given = {**self._given, "point": point, "hits": point.hits, "most": point.max_hits}
         given["ec"] = point.condition
         for number, each in enumerate(point.expressions):
             given[f"e{number}"] = each
+        body = self._body(point, frame, wanted) + end
         named = ", ".join(f"${each}" for each in given)
-        text = FACTORY.format(given=named, body=textwrap.indent(self._body(point, frame), " " * 12))
+        text = FACTORY.format(given=named, body=textwrap.indent(body, " " * 12))
         text = text.replace("$", expressions.OURS)
-        for mark, each in marked(point):
+        for mark, each in wanted:
             text = text.replace(mark, f"({each.text}\n)")
         made: dict[str, Any] = {}
-        exec(compile(text, "<dapeer>", "exec", dont_inherit=True), frame.f_globals, made)  # noqa: S102 - the user's
+        exec(compile(text, "<dapeer>", "exec", dont_inherit=True), frame.f_globals, made)  # noqa: S102
         return made[f"{expressions.OURS}factory"](*given.values())
 
-    def _body(self, point: Any, frame: Any) -> str:
-        """Return the statements of a recorder."""
+    def _body(self, point: Any, frame: Any, wanted: list[tuple[str, Any]]) -> str:
+        """Return the statements that evaluate expressions."""
         one_namespace = frame.f_locals is frame.f_globals
-        guarded = any(each.runs_code for _mark, each in marked(point))
-        parts = ["$locals = $frame.f_locals\n"] if marked(point) else []
+        guarded = any(each.runs_code for _mark, each in wanted)
+        parts = ["$locals = $frame.f_locals\n"] if wanted else []
         parts += ["$begin($now())\n"] if guarded else []
-        for mark, each in marked(point):
+        for mark, each in wanted:
             reads = each.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
             value = mark
             if each.asks_frame:
@@ -152,10 +171,7 @@ class Maker:
                 cell = GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
             parts.append(cell)
         parts += [OVER] if guarded else []
-        columns = "".join(f"\\t{{$c{number}}}" for number in range(len(point.expressions)))
-        row = f"{point.id}\\t{{$hit}}\\t{{$ns() - $zero}}e-9\\t{{$context}}{columns}"
-        parts += ["$hit = $next($hits)", *([ENOUGH_HITS] if point.max_hits else [])]
-        return "".join(parts) + ROW.format(row=row)
+        return "".join(parts)
 
 
 def marked(point: Any) -> list[tuple[str, Any]]:

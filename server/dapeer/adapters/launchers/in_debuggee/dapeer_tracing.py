@@ -6,19 +6,25 @@ then pydevd's. About other code pydevd's alone decides, and where it has decided
 
 from __future__ import annotations
 
+import dis
+import functools
 import importlib
+import inspect
 import sys
 import types
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
+points: Any = importlib.import_module("in_debuggee.dapeer_points")
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
-    Recorders = dict[int, Callable[[Any, str], Any]]
-    """What records at a line; it returns True when it has recorded enough."""
+    Plan = Any
+    """What is recorded of a code: `dapeer_points.Plan`."""
 
+BEFORE = -1
+"""The place of a frame that has not begun, up to Python 3.10."""
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 RUNS_ON = -1
 """pydevd's command of a thread that does not step."""
 
@@ -45,7 +51,7 @@ class Road:
             )
         }
         self._bound: Any = None
-        self._codes: dict[int, tuple[Any, Recorders]] = {}
+        self._codes: dict[int, tuple[Any, Plan]] = {}
         self.skipped: dict[int, Any] = {}
         """Codes that pydevd skips, by number; they are kept, or others might get their numbers."""
 
@@ -77,8 +83,8 @@ class Road:
 
     def _forget(self) -> None:
         """Have the tracers of running frames record nothing: they see that nothing is left."""
-        for _code, recorders in self._codes.values():
-            recorders.clear()
+        for _code, plan in list(self._codes.values()):
+            plan.clear()
         self._codes.clear()
         self.skipped.clear()
 
@@ -123,27 +129,27 @@ class Road:
     def adopt(self, frame: Any) -> None:
         """Trace a frame that runs already, and those that have called it, where they have points."""
         while frame is not None:
-            recorders = self.recorders(frame)
+            plan = self.plan(frame)
             inner = frame.f_trace
-            if is_made_by(inner, frame_tracer):
+            if is_made_by(inner, line_tracer, call_tracer):
                 inner = inner_of(inner)
-            if recorders:
-                frame.f_trace = frame_tracer(recorders, inner)
+            if plan:
+                frame.f_trace = frame_tracer(plan, inner)
             frame = frame.f_back
 
-    def recorders(self, frame: Any) -> Recorders:
-        """Return what records in a frame's code, by line."""
+    def plan(self, frame: Any) -> Plan:
+        """Return what is recorded of a frame's code."""
         code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
-            found: Recorders = self._bound.recorders(frame) if self._bound is not None else {}
-            known = self._codes[id(code)] = (code, found)
+            made = self._bound.plan(frame) if self._bound is not None else points.Plan()
+            known = self._codes[id(code)] = (code, made)
         return known[1]
 
 
 def thread_tracer(tracing: Road, inner: Any) -> Any:
     """Return a tracer of threads that calls another one."""
-    skipped, recorders_of = tracing.skipped, tracing.recorders
+    skipped, plan_of = tracing.skipped, tracing.plan
     arguments: Any = getattr(inner, "_args", None)
     thread: Any = arguments[2] if arguments else None
     skips: Any = arguments[3] if arguments else ()
@@ -152,10 +158,11 @@ def thread_tracer(tracing: Road, inner: Any) -> Any:
         code = id(frame.f_code)
         if code in skipped and thread.pydev_step_cmd == RUNS_ON:
             return None
-        recorders = recorders_of(frame)
+        plan = plan_of(frame)
+        if plan:
+            begin(plan, frame)
+            return frame_tracer(plan, inner(frame, event, argument))
         local = inner(frame, event, argument)
-        if recorders:
-            return frame_tracer(recorders, local)
         if thread is None:
             # pydevd has begun with this thread, and has set the tracer of its outermost frame.
             tracing.adopt(frame.f_back)
@@ -166,9 +173,29 @@ def thread_tracer(tracing: Road, inner: Any) -> Any:
     return trace
 
 
-def frame_tracer(recorders: Recorders, inner: Any) -> Any:
+def begin(plan: Plan, frame: Any) -> None:
+    """Record that a frame begins, unless it is a generator's or coroutine's that goes on."""
+    if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > first_of(frame.f_code):
+        return
+    plan.enter(frame, contexts.context)
+
+
+@functools.lru_cache(maxsize=10000)
+def first_of(code: Any) -> int:
+    """Return the place up to which a generator's or coroutine's frame has not begun."""
+    resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
+    return resumes[0] if resumes else BEFORE
+
+
+def frame_tracer(plan: Plan, inner: Any) -> Any:
     """Return a tracer of a frame that records, and calls another one."""
+    return call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
+
+
+def line_tracer(plan: Plan, inner: Any) -> Any:
+    """Return one that records at lines."""
     context = ""
+    recorders = plan.lines
     find = recorders.get
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
@@ -190,17 +217,64 @@ def frame_tracer(recorders: Recorders, inner: Any) -> Any:
     return trace
 
 
+def call_tracer(plan: Plan, inner: Any) -> Any:
+    """Return one that records a call, too."""
+    lines = line_tracer(plan, None)
+    raised: Any = None
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal inner, raised
+        if not plan:
+            # Nothing is collected any more.
+            frame.f_trace = inner
+            return inner(frame, event, argument) if inner is not None else None
+        if event == "line":
+            raised = None
+            if plan.lines:
+                lines(frame, event, argument)
+        elif event == "exception":
+            raised = argument[1]
+        elif event == "return" and not is_suspended(frame):
+            error = raised if argument is None and not returns(frame) else None
+            plan.leave(frame, argument, error)
+        if inner is not None:
+            inner = inner(frame, event, argument)
+        return trace
+
+    return trace
+
+
+def is_suspended(frame: Any) -> bool:
+    """Whether a frame that gives a value back goes on later."""
+    if not frame.f_code.co_flags & SUSPENDS:
+        return False
+    names, place = operations(frame.f_code), frame.f_lasti
+    return names.get(place) == "YIELD_VALUE" or names.get(place + 2) == "YIELD_FROM"
+
+
+def returns(frame: Any) -> bool:
+    """Whether a frame that gives a value back returns it, and has not raised an exception."""
+    return str(operations(frame.f_code).get(frame.f_lasti)).startswith("RETURN")
+
+
+@functools.lru_cache(maxsize=1000)
+def operations(code: Any) -> Any:
+    """Return the names of a code's instructions by place."""
+    return {each.offset: each.opname for each in dis.get_instructions(code)}
+
+
 def made_code(maker: Any) -> types.CodeType:
     """Return the code of the tracers that a function makes."""
     return next(each for each in maker.__code__.co_consts if isinstance(each, types.CodeType))
 
 
-MADE = {maker: made_code(maker) for maker in (thread_tracer, frame_tracer)}
+MADE = {maker: made_code(maker) for maker in (thread_tracer, line_tracer, call_tracer)}
 
 
-def is_made_by(tracer: Any, maker: Any) -> bool:
+def is_made_by(tracer: Any, *makers: Any) -> bool:
     """Whether a tracer is one of ours."""
-    return getattr(tracer, "__code__", None) is MADE[maker]
+    code = getattr(tracer, "__code__", None)
+    return code is not None and any(code is MADE[each] for each in makers)
 
 
 def inner_of(tracer: Any) -> Any:

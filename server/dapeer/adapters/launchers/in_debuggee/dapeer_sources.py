@@ -1,0 +1,61 @@
+"""Source files of the program: under one name each, and which of their lines have code."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
+"""Codes within another one; before Python 3.12 all of them."""
+
+
+def compiled(file: str) -> CodeType:
+    """Return a file's code.
+
+    Raises:
+        OSError, SyntaxError, ValueError: It cannot be read, or is no Python.
+    """
+    with open(file, "rb") as stream:
+        return compile(stream.read(), file, "exec", dont_inherit=True)
+
+
+@functools.lru_cache(maxsize=20)
+def lines_of(file: str, _changed: int) -> list[int]:
+    """Return the lines of a file that have code, ascending."""
+    return sorted({line for each in within(compiled(file)) for line in lines(each)})
+
+
+def within(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code and those that are made in it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from within(each)
+
+
+def lines(code: CodeType) -> set[int]:
+    """Return the lines of a code at which Python tells that it is."""
+    dis: Any = importlib.import_module("dis")
+    return {line for _place, line in dis.findlinestarts(code) if line}
+
+
+def inner_lines(code: CodeType) -> set[int]:
+    """Return the lines of a code at which a point is in that code, not in the one around a comprehension."""
+    found = lines(code)
+    return found - {code.co_firstlineno} if code.co_name in COMPREHENSIONS else found
+
+
+def mapped(file: str) -> str:
+    """Return where a file of the client's is here."""
+    files: Any = importlib.import_module("pydevd_file_utils")
+    return str(files.map_file_to_server(file))
+
+
+@functools.lru_cache(maxsize=10000)
+def same_file(file: str) -> str:
+    """Return one name for a file, by whatever name it is known."""
+    return os.path.normcase(os.path.realpath(file))

@@ -1,0 +1,99 @@
+"""Calls that a Python program collects: arguments, results, and what they changed."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from dapeer.mirror.rows import FAILED, Row
+from tests.e2e.collecting import collect, rows
+from tests.e2e.test_exceptions import python_of
+from tests.harness import ask, client
+from tests.processes import LIMIT
+from tests.programs import program
+
+P = program("called.py")
+MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def tree(found: list[Row]) -> list[tuple[str, ...]]:
+    """Return calls as they began, indented, with arguments, result and what was changed."""
+    ordered = sorted(found, key=lambda row: row.seconds)
+    told = [(row.cells[0], int(row.cells[1]), *row.cells[3:]) for row in ordered]
+    return [("  " * depth + name, *rest) for name, depth, *rest in told]
+
+
+@pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
+async def test_calls_tell_arguments_results_errors_depth_and_what_they_changed(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
+        told = await collect(
+            c, tmp_path,
+            {"function": "Order.*", "calls": True, "collect": []},
+            {"function": "called.checkout", "calls": True, "collect": ["note", "order.paid"]},
+            {"function": "numbers", "calls": True},
+            {"function": "waits", "calls": True},
+            {"function": "ackermann", "calls": True, "condition": "m == 0", "max_hits": 2},
+            {"function": "nowhere.*", "calls": True},
+        )  # fmt: skip
+        assert [each["bound"] for each in told["points"]] == [True] * 6
+        assert told["points"][0]["line"] == 7
+        assert told["points"][5]["message"] == "no function nowhere.* is loaded yet"
+        end = await ask(c, "dap_continue")
+    assert (end["state"], end["output"]) == ("ended", "over\n")
+    found = rows(tmp_path)
+    before, after = "[Order(prices=[3, 1, 2], paid=False)]", "[Order(prices=[1, 2, 3], paid=True)]"
+    orders = tree([row for row in found if row.point in {1, 2}])
+    assert orders[0][0] == "Order.__init__"
+    assert orders[0][2:] == ("None", "self: <Order> → Order(prices=[3, 1, 2], paid=False)")
+    name, arguments, result, changed, *more = orders[1]
+    assert (name, arguments) == ("checkout", f"orders={before}, note='a\\tb', rest=(1,)")
+    assert (result, changed, more) == ("1", f"orders: {before} → {after}", [r"'a\tb'", "True"])
+    assert orders[2] == (
+        "  Order.total", "self=Order(prices=[3, 1, 2], paid=False), discount=1", "5", "",
+    )  # fmt: skip
+    assert orders[3][0] == "  Order.pay"
+    assert orders[3][3] == f"self: {before[1:-1]} → {after[1:-1]}"
+    assert orders[4][2] == "None"
+    assert orders[6][2] == f"{FAILED}ValueError: nothing to pay"
+    assert all(float(row.cells[2]) > 0 for row in found)
+    # A generator is one call, and so is a coroutine.
+    assert tree([row for row in found if row.point == 3]) == [("numbers", "n=3", "'done'", "")]
+    awaited = tree([row for row in found if row.point == 4])
+    assert awaited == [("waits", "n=1", "1", ""), ("  waits", "n=0", "0", "")]
+    leaves = [row for row in found if row.point == 5]
+    assert [row.cells[3] for row in leaves] == ["m=0, n=1", "m=0, n=2"]
+    assert leaves[0].caller.startswith("ackermann called.py:")
+
+
+@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+async def test_a_function_that_is_imported_later_is_collected_from_when_it_begins(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    (tmp_path / "later.py").write_text(
+        "def twice(n, seen):\n    n *= 2\n    seen.add(n)\n    return n\n"
+    )
+    main = tmp_path / "main.py"
+    main.write_text(
+        "import sys\nimport later\nseen = set()\nlater.twice(4, seen)\nlater.twice(2, seen)\n"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(
+            c, "dap_run", program=str(main), breakpoints=[{"filename": str(main), "line": 1}], python=python
+        )  # fmt: skip
+        told = await collect(
+            c, tmp_path, {"function": "later.twice", "collect": ["n", "seen"]},
+            {"function": "later.twice", "calls": True},
+        )  # fmt: skip
+        assert told["points"][0]["message"] == "no function later.twice is loaded yet"
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+    found = rows(tmp_path)
+    assert [row.cells for row in found if row.point == 1] == [("4", "set()"), ("2", "{8}")]
+    changed = [row.cells[5] for row in found if row.point == 2]
+    assert changed[0] == "seen: set() → {8}"
+    assert changed[1].startswith("seen: {8} → {")
