@@ -98,13 +98,19 @@ def tell(texts: dict[str, str], names: list[str], variables: dict[str, Any]) -> 
     return Told(json.dumps(told))
 
 
-def collect(texts: dict[str, str], spec: str) -> Told:
-    """Do as `dapeer_collecting` does; its modules stay for as long as something is collected."""
+def collect(
+    texts: dict[str, str],
+    spec: str,
+    variables: dict[str, Any],
+    namespace: dict[str, Any],
+) -> Told:
+    """Do as `dapeer_collecting` does, with a frame's local and global names; its modules stay while something is collected."""
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
     try:
         collecting: Any = importlib.import_module(f"{PACKAGE}.dapeer_collecting")
-        told = collecting.collect(spec)
+        names = types.SimpleNamespace(f_locals=variables, f_globals=namespace)
+        told = collecting.collect(spec, names)
     finally:
         sys.meta_path.remove(finder)
     if not json.loads(spec)["points"]:

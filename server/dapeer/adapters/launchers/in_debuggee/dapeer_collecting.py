@@ -6,9 +6,18 @@
         "condition": "x > 1" or null, "max_hits": 100 or null}], "chunks": 63, "seconds": 0.25}
     → {"file": "/…/<pid>.rows", "message": what is not reached, "points": [{"id": 1, "bound": true, "line": 20, "message": ""}]}
 
-`chunks` (MiB of a process's file) and `seconds` (deadline of an expression) can be left out. Rows are in the form that `dapeer_recording` and
-the core's `mirror/rows_file.py` tell. A forked process writes a file of its own; so does a program that takes this one's place, once it is told to.
-What a condition raises is told as pydevd's breakpoints' is (`breakpointFailed`). Within an expression nothing is recorded.
+`chunks` (MiB of a process's file) and `seconds` (deadline of an expression) can be left out. Instead of file and line a point has one of:
+
+* `"function": "shop.cart.total"` (or `Order.total`, `shop.cart.*`): a row when it begins, of whatever module, imported later, too.
+  With `"calls": true` a row when each call is over: the cells are `dapeer_calls.COLUMNS`, then those of `collect`, evaluated at the end.
+* `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
+  stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `dapeer_watching.COLUMNS`, then `collect`.
+* `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;
+  with `"on": "change"` after which it is another. `"scope": {"files": […], "functions": […]}` tells where; else in all code that is no library.
+
+Rows are in the form that `dapeer_recording` and the core's `mirror/rows_file.py` tell. A forked process writes a file of its own; so does
+a program that takes this one's place, once it is told to. What a condition raises is told as pydevd's breakpoints' is
+(`breakpointFailed`). Within an expression nothing is recorded.
 """
 
 from __future__ import annotations
@@ -42,10 +51,10 @@ class Collector:
         self._spec: dict[str, Any] = {}
         self._points: list[Any] = []
 
-    def collect(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Collect at the points of a specification, and nowhere else."""
+    def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
+        """Collect at the points of a specification, and nowhere else; what is watched is looked up in a frame."""
         self._spec = spec
-        told = self._take(spec)
+        told = self._take(spec, names)
         message = ""
         if not self._points:
             self.leave()
@@ -57,14 +66,14 @@ class Collector:
             message = self._begin()
         return {"file": self._rows.path if self._rows else "", "message": message, "points": told}
 
-    def _take(self, spec: dict[str, Any]) -> list[dict[str, Any]]:
+    def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
         """Take the points that can be bound; return what is told of each."""
         told: list[dict[str, Any]] = []
         self._points = []
         for each in spec["points"]:
             bound, message, line = False, "", each.get("line") or 0
             try:
-                point = points.Point(each)
+                point = points.Point(each, names)
                 bound = point.bind()
                 message, line = point.message, point.line
                 if bound:
@@ -91,7 +100,7 @@ class Collector:
         """Go on in a new process, with a file of its own."""
         if self._rows is not None:
             self._rows.begin()
-            self._take(self._spec)
+            self._take(self._spec, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 
 
@@ -107,13 +116,19 @@ collectors: list[Collector] = []
 """The one, once something was collected."""
 
 
-def collect(spec: str) -> str:
-    """Do as this module says, and return what came of it."""
+def collect(spec: str, names: Any = None) -> str:
+    """Do as this module says, and return what came of it.
+
+    Args:
+        spec: What is collected.
+        names: The frame in which what is watched is looked up; None: the caller's.
+    """
     if not collectors:
         collectors.append(Collector())
         os.register_at_fork(after_in_child=forked)
         leave_with_debugger()
-    return json.dumps(collectors[0].collect(json.loads(spec)))
+    here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    return json.dumps(collectors[0].collect(json.loads(spec), names or here))
 
 
 def forked() -> None:

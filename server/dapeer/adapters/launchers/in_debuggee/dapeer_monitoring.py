@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
+watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 TOOLS = (3, 4)
 """Numbers that no kind of tool has for itself."""
@@ -25,6 +26,8 @@ class Road:
         self._bound: Any = None
         self._codes: dict[int, tuple[Any, Any]] = {}
         """By number: to compare codes takes as long as they are."""
+        self._frames: dict[int, tuple[int, Any]] = {}
+        """By number of a frame the line that it was at, and what was seen there."""
         of_python: Any = sys
         self._python: Any = of_python.monitoring
 
@@ -78,6 +81,7 @@ class Road:
             plan.clear()
             self._python.set_local_events(self._tool, code, 0)
         self._codes = {}
+        self._frames = {}
 
     def _find_all(self, frame: Any) -> None:
         """Look at a frame and those that have called it."""
@@ -96,8 +100,8 @@ class Road:
             return None
         self._codes[id(code)] = code, plan
         events = self._python.events
-        wanted = events.LINE if plan.lines else 0
-        if plan.calls:
+        wanted = events.LINE if plan.lines or plan.watching else 0
+        if plan.calls or plan.watching:
             # Python has no event of one code for a call that ends by an exception.
             wanted |= events.PY_RETURN
             everywhere = self._python.get_events(self._tool)
@@ -122,24 +126,45 @@ class Road:
     def _returned(self, code: Any, _place: int, result: Any) -> Any:
         """Record a call that is over."""
         known = self._codes.get(id(code))
-        if known is None or not known[1].calls:
+        if known is None or not (known[1].calls or known[1].watching):
             return self._python.DISABLE
-        known[1].leave(current(1), result)
+        self._over(known[1], current(1), result, None)
         return None
 
     def _unwound(self, code: Any, _place: int, error: Any) -> None:
         """Record a call that has raised an exception."""
         known = self._codes.get(id(code))
-        if known is not None and known[1].calls:
-            known[1].leave(current(1), None, error)
+        if known is not None:
+            self._over(known[1], current(1), None, error)
 
     def _line(self, code: Any, line: int) -> Any:
         """Record at a line; no more of one that has no point, or has enough."""
         known = self._codes.get(id(code))
-        record = known[1].lines.get(line) if known is not None else None
-        if record is None:
+        if known is None:
+            return self._python.DISABLE
+        plan = known[1]
+        record = plan.lines.get(line)
+        if record is None and plan.watching is None:
             return self._python.DISABLE
         frame = current(1)
-        if record(frame, contexts.context(frame)):
-            return self._python.DISABLE
+        if plan.watching is not None:
+            self._look(plan, frame, "line", None)
+        if record is not None and record(frame, contexts.context(frame)):
+            plan.lines.pop(line, None)
         return None
+
+    def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
+        """Look whether something that is watched has changed, and stop there if that is wanted."""
+        look = plan.watching
+        before, seen = self._frames.get(id(frame)) or (0, {})
+        self._frames[id(frame)] = frame.f_lineno, seen
+        if look.look(frame, before, seen):
+            plan.watching = None if look.over else look
+            watching.suspend(frame, event, argument)
+
+    def _over(self, plan: Any, frame: Any, result: Any, error: Any) -> None:
+        """Note that a function is over."""
+        if plan.watching is not None:
+            self._look(plan, frame, "return", result)
+            self._frames.pop(id(frame), None)
+        plan.leave(frame, result, error)

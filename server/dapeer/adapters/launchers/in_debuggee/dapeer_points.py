@@ -11,13 +11,14 @@ calls: Any = importlib.import_module("in_debuggee.dapeer_calls")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
+watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 
 class Point:
     """A point of the specification."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        """Take what is told of it.
+    def __init__(self, told: dict[str, Any], names: Any) -> None:
+        """Take what is told of it, and the frame in which names are looked up that are watched.
 
         Raises:
             Refused: An expression does not parse.
@@ -36,6 +37,9 @@ class Point:
         self.hits = itertools.count(1)
         self.message = ""
         self.ended = False
+        self.watch: Any = None
+        if told.get("until") or told.get("writes"):
+            self.watch = watching.Watch(self, told, names)
 
     def end(self) -> bool:
         """Have enough hits."""
@@ -44,6 +48,8 @@ class Point:
 
     def bind(self) -> bool:
         """Find the next line that has code, as breakpoints do, or the function; whether there is one."""
+        if self.watch is not None:
+            return True
         if self.function:
             self.file, self.line = functions.loaded(self.function)
             if not self.line:
@@ -64,7 +70,7 @@ class Point:
 class Plan:
     """What is recorded of a code."""
 
-    __slots__ = ("calls", "enters", "lines")
+    __slots__ = ("calls", "enters", "lines", "watching")
 
     def __init__(self) -> None:
         """Record nothing."""
@@ -74,16 +80,19 @@ class Plan:
         """What records when the function begins."""
         self.calls: list[Any] = []
         """What records its calls."""
+        self.watching: Any = None
+        """What looks after each line whether something has changed."""
 
     def clear(self) -> None:
         """Record nothing any more."""
         self.lines.clear()
         self.enters.clear()
         self.calls.clear()
+        self.watching = None
 
     def __bool__(self) -> bool:
         """Return whether anything is recorded."""
-        return bool(self.lines or self.enters or self.calls)
+        return bool(self.lines or self.enters or self.calls or self.watching)
 
     def enter(self, frame: Any, context: Any) -> None:
         """Record that a function begins."""
@@ -107,10 +116,11 @@ class Bound:
         """Take the points, and what makes their recorders."""
         self._maker = maker
         self._functions = [each for each in points if each.function]
+        self._watches = [each.watch for each in points if each.watch is not None]
         self._by_file: dict[str, list[Any]] = {}
         self._depths: dict[int, int] = {}
         for each in points:
-            if not each.function:
+            if each.file and not each.function:
                 self._by_file.setdefault(each.file, []).append(each)
 
     def plan(self, frame: Any) -> Plan:
@@ -130,6 +140,10 @@ class Bound:
                     made.calls.append(calls.Calls(point, frame, self._maker, self._depths))
                 else:
                     made.enters.append(self._maker.recorder(point, frame))
+        watches = [each for each in self._watches if each.concerns(frame)]
+        if watches:
+            lookers = [each.looker(self._maker, frame) for each in watches]
+            made.watching = watching.Watching(watches, lookers, self._maker)
         return made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import textwrap
 import time
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,14 @@ ENOUGH = 3
 """Cut off so often, an expression is not evaluated any more."""
 NO_VALUE = f"{cells.FAILED}NameError: it has no value here"
 GIVEN_UP = f"{cells.FAILED}not evaluated any more: it was cut off {ENOUGH} times"
+MARK = "\0e\0"
+"""Stands for an expression until the text is complete."""
 SECONDS = "it took longer than {} s"
 
 # In these texts `$` begins a name of ours.
 FACTORY = """
 def $factory({given}):
-    def $record($frame, $context):
+    def $record($frame, $context=""):
         try:
 {body}
         except $BaseException:
@@ -58,6 +61,17 @@ except $BaseException as $error:
 if not $met:
     {over}
     return
+"""
+VALUE = """
+if $e.cut_off >= $enough:
+    return $nothing
+$begin($now())
+try:
+{reads}
+    $v = {value}
+except $BaseException as $error:
+    $failed($error, $e)
+    $v = $nothing
 """
 OVER = """
 try:
@@ -127,14 +141,28 @@ class Maker:
         wanted = marked(point)[1 if point.condition else 0 :]
         return self._made(point, frame, wanted, f'return f"{columns}"\n')
 
+    def value(self, expression: Any, frame: Any, nothing: Any) -> Any:
+        """Return what gives the value of an expression, or of nothing where it raises something."""
+        point = types.SimpleNamespace(
+            id=0, condition=None, expressions=[], hits=None, max_hits=None
+        )
+        reads, value = self._reading(expression, frame, "e", MARK)
+        text = VALUE.format(reads=reads, value=value) + OVER + "return $v\n"
+        given = {"e": expression, "nothing": nothing}
+        return self._compiled(point, frame, [(MARK, expression)], text, given)
+
     def _made(self, point: Any, frame: Any, wanted: list[tuple[str, Any]], end: str) -> Any:
         """Return a function that evaluates some of a point's expressions, and ends so."""
-        given = {**self._given, "point": point, "hits": point.hits, "most": point.max_hits}
+        given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
-        for number, each in enumerate(point.expressions):
-            given[f"e{number}"] = each
-        body = self._body(point, frame, wanted) + end
+        return self._compiled(point, frame, wanted, self._body(point, frame, wanted) + end, given)
+
+    def _compiled(self, point: Any, frame: Any, wanted: Any, body: str, given: Any) -> Any:
+        """Return a function of these statements."""
+        of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
+        given = {**self._given, **of_point, **given}
         named = ", ".join(f"${each}" for each in given)
+        body = "$locals = $frame.f_locals\n" + body if wanted else body
         text = FACTORY.format(given=named, body=textwrap.indent(body, " " * 12))
         text = text.replace("$", expressions.OURS)
         for mark, each in wanted:
@@ -143,24 +171,23 @@ class Maker:
         exec(compile(text, "<dapeer>", "exec", dont_inherit=True), frame.f_globals, made)  # noqa: S102
         return made[f"{expressions.OURS}factory"](*given.values())
 
+    def _reading(self, expression: Any, frame: Any, name: str, mark: str) -> tuple[str, str]:
+        """Return the statements that read an expression's names, and its value."""
+        if expression.asks_frame:
+            return "    pass", f"$eval(${name}.code, $frame.f_globals, $dict($frame.f_locals))"
+        one_namespace = frame.f_locals is frame.f_globals
+        reads = expression.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
+        return textwrap.indent("\n".join(reads), "    "), mark
+
     def _body(self, point: Any, frame: Any, wanted: list[tuple[str, Any]]) -> str:
         """Return the statements that evaluate expressions."""
-        one_namespace = frame.f_locals is frame.f_globals
         guarded = any(each.runs_code for _mark, each in wanted)
-        parts = ["$locals = $frame.f_locals\n"] if wanted else []
-        parts += ["$begin($now())\n"] if guarded else []
+        parts = ["$begin($now())\n"] if guarded else []
         for mark, each in wanted:
-            reads = each.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
-            value = mark
-            if each.asks_frame:
-                reads = ["pass"]
-                of = "ec" if each is point.condition else f"e{point.expressions.index(each)}"
-                value = f"$eval(${of}.code, $frame.f_globals, $dict($frame.f_locals))"
-            form = {
-                "reads": textwrap.indent("\n".join(reads), "    "),
-                "value": value,
-                "again": "$begin($now())" if guarded else "pass",
-            }
+            name = "ec" if each is point.condition else f"e{point.expressions.index(each)}"
+            reads, value = self._reading(each, frame, name, mark)
+            again = "$begin($now())" if guarded else "pass"
+            form = {"reads": reads, "value": value, "again": again}
             if each is point.condition:
                 over = textwrap.indent(OVER, "    ").strip() if guarded else "pass"
                 parts.append(CONDITION.format(**form, over=over))

@@ -78,6 +78,10 @@ class Rows:
             self.lost += 1
             self._tell()
 
+    def now(self) -> str:
+        """Return the time, as rows tell it: seconds since the file was made."""
+        return f"{time.perf_counter_ns() - self.zero}e-9"
+
     def lose(self) -> None:
         """Count a row that could not be made."""
         with self._lock:

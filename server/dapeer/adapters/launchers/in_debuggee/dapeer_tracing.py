@@ -6,27 +6,18 @@ then pydevd's. About other code pydevd's alone decides, and where it has decided
 
 from __future__ import annotations
 
-import dis
-import functools
 import importlib
-import inspect
 import sys
-import types
+import threading
 from typing import TYPE_CHECKING, Any
 
-contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 points: Any = importlib.import_module("in_debuggee.dapeer_points")
+tracers: Any = importlib.import_module("in_debuggee.dapeer_tracers")
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Plan = Any
     """What is recorded of a code: `dapeer_points.Plan`."""
-
-BEFORE = -1
-"""The place of a frame that has not begun, up to Python 3.10."""
-SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-RUNS_ON = -1
-"""pydevd's command of a thread that does not step."""
 
 
 class Road:
@@ -77,9 +68,10 @@ class Road:
         tracer: Any = sys.gettrace()
         debugger = self._pydevd.get_global_debugger()
         if debugger is not None and not debugger.pydb_disposed:
-            self._tracing.set_trace_to_threads(debugger.trace_dispatch, create_dummy_thread=False)
-        if is_made_by(tracer, thread_tracer):
-            self._tracing.SetTrace(inner_of(tracer))
+            idents = threads_of_program(debugger)
+            self._tracing.set_trace_to_threads(debugger.trace_dispatch, idents, False)  # noqa: FBT003
+        if tracers.is_made_by(tracer, tracers.thread_tracer):
+            self._tracing.SetTrace(tracers.inner_of(tracer))
 
     def _forget(self) -> None:
         """Have the tracers of running frames record nothing: they see that nothing is left."""
@@ -116,25 +108,26 @@ class Road:
             setattr(owner, name, function)
         tracer = sys.gettrace()
         debugger = self._pydevd.get_global_debugger()
-        result = set_trace_to_threads(debugger.trace_dispatch, create_dummy_thread=False)
+        idents = threads_of_program(debugger)
+        result = set_trace_to_threads(debugger.trace_dispatch, idents, False)  # noqa: FBT003
         if tracer is not None:
             set_trace(tracer)
         return "" if result == 0 else "threads that ran before are not collected from"
 
     def _wrapped(self, tracer: Any) -> Any:
         """Return a thread's tracer that calls another one."""
-        known = tracer is None or is_made_by(tracer, thread_tracer)
-        return tracer if known else thread_tracer(self, tracer)
+        known = tracer is None or tracers.is_made_by(tracer, tracers.thread_tracer)
+        return tracer if known else tracers.thread_tracer(self, tracer)
 
     def adopt(self, frame: Any) -> None:
         """Trace a frame that runs already, and those that have called it, where they have points."""
         while frame is not None:
             plan = self.plan(frame)
             inner = frame.f_trace
-            if is_made_by(inner, line_tracer, call_tracer):
-                inner = inner_of(inner)
+            while tracers.is_made_by(inner, *tracers.FRAMES):
+                inner = tracers.inner_of(inner)
             if plan:
-                frame.f_trace = frame_tracer(plan, inner)
+                frame.f_trace = tracers.frame_tracer(plan, inner)
             frame = frame.f_back
 
     def plan(self, frame: Any) -> Plan:
@@ -147,136 +140,15 @@ class Road:
         return known[1]
 
 
-def thread_tracer(tracing: Road, inner: Any) -> Any:
-    """Return a tracer of threads that calls another one."""
-    skipped, plan_of = tracing.skipped, tracing.plan
-    arguments: Any = getattr(inner, "_args", None)
-    thread: Any = arguments[2] if arguments else None
-    skips: Any = arguments[3] if arguments else ()
-
-    def trace(frame: Any, event: str, argument: Any) -> Any:
-        code = id(frame.f_code)
-        if code in skipped and thread.pydev_step_cmd == RUNS_ON:
-            return None
-        plan = plan_of(frame)
-        if plan:
-            begin(plan, frame)
-            return frame_tracer(plan, inner(frame, event, argument))
-        local = inner(frame, event, argument)
-        if thread is None:
-            # pydevd has begun with this thread, and has set the tracer of its outermost frame.
-            tracing.adopt(frame.f_back)
-        elif local is None and thread.pydev_step_cmd == RUNS_ON and frame.f_code in skips:
-            skipped[code] = frame.f_code
-        return local
-
-    return trace
-
-
-def begin(plan: Plan, frame: Any) -> None:
-    """Record that a frame begins, unless it is a generator's or coroutine's that goes on."""
-    if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > first_of(frame.f_code):
-        return
-    plan.enter(frame, contexts.context)
-
-
-@functools.lru_cache(maxsize=10000)
-def first_of(code: Any) -> int:
-    """Return the place up to which a generator's or coroutine's frame has not begun."""
-    resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
-    return resumes[0] if resumes else BEFORE
-
-
-def frame_tracer(plan: Plan, inner: Any) -> Any:
-    """Return a tracer of a frame that records, and calls another one."""
-    return call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
-
-
-def line_tracer(plan: Plan, inner: Any) -> Any:
-    """Return one that records at lines."""
-    context = ""
-    recorders = plan.lines
-    find = recorders.get
-
-    def trace(frame: Any, event: str, argument: Any) -> Any:
-        nonlocal inner, context
-        if event == "line":
-            record = find(frame.f_lineno)
-            if record is not None:
-                context = context or contexts.context(frame)
-                if record(frame, context):
-                    recorders.pop(frame.f_lineno, None)
-            elif not recorders:
-                # Nothing is collected any more.
-                frame.f_trace = inner
-                return inner(frame, event, argument) if inner is not None else None
-        if inner is not None:
-            inner = inner(frame, event, argument)
-        return trace
-
-    return trace
-
-
-def call_tracer(plan: Plan, inner: Any) -> Any:
-    """Return one that records a call, too."""
-    lines = line_tracer(plan, None)
-    raised: Any = None
-
-    def trace(frame: Any, event: str, argument: Any) -> Any:
-        nonlocal inner, raised
-        if not plan:
-            # Nothing is collected any more.
-            frame.f_trace = inner
-            return inner(frame, event, argument) if inner is not None else None
-        if event == "line":
-            raised = None
-            if plan.lines:
-                lines(frame, event, argument)
-        elif event == "exception":
-            raised = argument[1]
-        elif event == "return" and not is_suspended(frame):
-            error = raised if argument is None and not returns(frame) else None
-            plan.leave(frame, argument, error)
-        if inner is not None:
-            inner = inner(frame, event, argument)
-        return trace
-
-    return trace
-
-
-def is_suspended(frame: Any) -> bool:
-    """Whether a frame that gives a value back goes on later."""
-    if not frame.f_code.co_flags & SUSPENDS:
-        return False
-    names, place = operations(frame.f_code), frame.f_lasti
-    return names.get(place) == "YIELD_VALUE" or names.get(place + 2) == "YIELD_FROM"
-
-
-def returns(frame: Any) -> bool:
-    """Whether a frame that gives a value back returns it, and has not raised an exception."""
-    return str(operations(frame.f_code).get(frame.f_lasti)).startswith("RETURN")
-
-
-@functools.lru_cache(maxsize=1000)
-def operations(code: Any) -> Any:
-    """Return the names of a code's instructions by place."""
-    return {each.offset: each.opname for each in dis.get_instructions(code)}
-
-
-def made_code(maker: Any) -> types.CodeType:
-    """Return the code of the tracers that a function makes."""
-    return next(each for each in maker.__code__.co_consts if isinstance(each, types.CodeType))
-
-
-MADE = {maker: made_code(maker) for maker in (thread_tracer, line_tracer, call_tracer)}
-
-
-def is_made_by(tracer: Any, *makers: Any) -> bool:
-    """Whether a tracer is one of ours."""
-    code = getattr(tracer, "__code__", None)
-    return code is not None and any(code is MADE[each] for each in makers)
-
-
-def inner_of(tracer: Any) -> Any:
-    """Return the tracer that one of ours calls."""
-    return tracer.__closure__[tracer.__code__.co_freevars.index("inner")].cell_contents
+def threads_of_program(debugger: Any) -> list[int]:
+    """Return the numbers of the threads that run, but for the debugger's; `threading.enumerate` does not tell of those."""
+    of_python: Any = sys
+    known: Any = threading
+    own = {each.ident for each in debugger.created_pydb_daemon_threads}
+    own |= {
+        ident
+        for ident, each in list(known._active.items())
+        if getattr(each, "pydev_do_not_trace", False)
+        or getattr(each, "is_pydev_daemon_thread", False)
+    }
+    return [ident for ident in of_python._current_frames() if ident not in own]

@@ -44,8 +44,11 @@ HELPERS = (
     "dapeer_sources",
     "dapeer_statements",
     "dapeer_tracebacks",
+    "dapeer_tracers",
     "dapeer_tracing",
     "dapeer_values",
+    "dapeer_watched",
+    "dapeer_watching",
 )
 """Modules that those import."""
 

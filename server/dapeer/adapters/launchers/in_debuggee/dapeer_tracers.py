@@ -1,0 +1,183 @@
+"""Tracers around pydevd's: of a thread, and of a frame of which lines, calls or changes are recorded."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import importlib
+import inspect
+import types
+from typing import Any
+
+contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
+watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
+
+BEFORE = -1
+"""The place of a frame that has not begun, up to Python 3.10."""
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+RUNS_ON = -1
+"""pydevd's command of a thread that does not step."""
+
+
+def thread_tracer(tracing: Any, inner: Any) -> Any:
+    """Return a tracer of threads that calls another one."""
+    skipped, plan_of = tracing.skipped, tracing.plan
+    arguments: Any = getattr(inner, "_args", None)
+    thread: Any = arguments[2] if arguments else None
+    skips: Any = arguments[3] if arguments else ()
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        code = id(frame.f_code)
+        if code in skipped and thread.pydev_step_cmd == RUNS_ON:
+            return None
+        plan = plan_of(frame)
+        if plan:
+            begin(plan, frame)
+            return frame_tracer(plan, inner(frame, event, argument))
+        local = inner(frame, event, argument)
+        if thread is None:
+            # pydevd has begun with this thread, and has set the tracer of its outermost frame.
+            tracing.adopt(frame.f_back)
+        elif local is None and thread.pydev_step_cmd == RUNS_ON and frame.f_code in skips:
+            skipped[code] = frame.f_code
+        return local
+
+    return trace
+
+
+def begin(plan: Any, frame: Any) -> None:
+    """Record that a frame begins, unless it is a generator's or coroutine's that goes on."""
+    if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > first_of(frame.f_code):
+        return
+    plan.enter(frame, contexts.context)
+
+
+@functools.lru_cache(maxsize=10000)
+def first_of(code: Any) -> int:
+    """Return the place up to which a generator's or coroutine's frame has not begun."""
+    resumes = [each.offset for each in dis.get_instructions(code) if each.opname == "RESUME"]
+    return resumes[0] if resumes else BEFORE
+
+
+def frame_tracer(plan: Any, inner: Any) -> Any:
+    """Return a tracer of a frame that records, and calls another one."""
+    made = call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
+    return watch_tracer(plan, made) if plan.watching is not None else made
+
+
+def line_tracer(plan: Any, inner: Any) -> Any:
+    """Return one that records at lines."""
+    context = ""
+    recorders = plan.lines
+    find = recorders.get
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal inner, context
+        if event == "line":
+            record = find(frame.f_lineno)
+            if record is not None:
+                context = context or contexts.context(frame)
+                if record(frame, context):
+                    recorders.pop(frame.f_lineno, None)
+            elif not recorders:
+                # Nothing is collected any more.
+                frame.f_trace = inner
+                return inner(frame, event, argument) if inner is not None else None
+        if inner is not None:
+            inner = inner(frame, event, argument)
+        return trace
+
+    return trace
+
+
+def call_tracer(plan: Any, inner: Any) -> Any:
+    """Return one that records a call, too."""
+    lines = line_tracer(plan, None)
+    raised: Any = None
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal inner, raised
+        if not plan:
+            # Nothing is collected any more.
+            frame.f_trace = inner
+            return inner(frame, event, argument) if inner is not None else None
+        if event == "line":
+            raised = None
+            if plan.lines:
+                lines(frame, event, argument)
+        elif event == "exception":
+            raised = argument[1]
+        elif event == "return" and not is_suspended(frame):
+            error = raised if argument is None and not returns(frame) else None
+            plan.leave(frame, argument, error)
+        if inner is not None:
+            inner = inner(frame, event, argument)
+        return trace
+
+    return trace
+
+
+def watch_tracer(plan: Any, inner: Any) -> Any:
+    """Return one that looks after each line whether something has changed."""
+    before = 0
+    seen: dict[Any, Any] = {}
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal inner, before
+        look = plan.watching
+        if look is None:
+            # Nothing is watched any more.
+            frame.f_trace = inner
+            return inner(frame, event, argument) if inner is not None else None
+        if event != "exception":
+            if look.look(frame, before, seen):
+                plan.watching = None if look.over else look
+                watching.suspend(frame, event, argument)
+                if frame.f_trace is not trace:
+                    # Whoever looked at the stop wants to see more of this frame.
+                    return frame.f_trace
+            before = frame.f_lineno
+        if inner is not None:
+            inner = inner(frame, event, argument)
+        return trace
+
+    return trace
+
+
+def is_suspended(frame: Any) -> bool:
+    """Whether a frame that gives a value back goes on later."""
+    if not frame.f_code.co_flags & SUSPENDS:
+        return False
+    names, place = operations(frame.f_code), frame.f_lasti
+    return names.get(place) == "YIELD_VALUE" or names.get(place + 2) == "YIELD_FROM"
+
+
+def returns(frame: Any) -> bool:
+    """Whether a frame that gives a value back returns it, and has not raised an exception."""
+    return str(operations(frame.f_code).get(frame.f_lasti)).startswith("RETURN")
+
+
+@functools.lru_cache(maxsize=1000)
+def operations(code: Any) -> Any:
+    """Return the names of a code's instructions by place."""
+    return {each.offset: each.opname for each in dis.get_instructions(code)}
+
+
+def made_code(maker: Any) -> types.CodeType:
+    """Return the code of the tracers that a function makes."""
+    return next(each for each in maker.__code__.co_consts if isinstance(each, types.CodeType))
+
+
+FRAMES = (line_tracer, call_tracer, watch_tracer)
+MADE = {maker: made_code(maker) for maker in (thread_tracer, *FRAMES)}
+
+
+def is_made_by(tracer: Any, *makers: Any) -> bool:
+    """Whether a tracer is one of ours."""
+    code = getattr(tracer, "__code__", None)
+    return code is not None and any(code is MADE[each] for each in makers)
+
+
+def inner_of(tracer: Any) -> Any:
+    """Return the tracer that one of ours calls."""
+    return tracer.__closure__[tracer.__code__.co_freevars.index("inner")].cell_contents

@@ -1,0 +1,105 @@
+"""Values that are watched: how they are read without running any code of the program, and whether they are still the same."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
+expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
+objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
+
+NOTHING = object()
+"""Stands for a value that is not there."""
+KINDS: tuple[Any, ...] = (dict, list)
+"""Containers whose items can be watched."""
+FEW = 64
+"""Elements of a container that are compared one by one."""
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text; empty: there is none."""
+    return "" if value is NOTHING else str(cells.cell(value))
+
+
+def state(value: Any) -> Any:
+    """Return what is the same for as long as a value is: of a small container, of its elements; no code of the program is run."""
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if kind is int or kind is float or kind is str or kind is bool:
+        return kind, repr(value) if kind is float else value
+    if kind is list or kind is tuple:
+        return (
+            kind,
+            id(value),
+            len(value),
+            tuple(map(id, value if len(value) <= FEW else value[-FEW:])),
+        )
+    if kind is dict:
+        few = len(value) <= FEW
+        return kind, id(value), len(value), tuple(map(id, value.values())) if few else ()
+    if kind is set:
+        return kind, id(value), len(value)
+    return kind, id(value)
+
+
+def valued(tree: ast.expr, known: dict[str, Any]) -> Any:
+    """Return the value of a part of an expression."""
+    code = compile(
+        ast.Expression(getattr(tree, "value", tree) if is_index(tree) else tree), "<watch>", "eval"
+    )
+    return eval(code, known)
+
+
+def is_index(tree: ast.expr) -> bool:
+    """Whether it is what Python 3.8 puts around a key."""
+    return type(tree).__name__ == "Index"
+
+
+def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
+    """Return what reads an attribute of an object without running any code.
+
+    Raises:
+        Refused: It has none that is held in it.
+    """
+    for each in objects.namespaces(type(owner)):
+        if type(each.get(name)).__name__ == "member_descriptor":
+            member = each[name]
+            return lambda: slot(member, owner)
+    descriptor = objects.found(type(owner), "__dict__")
+    if type(descriptor) is not types.GetSetDescriptorType or isinstance(owner, type):
+        raise expressions.Refused(f"{type(owner).__name__} holds no attribute {name}")
+    held = descriptor.__get__
+    return lambda: held(owner).get(name, NOTHING)
+
+
+def slot(member: Any, owner: Any) -> Any:
+    """Return what a slot holds."""
+    try:
+        return member.__get__(owner)
+    except AttributeError:
+        return NOTHING
+
+
+def reader_of(container: Any, key: Any) -> Callable[[], Any]:
+    """Return what reads an item of a container of Python's own.
+
+    Raises:
+        Refused: It is another kind of container.
+    """
+    get: Any = None
+    for kind in KINDS:
+        if issubclass(type(container), kind):
+            get = kind.__getitem__
+    if get is None:
+        raise expressions.Refused(f"items of {type(container).__name__} cannot be watched")
+
+    def read() -> Any:
+        try:
+            return get(container, key)
+        except LookupError:
+            return NOTHING
+
+    return read

@@ -1,0 +1,108 @@
+"""The first line after which an expression holds, and every line that writes a value."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.collecting import collect, rows
+from tests.e2e.test_exceptions import python_of
+from tests.harness import ask, client, evaluate
+from tests.processes import LIMIT
+from tests.programs import program
+
+P = program("watched.py")
+MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
+versions = pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
+
+
+def told(folder: Path, point: int) -> list[tuple[str, ...]]:
+    """Return function, line, before and after of what a point has told."""
+    found = [row.cells for row in rows(folder) if row.point == point]
+    assert {each[1] for each in found} <= {str(P.source)}
+    return [(each[0], *each[2:]) for each in found]
+
+
+@versions
+async def test_every_write_of_an_attribute_an_item_and_a_variable_is_told(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
+        answer = await collect(
+            c, tmp_path,
+            {"writes": "account.balance", "stop": False, "collect": ["amount"]},
+            {"writes": "slotted.value", "stop": False},
+            {"writes": "LIMIT", "stop": False},
+            {"writes": "limits['most']", "stop": False},
+            {"writes": "nobody.there", "stop": False},
+            {"writes": "account.deposit(1)"},
+        )  # fmt: skip
+        assert [each["bound"] for each in answer["points"]] == [True] * 4 + [False] * 2
+        assert "NameError" in answer["points"][4]["message"]
+        assert "is no variable, attribute or item" in answer["points"][5]["message"]
+        assert (await ask(c, "dap_continue"))["output"] == "over\n"
+    names = [("Account.deposit", "0", "5", "deposit"), ("spend", "5", "4", "spend"),
+             ("Account.close", "4", "None", "close")]  # fmt: skip
+    wanted = [(name, str(P.line(at)), before, after) for name, before, after, at in names]
+    found = told(tmp_path, 1)
+    assert [each[:4] for each in found] == wanted
+    assert found[0][4] == "5"
+    assert [row.thread for row in rows(tmp_path) if row.point == 1][2] == "closer"
+    assert told(tmp_path, 2) == [("work", str(P.line("slot")), "", "1")]
+    assert told(tmp_path, 3) == [("adjust", str(P.line("limit")), "3", "4")]
+    assert told(tmp_path, 4) == [("adjust", str(P.line("item")), "1", "2")]
+
+
+@versions
+async def test_it_stops_after_the_first_line_after_which_an_expression_holds(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
+        await collect(
+            c, tmp_path,
+            {"until": "dead and dead[-1] > len(items)", "collect": ["dead", "items"]},
+            {"writes": "account.balance", "stop": True},
+        )  # fmt: skip
+        stop = await ask(c, "dap_continue")
+        assert (stop["state"], stop["reason"]) == ("stopped", "breakpoint")
+        assert (stop["function"], stop["line"]) == ("deposit", P.line("deposit"))
+        assert told(tmp_path, 2) == [("Account.deposit", str(P.line("deposit")), "0", "5")]
+        stop = await ask(c, "dap_continue")
+        assert (stop["function"], stop["line"]) == ("index", P.line("cut") + 1)
+        assert await evaluate(c, "items") == "[0, 1]"
+        ((_name, line, before, after, dead, items),) = told(tmp_path, 1)
+        assert (line, before, after) == (str(P.line("cut")), "False", "True")
+        assert (dead, items) == ("[1, 4]", "[0, 1]")
+        # Steps and breakpoints go on from there.
+        assert (await ask(c, "dap_step_out"))["function"] == "work"
+        await ask(c, "dap_set_breakpoint", **P.at("over"))
+        assert (await ask(c, "dap_continue"))["line"] == P.line("over")
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+@versions
+async def test_it_stops_where_a_local_variable_changes_within_a_function(
+    tmp_path: Path, version: str
+) -> None:
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
+        await collect(
+            c, tmp_path,
+            {"until": "len(items)", "on": "change", "stop": False, "scope": {"functions": ["index"]}},
+        )  # fmt: skip
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+    found = told(tmp_path, 1)
+    assert [each[2:] for each in found] == [
+        ("0", "1"),
+        ("1", "2"),
+        ("2", "3"),
+        ("3", "4"),
+        ("4", "2"),
+    ]
+    assert [int(each[1]) for each in found] == [P.line("cut") - 3] * 4 + [P.line("cut")]
