@@ -24,15 +24,12 @@ def tree(found: list[Row]) -> list[tuple[str, ...]]:
     return [("  " * depth + name, *rest) for name, depth, *rest in told]
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
-async def test_calls_tell_arguments_results_errors_depth_and_what_they_changed(
-    tmp_path: Path, version: str
-) -> None:
-    python = python_of(version)
+async def called(folder: Path, python: str) -> list[Row]:
+    """Run the program, and return what it has collected."""
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(P), breakpoints=[P.at("ready")], python=python)
         told = await collect(
-            c, tmp_path,
+            c, folder,
             {"function": "Order.*", "calls": True, "collect": []},
             {"function": "called.checkout", "calls": True, "collect": ["note", "order.paid"]},
             {"function": "numbers", "calls": True},
@@ -45,23 +42,34 @@ async def test_calls_tell_arguments_results_errors_depth_and_what_they_changed(
         assert told["points"][5]["message"] == "no function nowhere.* is loaded yet"
         end = await ask(c, "dap_continue")
     assert (end["state"], end["output"]) == ("ended", "over\n")
-    found = rows(tmp_path)
-    before, after = "[Order(prices=[3, 1, 2], paid=False)]", "[Order(prices=[1, 2, 3], paid=True)]"
+    return rows(folder)
+
+
+@pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
+async def test_calls_tell_arguments_results_errors_and_what_they_changed(
+    tmp_path: Path, version: str
+) -> None:
+    found = await called(tmp_path, python_of(version))
+    before, after = "Order(prices=[3, 1, 2], paid=False)", "Order(prices=[1, 2, 3], paid=True)"
     orders = tree([row for row in found if row.point in {1, 2}])
-    assert orders[0][0] == "Order.__init__"
-    assert orders[0][2:] == ("None", "self: <Order> → Order(prices=[3, 1, 2], paid=False)")
+    assert orders[0] == ("Order.__init__", "self=<Order>, prices=[3, 1, 2]", "None",
+                         f"self: <Order> → {before}")  # fmt: skip
     name, arguments, result, changed, *more = orders[1]
-    assert (name, arguments) == ("checkout", f"orders={before}, note='a\\tb', rest=(1,)")
-    assert (result, changed, more) == ("1", f"orders: {before} → {after}", [r"'a\tb'", "True"])
-    assert orders[2] == (
-        "  Order.total", "self=Order(prices=[3, 1, 2], paid=False), discount=1", "5", "",
-    )  # fmt: skip
+    assert (name, arguments) == ("checkout", f"orders=[{before}], note='a\\tb', rest=(1,)")
+    assert (result, changed) == ("1", f"orders: [{before}] → [{after}]")
+    assert more == [r"'a\tb'", "True"]
+    assert orders[2] == ("  Order.total", f"self={before}, discount=1", "5", "")
     assert orders[3][0] == "  Order.pay"
-    assert orders[3][3] == f"self: {before[1:-1]} → {after[1:-1]}"
+    assert orders[3][3] == f"self: {before} → {after}"
     assert orders[4][2] == "None"
     assert orders[6][2] == f"{FAILED}ValueError: nothing to pay"
     assert all(float(row.cells[2]) > 0 for row in found)
-    # A generator is one call, and so is a coroutine.
+
+
+async def test_a_generator_is_one_call_and_a_condition_and_a_number_of_calls_bound_them(
+    tmp_path: Path,
+) -> None:
+    found = await called(tmp_path, sys.executable)
     assert tree([row for row in found if row.point == 3]) == [("numbers", "n=3", "'done'", "")]
     awaited = tree([row for row in found if row.point == 4])
     assert awaited == [("waits", "n=1", "1", ""), ("  waits", "n=0", "0", "")]

@@ -22,7 +22,7 @@ RUNS_ON = -1
 def thread_tracer(tracing: Any, inner: Any) -> Any:
     """Return a tracer of threads that calls another one."""
     skipped, plan_of = tracing.skipped, tracing.plan
-    arguments: Any = getattr(inner, "_args", None)
+    arguments = arguments_of(inner)
     thread: Any = arguments[2] if arguments else None
     skips: Any = arguments[3] if arguments else ()
 
@@ -43,6 +43,13 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
         return local
 
     return trace
+
+
+def arguments_of(tracer: Any) -> Any:
+    """Return what pydevd's tracer of a thread holds: the thread's state and the codes to skip, too; None: it is another one."""
+    wrapped: Any = getattr(tracer, "get_method_object", None)
+    found: Any = tracer if wrapped is None else wrapped()
+    return getattr(getattr(found, "__self__", found), "_args", None)
 
 
 def begin(plan: Any, frame: Any) -> None:

@@ -1,0 +1,111 @@
+"""What collecting costs in a Python program: `python -m tests.bench.collecting [PYTHON ...]`. Ratios of CPU times in one run."""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp import Client
+
+from dapeer.mirror.collected import Collected
+from dapeer.mirror.rows_file import read
+from tests.e2e.collecting import collect
+from tests.harness import ask, client, evaluate
+from tests.programs import program
+
+P = program("collecting_loop.py")
+TIGHT = "loop of 100,000 with two lines, two values in each round"
+BODY = "loop of 100,000 with eight lines, two values in each round"
+BESIDE = "code beside it, 100,000 calls"
+WRITES = "who writes an attribute, 1,000,000 lines"
+
+
+@dataclass(frozen=True)
+class Found:
+    """CPU seconds, the best of some rounds."""
+
+    python: str
+    alone: tuple[float, ...]
+    """Two loops, code beside it, and a million lines: under the debugger, with nothing collected."""
+    collecting: tuple[float, ...]
+    """The loops and the code beside them, with two values collected in each loop."""
+    watching: float
+    """A million lines in which a write is looked for."""
+    read: float
+    """To read 100,000 rows in the core, and to keep them by column."""
+    rows: int
+
+
+async def measured(python: str, rounds: int, loops: int) -> Found:
+    """Measure one interpreter."""
+    folder = Path(tempfile.mkdtemp())
+    async with client() as c:
+        await ask(c, "dap_run", program=str(P), breakpoints=[P.at("took")], python=python)
+        version = (await evaluate(c, "__import__('platform').python_version()")).strip("'")
+        await ask(c, "dap_evaluate", expression=f"globals().update(ROUNDS={loops})", context="repl")
+        alone = await best(c, rounds)
+        await collect(c, folder, point("tight", "x"), point("hit", "total"))
+        collecting = await best(c, rounds)
+        spent, rows = reading(folder)
+        await collect(c, folder, {"writes": "account.balance", "stop": False})
+        watching = await best(c, rounds)
+        await ask(c, "dap_terminate")
+    return Found(version, alone, collecting, watching[3], spent, rows // (rounds + 1) // 2)
+
+
+def point(marker: str, value: str) -> dict[str, object]:
+    """Return a point that collects two values in a loop."""
+    return {"file": str(P.source), "line": P.line(marker), "collect": ["i", value]}
+
+
+async def best(c: Client, rounds: int) -> tuple[float, ...]:
+    """Return the least time of each part; the first round does not count."""
+    every: list[tuple[float, ...]] = []
+    for _ in range(rounds + 1):
+        await ask(c, "dap_continue")
+        every.append(tuple(map(float, json.loads(await evaluate(c, "list(found)")))))
+    return tuple(map(min, zip(*every[1:], strict=True)))
+
+
+def reading(folder: Path) -> tuple[float, int]:
+    """Return CPU seconds for the rows of one loop, and how many rows there are in all."""
+    (path,) = folder.glob("*.rows")
+    data = path.read_bytes()
+    path.unlink()
+    kept = Collected()
+    for marker, value in (("tight", "x"), ("hit", "total")):
+        kept.point(["i", value], path=str(P.source), line=P.line(marker))
+    begin = time.thread_time()
+    kept.extend(1, read(data).text, "tracer")
+    took = time.thread_time() - begin
+    count = sum(len(each.table) for each in kept.collections.values())
+    return took / max(count, 1) * 100_000, count
+
+
+def told(found: Found, loops: int) -> str:
+    """Return what was measured, as lines."""
+    tight, loop, beside, many = found.alone
+    slow_tight, slow_loop, slow_beside, _many = found.collecting
+    return "\n".join([
+        f"Python {found.python}",
+        f"  {TIGHT}: {slow_tight / tight:.1f} times as long, {found.rows / slow_tight:,.0f} rows a second",
+        f"  {BODY}: {slow_loop / loop:.1f} times as long, {found.rows / slow_loop:,.0f} rows a second",
+        f"  {BESIDE}: {slow_beside / beside:.2f} times as long",
+        f"  {WRITES}: {found.watching * 100_000 / loops:.2f} s, {found.watching / many:.1f} times as long",
+        f"  100,000 rows read and kept in the core: {found.read * 1000:.0f} ms",
+    ])  # fmt: skip
+
+
+def main(pythons: Sequence[str]) -> None:
+    """Measure, and print."""
+    for python in pythons or [sys.executable]:
+        found = asyncio.run(measured(python, 5, 100_000))
+        sys.stdout.write(f"{told(found, 100_000)}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
