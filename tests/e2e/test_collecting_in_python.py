@@ -1,6 +1,7 @@
 """Rows that a Python program collects where it runs, without stopping."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.adapters.definition.definition import own_values
 from dapeer.mirror.rows import FAILED
 from tests.e2e.collecting import cells, collect, files, parsed, rows
+from tests.e2e.running import listening
 from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
@@ -147,3 +150,52 @@ async def test_a_forked_process_writes_rows_of_its_own(tmp_path: Path, version: 
     ((child, its),) = found.items()
     assert [row.hit for row in mine] == [1, 2, 3, 4, 5, 6, 7]
     assert [(row.hit, *row.cells) for row in its] == [(1, "0", str(child)), (2, "1", str(child))]
+
+
+TURNS = """
+import sys
+import time
+
+
+def turn(i):
+    half = i / 2
+    return half
+
+
+turns = 0
+while True:
+    turns += 1
+    turn(turns)
+    if "in_debuggee.dapeer_collecting" not in sys.modules and turns < 0:
+        print("left", flush=True)
+        break
+    turns = -abs(turns) if "in_debuggee.dapeer_collecting" in sys.modules else turns
+    time.sleep(0.01)
+    print("up", flush=True) if turns == 1 else None
+"""
+"""Says so when it was collected from and is no more."""
+BY_TEXT = """(lambda texts, known, spec, *names: exec(texts["arriving.py"], known)
+or known["collect"](texts, spec, *names))({!r}, {{"__name__": "dapeer"}}, {!r}, locals(), globals())"""
+
+
+async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the_debugger_goes(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "turns.py"
+    path.write_text(TURNS, encoding="utf-8")
+    modules = Path(str(own_values()["launchers"])) / "in_debuggee"
+    texts = {each.name: each.read_text() for each in modules.glob("*.py")}
+    place = {"filename": str(path), "line": 8}
+    spec = {"folder": str(tmp_path), "points": [
+        {"id": 1, "file": str(path), "line": 8, "collect": ["half * 2 == i"], "max_hits": 3}
+    ]}  # fmt: skip
+    async with asyncio.timeout(LIMIT), client() as c, listening(path) as (process, port):
+        await ask(c, "dap_run", request="attach", type="python", port=port, breakpoints=[place])
+        await evaluate(c, BY_TEXT.format(texts, json.dumps(spec)), context="repl")
+        for _ in range(3):
+            await ask(c, "dap_continue")
+        await ask(c, "dap_disconnect")
+        assert process.stdout is not None
+        while await process.stdout.readline() != b"left\n":
+            pass
+    assert cells(tmp_path) == [("True",)] * 3

@@ -147,10 +147,18 @@ def leave_with_debugger() -> None:
 
         def on_disconnect_request(*arguments: Any) -> Any:
             answers.on_disconnect_request = stock
-            for each in collectors:
-                each.leave()
-            collectors.clear()
-            importlib.import_module("in_debuggee.arriving").forget_unless_improved()
+            with contextlib.suppress(Exception):
+                for each in collectors:
+                    each.leave()
+                collectors.clear()
+                forget()
             return stock(*arguments)
 
         answers.on_disconnect_request = on_disconnect_request
+
+
+def forget() -> None:
+    """Leave none of our modules in a program that has them for this only."""
+    if "in_debuggee.improving" not in sys.modules:
+        for name in [each for each in sys.modules if each.partition(".")[0] == "in_debuggee"]:
+            del sys.modules[name]
