@@ -27,7 +27,7 @@ def point(marker: str, *expressions: str, **more: object) -> dict[str, object]:
     return {"file": str(P.source), "line": P.line(marker), "collect": expressions, **more}
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.12", "3.13"}))
+@pytest.mark.parametrize("version", sorted({MINE, "3.8", "3.12", "3.13"}))
 async def test_rows_tell_values_errors_threads_tasks_and_callers(
     tmp_path: Path, version: str
 ) -> None:

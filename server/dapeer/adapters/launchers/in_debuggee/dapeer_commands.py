@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class Announcement(threading.Event):
@@ -28,7 +28,14 @@ class Announcement(threading.Event):
             self.set()
 
 
-class Announcements(dict[str, Announcement]):
+if TYPE_CHECKING:
+    # Python 3.8 cannot make this type.
+    Events = dict[str, Announcement]
+else:
+    Events = dict
+
+
+class Announcements(Events):
     """The events of all threads, by thread id."""
 
     def __init__(self, queues: Any) -> None:
