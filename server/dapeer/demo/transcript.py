@@ -39,10 +39,10 @@ async def played(story: Callable[[], Awaitable[None]]) -> int:
     return code
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool, print the call and the answer, and return the structured result."""
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
-    print(f"\n→ {tool}({given})")  # noqa: T201 - a transcript for a person
+    print(f"\n→ {tool}({given})")
     result = await client.call_tool(tool, arguments)
     text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
     show(text)
@@ -64,12 +64,12 @@ def say(text: str) -> None:
     """Print text for the reader."""
     # A word without spaces is a path, and is kept whole.
     lines = textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False)
-    print("\n" + "\n".join(lines))  # noqa: T201 - a transcript for a person
+    print("\n" + "\n".join(lines))
 
 
 def show(text: str) -> None:
     """Print what the reader could see themselves."""
-    print(textwrap.indent(text, "  "))  # noqa: T201 - a transcript for a person
+    print(textwrap.indent(text, "  "))
 
 
 @asynccontextmanager

@@ -131,7 +131,7 @@ class Redaction:
     found: dict[str, str] = field(default_factory=dict[str, str])
     """Values that were masked because of their name, and the placeholder; they are masked everywhere in the answer."""
 
-    def data(self, value: Any, name: str = "") -> Any:  # noqa: ANN401 - any JSON value
+    def data(self, value: Any, name: str = "") -> Any:
         """Return data with its secrets masked; `name` is the name of its value."""
         if not _may_hold_secrets(json.dumps(value, ensure_ascii=False) + name):
             return value
@@ -144,7 +144,7 @@ class Redaction:
             text = text.replace(secret, instead)
         return redacted(text)
 
-    def _walk(self, value: Any, name: str) -> Any:  # noqa: ANN401
+    def _walk(self, value: Any, name: str) -> Any:
         match value:
             case str():
                 return self.text(self._named(value, name) if name else value)

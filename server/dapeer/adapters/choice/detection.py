@@ -90,16 +90,16 @@ def _has_module(name: str) -> bool:
 
 
 def _executables(name: str) -> Iterator[str]:
-    name = os.path.expanduser(name)  # noqa: PTH111 - a name on PATH is no path
+    name = os.path.expanduser(name)
     folders = [*os.get_exec_path(), str(Path(sys.executable).parent)]
     for folder in dict.fromkeys(folders):
         if path := shutil.which(name, path=folder or os.curdir):
-            yield os.path.abspath(path)  # noqa: PTH100 - resolve() would leave a venv by its links
+            yield os.path.abspath(path)
 
 
 def _files(pattern: str) -> list[str]:
-    path = os.path.expanduser(os.path.expandvars(pattern))  # noqa: PTH111 - a pattern, not a path
-    return sorted(glob.glob(path), reverse=True)  # noqa: PTH207 - an absolute pattern
+    path = os.path.expanduser(os.path.expandvars(pattern))
+    return sorted(glob.glob(path), reverse=True)
 
 
 def _version(version: Version | None, values: Mapping[str, object]) -> str:

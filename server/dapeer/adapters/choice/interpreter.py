@@ -123,7 +123,7 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
 
 def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
     # Unlike pathlib's, it leaves the home of an unknown user unchanged.
-    expanded = os.path.expanduser(argument)  # noqa: PTH111
+    expanded = os.path.expanduser(argument)
     tried = dict.fromkeys(base / expanded for base in bases)
     for path in tried:
         found = next(_pythons(path), None) if path.is_dir() else None

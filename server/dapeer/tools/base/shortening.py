@@ -7,7 +7,7 @@ from typing import Any, cast
 from dapeer.json_types import Json
 
 
-def short(schema: Any) -> Any:  # noqa: ANN401 - any JSON value
+def short(schema: Any) -> Any:
     """Return a schema without keywords that tell a model nothing: titles, null alternatives, defaults of null, lines from 1 on.
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out.
@@ -30,7 +30,7 @@ _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (
 )
 
 
-def _shortened(node: Any, definitions: Json) -> Any:  # noqa: ANN401
+def _shortened(node: Any, definitions: Json) -> Any:
     match node:
         case list():
             return [_shortened(item, definitions) for item in cast("list[Any]", node)]
