@@ -12,8 +12,16 @@ vim.api.nvim_create_user_command('Dapeer', function(call)
   require('dapeer.command').run(call.fargs)
 end, {
   nargs = '*',
-  desc = 'dapeer: start | stop | restart | status | log | follow | diffs | accept | reject [reason]',
+  desc = 'dapeer: start | stop | restart | status | log | follow | diffs | accept | reject [reason] | claude [arguments]',
   complete = function(lead, line)
     return require('dapeer.command').complete(lead, line)
   end,
 })
+
+vim.api.nvim_create_user_command('DapeerSend', function(call)
+  local problem = require('dapeer.needs').lacking()
+    or require('dapeer.integrations.claude').send(call.line1, call.line2)
+  if problem then
+    vim.notify('dapeer: ' .. problem, vim.log.levels.WARN)
+  end
+end, { range = true, desc = 'dapeer: mention these lines to Claude Code' })

@@ -40,7 +40,7 @@ INSIDES = {
         ("definition",),
         ("launchers",),
     ),
-    "mcp": (("web",), ("serving",), ("transports",), ("rendezvous",), ("server",)),
+    "mcp": (("web",), ("serving",), ("ide",), ("transports",), ("rendezvous",), ("server",)),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
     "tools": ((OTHERS,), ("base",)),
 }
@@ -60,6 +60,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "httpx2": ("opencode/client.py",),
     "rapidfuzz": ("view/alignment.py",),
     "tomlkit": ("install/toml_text.py",),
+    "websockets": ("mcp/ide/service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
     # Started inside the debug adapter's own process, never in ours.

@@ -79,8 +79,16 @@ local function start()
   end
 end
 
+local function claude(rest)
+  local problem = require('dapeer.integrations.claude').open(vim.split(rest or '', ' ', { trimempty = true }))
+  if problem then
+    tell(problem)
+  end
+end
+
 ---@type table<string, fun(rest: string?)>
 local COMMANDS = {
+  claude = claude,
   start = start,
   stop = function()
     require('dapeer').stop()
@@ -103,7 +111,7 @@ local COMMANDS = {
 }
 
 -- What takes more words: a text for the assistant.
-local WITH_TEXT = { reject = true }
+local WITH_TEXT = { reject = true, claude = true }
 
 local function names()
   local all = vim.tbl_keys(COMMANDS)

@@ -189,6 +189,26 @@ local function check_opencode()
   end
 end
 
+local function check_claude()
+  if not require('dapeer.config').get().integrations.claude then
+    return health.info('Claude Code (off; setup({ integrations = { claude = true } }) opens its diffs here)')
+  end
+  local status = require('dapeer.integrations.claude').status()
+  if status.problem then
+    health.warn(('Claude Code cannot connect: %s'):format(status.problem))
+  elseif not status.port then
+    health.warn('Claude Code cannot connect, since no core runs (:Dapeer start)')
+  elseif status.connected > 0 then
+    health.ok(('%d Claude Code connected, port %d'):format(status.connected, status.port))
+  else
+    local how = ':Dapeer claude opens it here; elsewhere it connects by itself if it runs in this directory, or by /ide'
+    health.info(('No Claude Code is connected, port %d; %s'):format(status.port, how))
+  end
+  if package.loaded['claudecode'] then
+    health.warn('claudecode.nvim is loaded, too', 'Claude Code connects by itself only if one IDE has its directory.')
+  end
+end
+
 local function check_options()
   local config = require('dapeer.config')
   for _, problem in ipairs(config.problems) do
@@ -211,6 +231,8 @@ function M.check()
   check_tools()
   health.start('dapeer: OpenCode')
   check_opencode()
+  health.start('dapeer: Claude Code')
+  check_claude()
   health.start('dapeer: options')
   check_options()
 end

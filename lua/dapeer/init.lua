@@ -37,6 +37,7 @@ function M.setup(options)
   end
   M._set_up_tools(options)
   M._set_up_opencode()
+  M._set_up_claude()
   if config.get().auto_start then
     M._when_up('dapeer_start', M.start)
   end
@@ -67,6 +68,16 @@ function M._set_up_opencode()
     require('dapeer.integrations.opencode').enable()
   elseif require('dapeer.kept').used('opencode') then
     require('dapeer.integrations.opencode').disable()
+  end
+end
+
+function M._set_up_claude()
+  if require('dapeer.config').get().integrations.claude then
+    local claude = require('dapeer.integrations.claude')
+    claude.enable()
+    M._when_up('dapeer_claude_start', claude.start)
+  elseif require('dapeer.kept').used('claude') then
+    require('dapeer.integrations.claude').disable()
   end
 end
 

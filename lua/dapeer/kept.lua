@@ -4,6 +4,7 @@ local M = {}
 
 ---@alias dapeer.Part
 ---| 'calls'      registry.serving: the calls that run
+---| 'claude'     integrations.claude.state
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
 ---| 'hook'       nvim_dap.internals: whether nvim-dap is followed

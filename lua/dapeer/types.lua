@@ -9,7 +9,7 @@
 ---@field custom_tools? table<string, { description: string, parameters?: table, handler: fun(params: table, ctx: dapeer.Context): any }>
 ---@field secrets? string[]              patterns of files that no tool shows
 ---@field redact? boolean                 mask passwords, tokens and keys of debugged programs
----@field integrations? { opencode?: boolean }  `opencode`: opencode.nvim's sessions get the tools
+---@field integrations? { opencode?: boolean, claude?: boolean }  `opencode`: opencode.nvim's sessions get the tools; `claude`: Claude Code's diffs open here
 ---@field bridge? { command?: string|string[], port?: integer, token_file?: string, log_level?: string, log_file?: string, tool_timeout?: integer }
 ---@field debug? boolean                  the core logs everything
 ---@field on_ready? fun(port: integer)    the core listens

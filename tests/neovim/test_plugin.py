@@ -145,7 +145,18 @@ async def test_tools_in_lua_are_kept_by_name_and_faults_are_named(tmp_path: Path
 
 
 async def test_the_command_completes_and_says_what_there_is(tmp_path: Path) -> None:
-    names = ["accept", "diffs", "follow", "log", "reject", "restart", "start", "status", "stop"]
+    names = [
+        "accept",
+        "claude",
+        "diffs",
+        "follow",
+        "log",
+        "reject",
+        "restart",
+        "start",
+        "status",
+        "stop",
+    ]
     async with neovim(tmp_path, dap=False, rc=WARNED) as editor:
         assert await completed(editor, "Dapeer ") == names
         assert await completed(editor, "silent Dapeer st") == ["start", "status", "stop"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.mcp.ide.services import Services
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
 from dapeer.mcp.server.server import DapeerServer, make_server
@@ -96,6 +97,7 @@ async def running(
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))
             log.info("serving %s", debugger.project)
+            Services(debugger, peers, tasks)
             if offer.nvim is not None:
                 # Listen before the first search, so that no Neovim is missed in between.
                 neovims = Neovims(offer.nvim, peers, debugger.project)

@@ -22,6 +22,8 @@ from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.servers import Servers
 from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
+from dapeer.peers.attaching import ATTACH
+from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
 from dapeer.peers.shared import SharedBreakpoints
 from dapeer.peers.starts import Starts
@@ -38,13 +40,6 @@ SECONDS_TO_REPLAY = 2.0
 """Timeout for running sessions to send their journal."""
 SECONDS_TO_START = 20.0
 """Timeout for nvim-dap to start an adapter; some are downloaded or compiled first."""
-
-# A Neovim without the plugin gets dapeer's, until it ends.
-ATTACH = """
-local folder, channel, opts = ...
-if not pcall(require, 'dapeer.core.attach') then vim.opt.runtimepath:append(folder) end
-return require('dapeer.core.attach').attach(channel, opts)
-"""
 
 
 class Peer:
@@ -70,6 +65,7 @@ class Peer:
         self._tasks = tasks
         self._taps = taps
         self._opencode = opencode
+        self.ide = Ide(tools_changed)
         self.judge = judge
         """Checks the schemas of its tools."""
         self._tools_changed = tools_changed
@@ -161,7 +157,8 @@ class Peer:
         self._tools = LuaTools(self.neovim, self._ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
         uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
-        self._told |= {**self._tools.told, **self._witness.takes, "opencode": uses_opencode}
+        self._told |= {**self._tools.told, **self._witness.takes, **self.ide.takes}
+        self._told["opencode"] = uses_opencode
 
     async def _arrived(self, number: int) -> ForwardedSession:
         """Return a session once it has called in."""

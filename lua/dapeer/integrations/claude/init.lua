@@ -1,0 +1,126 @@
+-- Neovim as the IDE of Claude Code. The core serves it; here is what the core cannot know: that it is wanted, what is
+-- selected, and what the person sends.
+local M = {}
+
+---@type dapeer.ClaudeState
+local state = require('dapeer.integrations.claude.state')
+local watching = false -- this copy of the module does
+
+---The core that keeps this Neovim company is to serve; others that are attached are not.
+local function tell()
+  local status = require('dapeer.core.supervisor').status()
+  local wish = state.enabled and status.pid and { core = status.pid } or vim.empty_dict()
+  require('dapeer.rpc').publish('ide', wish)
+end
+
+---Start the core, if there is none yet: Claude Code may look for it at any moment.
+function M.start()
+  local supervisor = require('dapeer.core.supervisor')
+  if state.enabled and not supervisor.is_running() and not supervisor.status().failure then
+    supervisor.start()
+  end
+end
+
+local function watch()
+  local group = vim.api.nvim_create_augroup('dapeer_claude', { clear = true })
+  vim.api.nvim_create_autocmd('User', {
+    group = group,
+    pattern = { 'DapeerReady', 'DapeerStopped' },
+    callback = vim.schedule_wrap(function()
+      state.port, state.connected = nil, 0
+      tell()
+    end),
+  })
+  require('dapeer.integrations.claude.selection').watch(group)
+end
+
+---Offer this Neovim to Claude Code.
+function M.enable()
+  if state.enabled and watching then
+    return
+  end
+  state.enabled, watching = true, true
+  watch()
+  tell()
+end
+
+---Offer it no longer.
+function M.disable()
+  if state.enabled then
+    state.enabled, watching = false, false
+    vim.api.nvim_del_augroup_by_name('dapeer_claude')
+    tell()
+    state.port, state.connected = nil, 0
+  end
+end
+
+---The core tells that it serves, and how many CLIs are connected.
+---@param port integer
+---@param connected integer
+function M.served(port, connected)
+  local came = connected > state.connected
+  state.port, state.connected, state.problem = port, connected, nil
+  if came then
+    -- A CLI that has just come knows nothing.
+    require('dapeer.integrations.claude.selection').tell_again()
+  end
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---The core tells that it cannot serve.
+---@param problem string
+function M.failed(problem)
+  state.port, state.connected, state.problem = nil, 0, problem
+end
+
+---@return dapeer.ClaudeState
+function M.status()
+  return state
+end
+
+---Mention lines of the current file in the CLI's prompt.
+---@param first integer  1-based
+---@param last integer
+---@return string? problem  a few words
+function M.send(first, last)
+  local bufnr = require('dapeer.editor').current()
+  local path = bufnr and require('dapeer.editor').path(bufnr) or ''
+  if path == '' then
+    return 'this buffer has no file'
+  elseif require('dapeer.editor.secrets').covers(path) then
+    return 'this file may hold secrets'
+  elseif state.connected == 0 then
+    return 'no Claude Code is connected: see :checkhealth dapeer'
+  end
+  local params = { filePath = path, lineStart = first - 1, lineEnd = last - 1 }
+  require('dapeer.rpc').notify('ide_event', 'at_mentioned', params)
+end
+
+---Open Claude Code in a terminal beside, connected to this Neovim.
+---@param words string[]  further arguments
+---@return string? problem
+function M.open(words)
+  if vim.fn.executable('claude') == 0 then
+    return 'there is no `claude` on PATH'
+  elseif not state.port then
+    return state.enabled and 'the core does not serve yet: try again in a moment'
+      or 'setup{ integrations = { claude = true } } is missing'
+  end
+  local command = vim.list_extend({ 'claude' }, words)
+  local env = { CLAUDE_CODE_SSE_PORT = tostring(state.port), ENABLE_IDE_INTEGRATION = 'true' }
+  local ok, snacks = pcall(require, 'snacks')
+  if ok and snacks.terminal then
+    snacks.terminal.open(command, { env = env, win = { position = 'right' } })
+    return
+  end
+  vim.cmd('botright vertical new')
+  local options = { env = env, cwd = vim.fn.getcwd(-1, -1) }
+  if vim.fn.has('nvim-0.11') == 1 then
+    vim.fn.jobstart(command, vim.tbl_extend('force', options, { term = true }))
+  else
+    vim.fn.termopen(command, options)
+  end
+  vim.cmd.startinsert()
+end
+
+return M

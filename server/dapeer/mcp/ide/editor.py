@@ -1,0 +1,137 @@
+"""What Claude Code asks of an IDE, by the tools that the person's Neovim has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from dapeer.errors import DapeerError
+from dapeer.json_types import Json
+from dapeer.tools.base.call import Reply
+
+SECONDS_FOR_DIAGNOSTICS: Final = 0.35
+"""Claude Code waits 0.5 s, and asks no more after three late answers."""
+
+Run = Callable[[str, Json], Awaitable[Reply]]
+"""Runs a tool of Neovim's by its name there."""
+
+SEVERITIES: Final = {"error": "Error", "warn": "Warning", "info": "Info", "hint": "Hint"}
+
+
+@dataclass(slots=True)
+class Editor:
+    """One Neovim, as Claude Code sees it.
+
+    Args:
+        run: Runs one of its tools.
+        cwd: Its working directory.
+    """
+
+    run: Run
+    cwd: str
+    selection: Json | None = None
+    """What was selected last, as Neovim has told it."""
+    _diagnostics: dict[str | None, str] = field(default_factory=dict[str | None, str])
+    """The last answer for each file that was asked for."""
+
+    async def open_diff(self, arguments: Json) -> list[str]:
+        """Show a proposal; answer once the person has decided.
+
+        Two texts: `FILE_SAVED` and what to write, or `DIFF_REJECTED` and the name of the tab. Without the second one
+        Claude Code would ask again by itself. `TAB_CLOSED` is never said: it would take that for a yes.
+        """
+        reply = await self.run("open_diff", arguments)
+        texts = [str(block.get("text", "")) for block in reply.content or ()]
+        return texts[:2] or [reply.text]
+
+    async def close_tab(self, arguments: Json) -> list[str]:
+        """Close a diff; one that nobody has decided counts as rejected."""
+        return [(await self.run("close_tab", arguments)).text]
+
+    async def close_all_diff_tabs(self, _: Json) -> list[str]:
+        """Close all diffs of the one who asks."""
+        return [(await self.run("close_all_diff_tabs", {})).text]
+
+    async def open_file(self, arguments: Json) -> list[str]:
+        """Show a file, with a text in it marked."""
+        wanted: dict[str, Any] = {"filename": arguments["filePath"]}
+        if text := arguments.get("startText"):
+            wanted["text"] = text
+        if arguments.get("makeFrontmost", True):
+            wanted["focus"] = True
+        return [(await self.run("open_file", wanted)).text]
+
+    async def get_diagnostics(self, arguments: Json) -> list[str]:
+        """Return what is wrong with a file, or with all; where Neovim is late, what it said last."""
+        uri = arguments.get("uri")
+        wanted: Json = {"filename": _path(str(uri))} if uri else {"workspace": True}
+        with anyio.move_on_after(SECONDS_FOR_DIAGNOSTICS):
+            try:
+                reply = await self.run("diagnostics_list", wanted)
+            except DapeerError:
+                return [self._diagnostics.get(uri, "[]")]
+            self._diagnostics[uri] = json.dumps(_by_file(reply.data or {}))
+        return [self._diagnostics.get(uri, "[]")]
+
+    async def get_current_selection(self, _: Json) -> list[str]:
+        """Return what is selected now."""
+        return [json.dumps((await self.run("get_selection", {})).data)]
+
+    async def get_latest_selection(self, _: Json) -> list[str]:
+        """Return what was selected last, from memory."""
+        known = {"success": True, **self.selection} if self.selection else {"success": False}
+        return [json.dumps(known)]
+
+    async def get_open_editors(self, _: Json) -> list[str]:
+        """Return the open files."""
+        return [json.dumps((await self.run("get_open_editors", {})).data)]
+
+    async def get_workspace_folders(self, _: Json) -> list[str]:
+        """Return the directory of this Neovim."""
+        folder = Path(self.cwd)
+        known = [{"name": folder.name, "uri": folder.as_uri(), "path": self.cwd}]
+        return [json.dumps({"success": True, "folders": known, "rootPath": self.cwd})]
+
+    async def check_document_dirty(self, arguments: Json) -> list[str]:
+        """Return whether a file has unsaved changes."""
+        return [await self._of_file("check_document_dirty", arguments)]
+
+    async def save_document(self, arguments: Json) -> list[str]:
+        """Write a file's unsaved changes to the disk."""
+        return [await self._of_file("save_document", arguments)]
+
+    async def _of_file(self, name: str, arguments: Json) -> str:
+        reply = await self.run(name, {"filename": arguments["filePath"]})
+        return json.dumps(reply.data)
+
+
+def _path(uri: str) -> str:
+    return uri.removeprefix("file://")
+
+
+def _by_file(data: Json) -> list[Json]:
+    """Return diagnostics as VS Code's extension gives them, with 0-based positions."""
+    files: dict[str, list[Json]] = {}
+    for one in data.get("diagnostics", ()):
+        files.setdefault(str(one.get("path", "")), []).append(_diagnostic(one))
+    return [{"uri": f"file://{path}", "diagnostics": found} for path, found in files.items()]
+
+
+def _diagnostic(one: Mapping[str, Any]) -> Json:
+    line, column = int(one["line"]) - 1, int(one.get("column") or 1) - 1
+    end = {
+        "line": int(one.get("end_line") or line + 1) - 1,
+        "character": int(one.get("end_column") or column + 1) - 1,
+    }
+    return {
+        "message": one.get("message", ""),
+        "severity": SEVERITIES.get(str(one.get("severity")), "Error"),
+        "range": {"start": {"line": line, "character": column}, "end": end},
+        "source": one.get("source", ""),
+        **({"code": str(one["code"])} if one.get("code") else {}),
+    }

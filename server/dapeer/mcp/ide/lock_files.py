@@ -1,0 +1,81 @@
+"""The files by which Claude Code finds an IDE: one for each port, in a folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from dapeer.system.process_table import is_running
+
+CONFIG: Final = "CLAUDE_CONFIG_DIR"
+OURS: Final = "dapeer"
+"""The key of the process that has written a file; files of others have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """What a lock file says."""
+
+    port: int
+    token: str
+    pid: int
+    """Of the IDE. Claude Code removes the file when this process has ended."""
+    folders: Sequence[str]
+    """Claude Code connects by itself if one of them holds its directory."""
+
+
+def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Return where lock files belong: older versions read the second folder only."""
+    moved = environment.get(CONFIG)
+    found = [Path(moved) / "ide"] if moved else []
+    return [*found, home / ".claude" / "ide"]
+
+
+@contextmanager
+def announced(lock: Lock, where: Sequence[Path]) -> Generator[None]:
+    """Keep a lock file in each folder while the body runs, readable by this user alone."""
+    told = {
+        "pid": lock.pid,
+        "workspaceFolders": list(lock.folders),
+        "ideName": "Neovim",
+        "transport": "ws",
+        "runningInWindows": False,
+        "authToken": lock.token,
+        OURS: os.getpid(),
+    }
+    with ExitStack() as files:
+        for folder in where:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sweep(folder)
+            files.enter_context(_written(folder / f"{lock.port}.lock", json.dumps(told)))
+        yield
+
+
+def sweep(folder: Path) -> None:
+    """Remove the lock files that killed processes of ours have left."""
+    for path in folder.glob("*.lock"):
+        with contextlib.suppress(OSError, ValueError):
+            told: object = json.loads(path.read_bytes())
+            pid = cast("dict[str, object]", told).get(OURS) if isinstance(told, dict) else None
+            if isinstance(pid, int) and not is_running(pid):
+                path.unlink()
+
+
+@contextmanager
+def _written(path: Path, text: str) -> Generator[None]:
+    # A reader sees the whole of it or nothing, and nobody else ever sees the token.
+    beside = path.with_suffix(f".{os.getpid()}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    beside.replace(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,296 @@
+"""The WebSocket at which Claude Code's CLI finds one Neovim, and MCP on it."""
+
+from __future__ import annotations
+
+import hmac
+import itertools
+import json
+import logging
+import os
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import anyio.lowlevel
+from mcp import types as t
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.message import SessionMessage
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+import dapeer
+from dapeer.errors import DapeerError
+from dapeer.json_types import Json
+from dapeer.mcp.ide.editor import Editor
+from dapeer.mcp.ide.lock_files import Lock, announced, folders
+from dapeer.mcp.transports.jsonl import Complaint, encoded, parse
+
+log = logging.getLogger(__name__)
+
+HEADER: Final = "X-Claude-Code-Ide-Authorization"
+PROTOCOL: Final = Subprotocol("mcp")
+SECONDS_BETWEEN_PINGS: Final = 30
+"""A CLI that was killed together with its network is noticed."""
+SECONDS_TO_ANSWER: Final = 0.5
+"""What open calls may take once the service is to end."""
+LONGEST_MESSAGE: Final = 64 << 20
+"""Bytes. A diff holds a whole file."""
+
+_TEXT: Final = {"type": "string"}
+_FILE: Final = {"type": "object", "properties": {"filePath": _TEXT}, "required": ["filePath"]}
+_NOTHING: Final[Json] = {"type": "object", "properties": {}}
+
+Method = Callable[[Editor, Json], Awaitable[list[str]]]
+
+TOOLS: Final[dict[str, tuple[Method, str, Json]]] = {
+    "openDiff": (
+        Editor.open_diff,
+        "Show a proposed text of a file in Neovim, and wait for the person's decision",
+        {
+            "type": "object",
+            "properties": {
+                "old_file_path": _TEXT,
+                "new_file_path": _TEXT,
+                "new_file_contents": _TEXT,
+                "tab_name": _TEXT,
+            },
+            "required": ["new_file_path", "new_file_contents"],
+        },
+    ),
+    "close_tab": (
+        Editor.close_tab,
+        "Close a diff",
+        {"type": "object", "properties": {"tab_name": _TEXT}, "required": ["tab_name"]},
+    ),
+    "closeAllDiffTabs": (Editor.close_all_diff_tabs, "Close all diffs", _NOTHING),
+    "openFile": (
+        Editor.open_file,
+        "Show a file in Neovim",
+        {
+            "type": "object",
+            "properties": {
+                "filePath": _TEXT,
+                "startText": _TEXT,
+                "endText": _TEXT,
+                "makeFrontmost": {"type": "boolean"},
+            },
+            "required": ["filePath"],
+        },
+    ),
+    "getDiagnostics": (
+        Editor.get_diagnostics,
+        "List errors and warnings that Neovim has of a file, or of all files",
+        {"type": "object", "properties": {"uri": _TEXT}},
+    ),
+    "getCurrentSelection": (Editor.get_current_selection, "What is selected", _NOTHING),
+    "getLatestSelection": (Editor.get_latest_selection, "What was selected last", _NOTHING),
+    "getOpenEditors": (Editor.get_open_editors, "List the open files", _NOTHING),
+    "getWorkspaceFolders": (Editor.get_workspace_folders, "Neovim's directory", _NOTHING),
+    "checkDocumentDirty": (Editor.check_document_dirty, "Unsaved changes?", _FILE),
+    "saveDocument": (Editor.save_document, "Save a file", _FILE),
+}
+"""By the name that Claude Code calls. Its model sees `getDiagnostics` alone."""
+
+
+class Service:
+    """One Neovim's IDE side: any number of CLIs connect to it."""
+
+    def __init__(self, editor: Callable[[str], Editor], pid: int, cwd: str) -> None:
+        """`editor` makes the view that one CLI has of Neovim, by the CLI's name."""
+        self._make = editor
+        self._pid = pid
+        self._cwd = cwd
+        self._token = secrets.token_hex(32)
+        self._connected: dict[ServerConnection, Editor] = {}
+        self._numbers = itertools.count(1)
+        self._calls = _Calls()
+        self._selection: Json | None = None
+        self.changed: Callable[[int], None] = lambda _: None
+        """Called with the number of CLIs that are connected."""
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[int]:
+        """Listen and be announced while the body runs; give the port."""
+        server = await serve(
+            self._converse,
+            "127.0.0.1",
+            0,
+            subprotocols=[PROTOCOL],
+            process_request=self._refusal,
+            ping_interval=SECONDS_BETWEEN_PINGS,
+            max_size=LONGEST_MESSAGE,
+            logger=log,
+        )
+        port: int = next(iter(server.sockets)).getsockname()[1]
+        lock = Lock(port, self._token, self._pid, [self._cwd])
+        try:
+            with announced(lock, folders(os.environ, Path.home())):
+                yield port
+        finally:
+            with anyio.CancelScope(shield=True):
+                # A Neovim that ends has just decided what was open, or never will.
+                with anyio.move_on_after(SECONDS_TO_ANSWER):
+                    await self._calls.none_left()
+                server.close()
+                await server.wait_closed()
+
+    async def tell(self, method: str, params: Json) -> None:
+        """Tell every CLI what the person has done."""
+        if method == "selection_changed":
+            self._selection = params
+        for connection, editor in list(self._connected.items()):
+            if method == "selection_changed":
+                editor.selection = params
+            await _send(connection, {"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Return what to answer to somebody who has not read the lock file."""
+        shown = request.headers.get(HEADER, "")
+        if hmac.compare_digest(shown.encode(), self._token.encode()):
+            return None
+        return connection.respond(HTTPStatus.UNAUTHORIZED, f"{HEADER} does not hold the token.\n")
+
+    async def _converse(self, connection: ServerConnection) -> None:
+        """Serve one CLI until it leaves; what it waits for then ends."""
+        # Each has a name of its own: nobody closes the diffs of another.
+        editor = self._make(f"claude-code {next(self._numbers)}")
+        editor.selection = self._selection
+        server = _server(editor, self._calls)
+
+        async def connected(
+            _context: ServerRequestContext[Any, Any], _params: t.NotificationParams
+        ) -> None:
+            # Only now does it hear what it is told.
+            self._connected[connection] = editor
+            self.changed(len(self._connected))
+
+        server.add_notification_handler("ide_connected", t.NotificationParams, connected)
+        received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        outgoing, to_send = anyio.create_memory_object_stream[SessionMessage]()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_read, connection, received)
+                tasks.start_soon(_write, connection, to_send)
+                await server.run(incoming, outgoing, server.create_initialization_options())
+                tasks.cancel_scope.cancel()
+        finally:
+            if self._connected.pop(connection, None):
+                self.changed(len(self._connected))
+            await _close_diffs(editor)
+
+
+class _Calls:
+    """The calls that are being answered."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none = anyio.Event()
+        self._none.set()
+
+    @contextmanager
+    def one(self) -> Generator[None]:
+        if not self._count:
+            self._none = anyio.Event()
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+            if not self._count:
+                self._none.set()
+
+    async def none_left(self) -> None:
+        await self._none.wait()
+        # What was answered last is written by now.
+        await anyio.lowlevel.checkpoint()
+
+
+async def _close_diffs(editor: Editor) -> None:
+    """Close what a CLI has left open: nobody waits for it."""
+    with anyio.CancelScope(shield=True), anyio.move_on_after(1), suppress(DapeerError):
+        await editor.close_all_diff_tabs({})
+
+
+def _server(editor: Editor, calls: _Calls) -> Server[Any]:
+    async def list_tools(
+        _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
+    ) -> t.ListToolsResult:
+        return t.ListToolsResult(
+            tools=[
+                t.Tool(name=name, description=description, input_schema=dict(schema))
+                for name, (_, description, schema) in TOOLS.items()
+            ]
+        )
+
+    async def call_tool(
+        _context: ServerRequestContext[Any, Any], params: t.CallToolRequestParams
+    ) -> t.CallToolResult:
+        with calls.one():
+            return await _called(editor, params.name, params.arguments or {})
+
+    async def list_prompts(
+        _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
+    ) -> t.ListPromptsResult:
+        return t.ListPromptsResult(prompts=[])
+
+    return Server(
+        "dapeer",
+        version=dapeer.__version__,
+        title="Neovim",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+    )
+
+
+async def _called(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
+    if name not in TOOLS:
+        return _result([f"There is no tool {name}."], failed=True)
+    method, _, schema = TOOLS[name]
+    missing = [one for one in schema.get("required", ()) if one not in arguments]
+    if missing:
+        return _result([f"{name} needs `{missing[0]}`."], failed=True)
+    try:
+        return _result(await method(editor, arguments))
+    except DapeerError as error:
+        return _result([str(error)], failed=True)
+
+
+def _result(texts: Sequence[str], *, failed: bool = False) -> t.CallToolResult:
+    return t.CallToolResult(
+        content=[t.TextContent(type="text", text=text) for text in texts], is_error=failed
+    )
+
+
+async def _read(
+    connection: ServerConnection,
+    received: anyio.abc.ObjectSendStream[SessionMessage | Exception],
+) -> None:
+    async with received:
+        with suppress(ConnectionClosed, anyio.BrokenResourceError):
+            async for data in connection:
+                line = data.encode() if isinstance(data, str) else data
+                if isinstance(message := parse(line), Complaint):
+                    await connection.send(encoded(message.error).decode())
+                elif message is not None:
+                    await received.send(SessionMessage(message))
+
+
+async def _write(
+    connection: ServerConnection, to_send: anyio.abc.ObjectReceiveStream[SessionMessage]
+) -> None:
+    async with to_send:
+        async for message in to_send:
+            with suppress(ConnectionClosed):
+                await connection.send(encoded(message.message).decode())
+
+
+async def _send(connection: ServerConnection, message: Json) -> None:
+    with suppress(ConnectionClosed):
+        await connection.send(json.dumps(message))

@@ -1,0 +1,93 @@
+"""Which attached Neovims want to be an IDE, and the service of each."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.errors import NoNeovim
+from dapeer.json_types import Json
+from dapeer.mcp.ide.editor import Editor
+from dapeer.mcp.ide.service import Service
+from dapeer.peers import Peer, Peers
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.focus import Focus
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.lua import PREFIX, NeovimTool
+
+log = logging.getLogger(__name__)
+
+
+class Services:
+    """A service for each Neovim that asks this process, its own core, to be one."""
+
+    def __init__(self, debugger: Debugger, peers: Peers, tasks: TaskGroup) -> None:
+        self._debugger = debugger
+        self._peers = peers
+        self._tasks = tasks
+        self._running: dict[int, tuple[Service, anyio.CancelScope]] = {}
+        """By the peer's number."""
+        peers.subscribe(self._review)
+
+    def _review(self) -> None:
+        """Bring about what the Neovims want."""
+        wanted = {
+            number: peer
+            for number, peer in self._peers.attached.items()
+            # Other cores that are attached to it hear the wish, too.
+            if peer.ide.core == os.getpid()
+        }
+        for number in [number for number in self._running if number not in wanted]:
+            self._running.pop(number)[1].cancel()
+        for number, peer in wanted.items():
+            if number not in self._running:
+                service = Service(
+                    lambda name, peer=peer: self._editor(peer, name), peer.pid, peer.cwd
+                )
+                scope = anyio.CancelScope()
+                self._running[number] = (service, scope)
+                self._tasks.start_soon(self._serve, peer, service, scope)
+
+    async def _serve(self, peer: Peer, service: Service, scope: anyio.CancelScope) -> None:
+        def tell(count: int) -> None:
+            peer.neovim.send(SERVED, port, count)
+
+        def told(method: str, params: Json) -> None:
+            self._tasks.start_soon(service.tell, method, params)
+
+        with scope:
+            try:
+                async with service.serving() as port:
+                    service.changed = tell
+                    tell(0)
+                    peer.ide.told = told
+                    await anyio.sleep_forever()
+            except OSError as error:
+                log.warning("Neovim at %s cannot be an IDE: %s", peer.target, error)
+                peer.neovim.send(FAILED, str(error))
+            finally:
+                peer.ide.told = None
+
+    def _editor(self, peer: Peer, client: str) -> Editor:
+        async def progress(
+            text: str, done: float | None = None, total: float | None = None
+        ) -> None: ...
+
+        call = Call(self._debugger, progress, self._peers, Focus(self._debugger), client)
+
+        async def run(name: str, arguments: Json) -> Reply:
+            spec = peer.tools.get(name)
+            if spec is None:
+                raise NoNeovim(
+                    f"Neovim does not offer {name}.", "`tools` of its configuration leaves it out."
+                )
+            return await NeovimTool(PREFIX + name, spec, [peer])(call, arguments)
+
+        return Editor(run, peer.cwd)
+
+
+SERVED = "require('dapeer.integrations.claude').served(...)"
+FAILED = "require('dapeer.integrations.claude').failed(...)"

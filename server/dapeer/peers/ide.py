@@ -1,0 +1,31 @@
+"""What a Neovim wants to be for Claude Code, and what Claude Code is to hear of its person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dapeer.json_types import Json
+
+
+class Ide:
+    """The wish of one Neovim to be an IDE; `changed` is called when it is another."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self.core: int | None = None
+        """The process that is to serve it, if any: several may be attached, and one serves."""
+        self.told: Callable[[str, Json], None] | None = None
+        """Takes the notifications for Claude Code: method and parameters."""
+        self._changed = changed
+
+    @property
+    def takes(self) -> Mapping[str, Callable[..., None]]:
+        """Who takes what Neovim sends, by its kind."""
+        return {"ide": self._wants, "ide_event": self._happened}
+
+    def _wants(self, wish: Json) -> None:
+        self.core = wish.get("core")
+        self._changed()
+
+    def _happened(self, method: str, params: Json) -> None:
+        if self.told:
+            self.told(method, params)

@@ -1,0 +1,241 @@
+"""Neovim as the IDE of Claude Code, on the wire: what its CLI asks for, and what it would do wrong."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tests.neovim.claude import HEADER, cli, lock, locks, texts_of
+from tests.neovim.editor import Editor, neovim
+from tests.neovim.reviewing import RC
+from tests.processes import process_gone
+
+SETUP: Mapping[str, object] = {
+    "bridge": {"command": [sys.executable, "-m", "dapeer"]},
+    "integrations": {"claude": True},
+}
+SERVED = """
+local claude = require('dapeer.integrations.claude')
+local served = claude.served
+function claude.served(port, connected)
+  served(port, connected)
+  vim.rpcnotify(vim.g.test_channel, 'served', port, connected)
+end
+"""
+
+
+@asynccontextmanager
+async def offered(tmp_path: Path) -> AsyncGenerator[Editor]:
+    """Start a Neovim that is an IDE, in an empty project at a home of its own; wait until it can be found."""
+    home = {"HOME": str(tmp_path)}
+    async with neovim(
+        tmp_path, dap=False, rc=RC + SERVED, setup=SETUP, ui=True, cwd=tmp_path, environment=home
+    ) as editor:
+        _, connected = await editor.notified("served")
+        assert connected == 0
+        yield editor
+
+
+async def test_a_neovim_is_announced_to_its_user_alone_until_it_ends(tmp_path: Path) -> None:
+    async with offered(tmp_path) as editor:
+        _, told = lock(tmp_path)
+        [path] = locks(tmp_path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert (told["pid"], told["workspaceFolders"]) == (editor.pid, [str(tmp_path)])
+        assert (told["ideName"], told["transport"]) == ("Neovim", "ws")
+        editor.wire.send("nvim_command", "qa!")
+        await editor.ended()
+        await process_gone(told["dapeer"])
+    assert locks(tmp_path) == []
+
+
+async def test_what_a_killed_core_has_left_is_cleaned_by_the_next(tmp_path: Path) -> None:
+    async with offered(tmp_path) as editor:
+        [first] = locks(tmp_path)
+        stranger = first.with_name("1.lock")
+        stranger.write_text(json.dumps({"pid": editor.pid, "ideName": "other"}), encoding="utf-8")
+        os.kill(json.loads(first.read_text())["dapeer"], signal.SIGKILL)
+        await editor.notified("served")
+        left = locks(tmp_path)
+        assert stranger in left
+        assert first not in left
+        assert len(left) == 2
+
+
+async def test_who_has_not_read_the_lock_file_is_kept_out(tmp_path: Path) -> None:
+    async with offered(tmp_path):
+        port, _ = lock(tmp_path)
+        for headers in ({}, {HEADER: "guessed"}):
+            with pytest.raises(InvalidStatus, match="401"):
+                async with connect(f"ws://127.0.0.1:{port}", additional_headers=headers):
+                    pass
+
+
+async def test_the_person_accepts_with_edits_rejects_or_closes(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old\n", encoding="utf-8")
+    proposal = {"old_file_path": str(path), "new_file_path": str(path), "tab_name": "mine"}
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        for keys, expected in {
+            "Gomine<Esc>:w<CR>": ["FILE_SAVED", "new\nmine\n"],
+            ":Dapeer reject<CR>": ["DIFF_REJECTED", "mine"],
+            ":tabclose<CR>": ["DIFF_REJECTED", "mine"],
+            ":Dapeer reject not so<CR>": ["DIFF_REJECTED", "mine"],
+        }.items():
+            answer = claude.calls("openDiff", **proposal, new_file_contents="new\n")
+            await editor.notified("opened")
+            await editor.keys(keys)
+            assert await texts_of(answer) == expected, keys
+            await editor.notified("closed")
+            assert await claude.texts("close_tab", tab_name="mine") == ["TAB_CLOSED"]
+        assert path.read_text(encoding="utf-8") == "old\n"
+
+
+async def test_a_cli_that_goes_takes_its_diffs_along_and_nobody_elses(tmp_path: Path) -> None:
+    async with offered(tmp_path) as editor, cli(tmp_path) as other:
+        kept = other.calls("openDiff", new_file_path="kept.txt", new_file_contents="kept\n")
+        await editor.notified("opened")
+        async with cli(tmp_path) as claude:
+            claude.calls("openDiff", new_file_path="gone.txt", new_file_contents="gone\n")
+            await editor.notified("opened")
+            assert await claude.texts("closeAllDiffTabs") == ["CLOSED_1_DIFF_TABS"]
+            await editor.notified("closed")
+            claude.calls("openDiff", new_file_path="gone.txt", new_file_contents="gone\n")
+            await editor.notified("opened")
+        assert (await editor.notified("closed"))[0]["tab_name"] == "gone.txt"
+        assert not kept.done()
+        await editor.keys(":Dapeer accept<CR>")
+        assert await texts_of(kept) == ["FILE_SAVED", "kept\n"]
+
+
+async def test_neovim_ends_while_a_diff_is_open(tmp_path: Path) -> None:
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        answer = claude.calls("openDiff", new_file_path="a.txt", new_file_contents="new\n")
+        await editor.notified("opened")
+        await editor.keys(":qa!<CR>")
+        assert (await texts_of(answer))[0] == "DIFF_REJECTED"
+
+
+async def test_the_cli_knows_what_is_selected(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one = 1\ntwo = 2\n", encoding="utf-8")
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        opened = await claude.texts("openFile", filePath=str(path), startText="two = 2")
+        assert "a.py" in opened[0]
+        selected = await claude.hears("selection_changed")
+        assert (selected["filePath"], selected["text"]) == (str(path), "two = 2")
+        await editor.keys("<Esc>")
+        assert (await claude.hears("selection_changed"))["text"] == ""
+        await editor.keys("ggV")
+        selected = await claude.hears("selection_changed")
+        assert selected["text"] == "one = 1"
+        assert selected["selection"]["start"] == {"line": 0, "character": 0}
+        assert not selected["selection"]["isEmpty"]
+        assert json.loads((await claude.texts("getCurrentSelection"))[0])["text"] == "one = 1"
+        assert json.loads((await claude.texts("getLatestSelection"))[0])["text"] == "one = 1"
+        await editor.keys("<Esc>")
+        assert (await claude.hears("selection_changed"))["selection"]["isEmpty"]
+
+
+async def test_the_cli_knows_open_files_and_their_diagnostics(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("one = 1\ntwo = 2\n", encoding="utf-8")
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        await editor.lua("vim.cmd.edit(...)", str(path))
+        await editor.lua("""
+          vim.diagnostic.set(vim.api.nvim_create_namespace('t'), 0, {
+            { lnum = 1, col = 0, end_col = 3, message = 'odd', severity = 2, source = 'test' },
+          })
+        """)
+        # A Neovim that is late has none yet.
+        while (known := await claude.texts("getDiagnostics", uri=path.as_uri())) == ["[]"]:
+            pass
+        [found] = json.loads(known[0])
+        assert (found["uri"], found["diagnostics"]) == (
+            path.as_uri(),
+            [
+                {
+                    "message": "odd",
+                    "severity": "Warning",
+                    "range": {
+                        "start": {"line": 1, "character": 0},
+                        "end": {"line": 1, "character": 3},
+                    },
+                    "source": "test",
+                }
+            ],
+        )
+        editors = json.loads((await claude.texts("getOpenEditors"))[0])
+        assert [tab["label"] for tab in editors["tabs"]] == ["a.py"]
+        folders = json.loads((await claude.texts("getWorkspaceFolders"))[0])
+        assert folders["rootPath"] == str(tmp_path)
+
+
+async def test_a_file_is_saved_when_the_cli_asks(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old\n", encoding="utf-8")
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        await editor.lua("vim.cmd.edit(...)", str(path))
+        await editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'new' })")
+        dirty = json.loads((await claude.texts("checkDocumentDirty", filePath=str(path)))[0])
+        assert dirty["isDirty"]
+        saved = json.loads((await claude.texts("saveDocument", filePath=str(path)))[0])
+        assert saved["saved"]
+        assert path.read_text(encoding="utf-8") == "new\n"
+
+
+async def test_nothing_is_told_while_the_person_types(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old\n", encoding="utf-8")
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        await editor.lua("vim.cmd.edit(...)", str(path))
+        await claude.hears("selection_changed")
+        await editor.keys("otyped")
+        await editor.lua("vim.wait(300)")
+        assert claude.told.empty()
+        await editor.keys("<Esc>")
+        assert (await claude.hears("selection_changed"))["selection"]["start"]["line"] == 1
+
+
+async def test_lines_are_mentioned_by_a_command(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\ntwo\nthree\n", encoding="utf-8")
+    async with offered(tmp_path) as editor:
+        await editor.lua("vim.cmd.edit(...)", str(path))
+        await editor.lua("vim.cmd('2,3DapeerSend')")
+        told = await editor.notified("said")
+        assert told == ["dapeer: no Claude Code is connected: see :checkhealth dapeer"]
+        async with cli(tmp_path) as claude:
+            await claude.hears("selection_changed")
+            await editor.lua("vim.cmd('2,3DapeerSend')")
+            mention = await claude.hears("at_mentioned")
+        assert mention == {"filePath": str(path), "lineStart": 1, "lineEnd": 2}
+
+
+async def test_a_neovim_that_cannot_answer_leaves_the_cli_with_what_it_knew(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\n", encoding="utf-8")
+    async with offered(tmp_path) as editor, cli(tmp_path) as claude:
+        await editor.lua("vim.cmd.edit(...)", str(path))
+        known = await claude.texts("getDiagnostics", uri=path.as_uri())
+        await editor.blocked("r")
+        assert await claude.texts("getDiagnostics", uri=path.as_uri()) == known
+        assert await claude.texts("getDiagnostics") == ["[]"]
+        await editor.keys("<Esc>")
+
+
+async def test_bad_calls_are_told_in_a_sentence(tmp_path: Path) -> None:
+    async with offered(tmp_path), cli(tmp_path) as claude:
+        assert await claude.texts("executeCode", code="1") == ["There is no tool executeCode."]
+        assert await claude.texts("openFile") == ["openFile needs `filePath`."]
+        assert (await asyncio.wait_for(claude.asks("no/method", {}), 10))["error"]["code"] == -32601
