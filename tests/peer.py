@@ -1,7 +1,7 @@
 """A session whose adapter is a few lines of a test: each request is answered by a function."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.transport import Transport, transport_pair
+from dapeer.dap.types import SourceBreakpoint
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
@@ -106,6 +107,46 @@ STOPPED: Mapping[str, Answer] = {
 """How an adapter answers what everybody asks at a stop."""
 
 
+class Toy(Session):
+    """A session whose adapter is killed by closing its end of the wire."""
+
+    ours = True
+
+    def __init__(self, ours: Transport, theirs: Transport, deadlines: Deadlines) -> None:
+        """Take both ends."""
+        self.killed: list[str] = []
+        self._theirs = theirs
+        project = Path("/project")
+        super().__init__(7, "toy", "toy-adapter", ours, project=project, deadlines=deadlines)
+
+    def why_over(self) -> str:
+        """Say that nobody knows."""
+        return "the adapter ended unexpectedly"
+
+    async def ensure_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Send them."""
+        await self.set_breakpoints(path, wanted)
+
+    async def force(self) -> None:
+        """Kill the adapter."""
+        self.killed.append(str(self.cause))
+        await self._theirs.aclose()
+        self.finish()
+
+    async def farewell(self, seconds: float) -> None:
+        """Ask it to end."""
+        await self.ask_to_end(seconds)
+
+    async def terminate(self) -> None:
+        """Ask it to end."""
+        await self.ask_to_end(LIMIT)
+
+    async def disconnect(self, *, terminate: bool | None) -> bool:
+        """Leave."""
+        await self.request("disconnect", {"terminateDebuggee": bool(terminate)})
+        return bool(terminate)
+
+
 @dataclass
 class Wired:
     """A session, and the adapter it talks to."""
@@ -136,30 +177,14 @@ async def wired(
     """Connect a session to a scripted adapter; deadlines are in seconds."""
     ours, theirs = transport_pair()
     peer = Peer(theirs, {**STOPPED, **(answers or {})})
-    killed: list[str] = []
-
-    async def kill() -> None:
-        killed.append(str(session.cause))
-        await theirs.aclose()
-
-    session = Session(
-        7,
-        "toy",
-        "toy-adapter",
-        ours,
-        project=Path("/project"),
-        deadlines=Deadlines(request=request, control=control),
-        kill=kill,
-        why_over=lambda: "the adapter ended unexpectedly",
-        changed=lambda _: None,
-    )
+    session = Toy(ours, theirs, Deadlines(request=request, control=control))
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(session.run()), tasks.create_task(peer.run())]
         await peer.event("capabilities", capabilities=dict(capabilities or {}))
         await peer.event("process", name="toy")
         await session.wait_for(lambda: bool(session.mirror.process), LIMIT)
         try:
-            yield Wired(session, peer, killed)
+            yield Wired(session, peer, session.killed)
         finally:
             await theirs.aclose()
             await asyncio.wait(running)

@@ -27,6 +27,7 @@ from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.session import Session
+from dapeer.sessions.start_up import start_up
 from tests.programs import ROOT, Program, compiled, program
 
 WIRE = ROOT / "fixtures" / "wire"
@@ -225,21 +226,21 @@ async def record(script: Script, folder: Path) -> list[str]:
     arguments = definition.arguments("launch", inputs, {})
     tape, reaper = Tape(), Reaper()
     async with open_adapter(definition, "launch", inputs, reaper) as adapter:
-        live = DirectSession(
+        session = DirectSession(
             1,
             plan,
             adapter,
+            {definition.id: definition},
             project=ROOT,
-            accepts=definition.accepts,
-            changed=lambda _, message: tape.add(message),
         )
+        session.program.subscribe(lambda _, message: tape.add(message))
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(live.session.run())
-            failure = await live.bring_up(wanted, arguments)
+            running = tasks.create_task(session.run())
+            failure = await start_up(session, wanted, arguments)
             if failure is not None:
                 raise failure
-            await script.play(live.session, target)
-            await live.last()
+            await script.play(session, target)
+            await session.follow()
             running.cancel()
     await reaper.aclose()
     return tape.lines

@@ -11,7 +11,8 @@ from mcp import Client
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.mcp.server.server import make_server
-from dapeer.sessions.debugger import Change, Debugger
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.registry import Change
 from dapeer.tools import TOOLS
 from tests.harness import (
     FAKE_PROGRAM,
@@ -117,7 +118,7 @@ async def test_a_run_that_somebody_ends_is_the_last_and_no_failure(tmp_path: Pat
             if change.kind == "state" and mirror.epoch and mirror.stop is None:
                 runs_on.set()
 
-        debugger.subscribe(heard)
+        debugger.sessions.subscribe(heard)
         waiting = asyncio.create_task(read(c, "dap_run", **asked, until="failure"))
         await runs_on.wait()
         await read(c, "dap_terminate", session_id=1)

@@ -33,9 +33,9 @@ from dapeer.launch.request import (
     folder_of,
 )
 from dapeer.peers import Peer, Peers, unsaved
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
-from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
 from dapeer.text.fitting import shortened
 
@@ -61,7 +61,9 @@ class Start(Protocol):
         """The folder that the program runs in, to which names of files may be relative."""
         ...
 
-    async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
+    async def begin(
+        self, debugger: Debugger, wanted: Sequence[Placed]
+    ) -> tuple[Session, Broadcast]:
         """Start it with breakpoints.
 
         Return its session, and a task that sends the breakpoints to other programs meanwhile.
@@ -88,7 +90,9 @@ class StartHere:
         """The folder that the program runs in."""
         return Path(str(self.plan.inputs["cwd"]))
 
-    async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
+    async def begin(
+        self, debugger: Debugger, wanted: Sequence[Placed]
+    ) -> tuple[Session, Broadcast]:
         """Start it with breakpoints."""
         if self.plan.core and wanted:
             raise ArgumentError(
@@ -107,7 +111,9 @@ class StartInNeovim:
     launched: bool
     folder: Path
 
-    async def begin(self, debugger: Debugger, wanted: Sequence[Placed]) -> tuple[Session, Push]:
+    async def begin(
+        self, debugger: Debugger, wanted: Sequence[Placed]
+    ) -> tuple[Session, Broadcast]:
         """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
         paths = _files(wanted)
         if paths and (there := await self.peer.unsaved(paths)):

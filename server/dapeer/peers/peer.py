@@ -13,7 +13,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import typed
-from dapeer.errors import AdapterFailed, NeovimBusy, NotStopped
+from dapeer.errors import AdapterFailed, NeovimBusy
 from dapeer.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
@@ -180,8 +180,8 @@ class Peer:
         self._witness.gone()
         self._tools.gone()
         self._opencode.forget(self.target)
-        for joined in list(self.sessions.values()):
-            await joined.part()
+        for session in list(self.sessions.values()):
+            await session.hang_up()
         self._starts.gone()
 
     # -- requests to Neovim
@@ -213,11 +213,11 @@ class Peer:
         told = {**options, "latest": latest}
         return await self._started(await self._call("launch').run(...)", told))
 
-    async def again(self, joined: ForwardedSession) -> Session:
+    async def again(self, session: ForwardedSession) -> Session:
         """End a session, if it has not ended, and start the same in nvim-dap again."""
-        if not joined.session.over:
-            await joined.terminate()
-        return await self._started(await self._call("sessions').again(...)", joined.hello.session))
+        if not session.over:
+            await session.terminate()
+        return await self._started(await self._call("sessions').again(...)", session.hello.session))
 
     @property
     def tools(self) -> Mapping[str, LuaTool]:
@@ -241,13 +241,6 @@ class Peer:
     async def state(self) -> str | None:
         """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does."""
         return await self.neovim.state()
-
-    async def _type(self, session: int, text: str) -> None:
-        wrong = await self._call("terminals').type(...)", session, text)
-        if wrong:
-            raise NotStopped(
-                f"Nothing was typed: {wrong}.", "dap_status shows the program's state."
-            )
 
     async def _call(self, what: str, *arguments: object) -> Any:
         return await self.neovim.call(f"return require('dapeer.nvim_dap.{what}", *arguments)
@@ -339,56 +332,39 @@ class Peer:
     async def _live(self, hello: Hello, feed: Feed) -> None:
         """Live the life of one session of nvim-dap; a fault in one leaves the others alone."""
         try:
-            await self._hold(self._joined(hello, feed))
+            await self._hold(self._session(hello, feed))
         except Exception:
             log.exception("session %s of Neovim at %s", hello.session, self.target)
         finally:
             self.sessions.pop(hello.session, None)
 
-    def _joined(self, hello: Hello, feed: Feed) -> ForwardedSession:
-        parent = self.sessions.get(hello.parent or 0)
-        definition = typed(self._debugger.definitions, hello.type)
-        project = self._debugger.project
-        joined = ForwardedSession(
-            self._debugger.next_id(),
+    def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
+        session = ForwardedSession(
+            self._debugger.sessions.next_id(),
             hello,
             feed,
-            project=project,
-            changed=self._debugger.observe,
+            self.neovim,
+            project=self._debugger.project,
             names=self._names,
-            why_over=functools.partial(self._why_over, feed),
-            frames=definition.stopping.frames(project) if definition else None,
-            sight=definition.sight if definition else None,
-            parent=parent.session if parent else None,
-            type_there=functools.partial(self._type, hello.session),
+            definition=typed(self._debugger.definitions, hello.type),
+            parent=self.sessions.get(hello.parent or 0),
         )
-        children = definition and definition.children
-        if definition is not None:
-            joined.heed(definition)
-        joined.session.delegates = parent is None and bool(children and children.primary)
-        self.sessions[hello.session] = joined
+        self.sessions[hello.session] = session
         self._arrival.set()
-        return joined
+        return session
 
-    async def _hold(self, joined: ForwardedSession) -> None:
-        launch = joined.hello.launch
-        restart = functools.partial(self.again, joined)
-        with self._debugger.holding(joined, restart, focus=launch is not None):
-            running = asyncio.create_task(joined.session.run())
+    async def _hold(self, session: ForwardedSession) -> None:
+        launch = session.hello.launch
+        restart = functools.partial(self.again, session)
+        with self._debugger.holding(session, restart, focus=launch is not None):
+            running = asyncio.create_task(session.run())
             if launch is not None:
-                self._starts.joined(launch, joined)
+                self._starts.became(launch, session)
             try:
-                await joined.live()
+                await session.follow()
             finally:
                 running.cancel()
                 await asyncio.wait({running})
-
-    def _why_over(self, feed: Feed) -> str:
-        if self.neovim.closed.is_set():
-            return "its Neovim has ended"
-        # A Neovim that dies takes several connections along, and this one may be noticed first.
-        cut = "the connection to its Neovim has ended"
-        return "nvim-dap has closed the session" if feed.closed else cut
 
 
 def _ignore(*_: object) -> None:

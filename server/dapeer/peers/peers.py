@@ -126,9 +126,7 @@ class Peers:
     def of(self, session: Session) -> Peer | None:
         """Return the Neovim in which a session runs, if several are attached; else None."""
         several = len(self.attached) > 1
-        here = (
-            p for p in self.attached.values() if session in {j.session for j in p.sessions.values()}
-        )
+        here = (p for p in self.attached.values() if session in p.sessions.values())
         return next(here, None) if several else None
 
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
@@ -280,8 +278,7 @@ class Peers:
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
-            sessions = [joined.session for joined in peer.sessions.values()]
-            deaf = [session for session in sessions if session.feed == "listeners"]
+            deaf = [each for each in peer.sessions.values() if each.feed == "listeners"]
             if deaf and (state := await peer.state()):
                 lives = [session.id for session in deaf if not session.mirror.ended]
                 found |= dict.fromkeys(lives, f"its Neovim {state}")

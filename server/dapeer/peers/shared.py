@@ -154,10 +154,9 @@ class SharedBreakpoints:
 
     def _is_edited(self, path: str) -> bool:
         """Whether a program here has loaded another edition of a file than is on disk now."""
-        sessions = (joined.session for joined in self._sessions.values())
         return any(
             (change := each.inspect.editions.known(path)) is not None and change.then is not None
-            for each in sessions
+            for each in self._sessions.values()
             if not each.mirror.ended
         )
 

@@ -23,7 +23,7 @@ def _future() -> asyncio.Future[object]:
 
 @dataclass(slots=True)
 class _Start:
-    joined: ForwardedSession | None = None
+    session: ForwardedSession | None = None
     """The new session."""
     failure: str | None = None
     """nvim-dap's message on why there is no session, or why it ended at once."""
@@ -37,10 +37,10 @@ class Starts:
     def __init__(self) -> None:
         self._starts: dict[int, _Start] = {}
 
-    def joined(self, launch: int, joined: ForwardedSession) -> None:
+    def became(self, launch: int, session: ForwardedSession) -> None:
         """Take note of the session that a start has become."""
         start = self._start(launch)
-        start.joined = joined
+        start.session = session
         _done(start.began)
 
     def failed(self, launch: int, why: str) -> None:
@@ -64,22 +64,22 @@ class Starts:
         start = self._start(launch)
         try:
             await start.began
-            if start.joined is not None:
-                await _running(start.joined, start)
+            if start.session is not None:
+                await _running(start.session, start)
         finally:
             self._starts.pop(launch, None)
-        joined = start.joined
+        session = start.session
         if start.failure is not None:
             raise AdapterFailed(
                 f"nvim-dap could not start this: {start.failure}", "See :messages in Neovim."
             )
-        assert joined is not None  # noqa: S101 - it began, and did not fail
-        if joined.failure is not None:
+        assert session is not None  # noqa: S101 - it began, and did not fail
+        if session.failure is not None:
             raise AdapterFailed(
-                f"The adapter {joined.session.adapter} {joined.failure}",
+                f"The adapter {session.adapter} {session.failure}",
                 "Check program, cwd and config.",
             )
-        return joined.session
+        return session
 
     def _start(self, launch: int) -> _Start:
         start = self._starts.setdefault(launch, _Start())
@@ -89,10 +89,9 @@ class Starts:
         return start
 
 
-async def _running(joined: ForwardedSession, start: _Start) -> None:
-    session = joined.session
+async def _running(session: ForwardedSession, start: _Start) -> None:
     await session.wait_for(lambda: session.over or session.mirror.phase is not Phase.STARTING, None)
-    if session.over and not session.initialized.is_set() and joined.failure is None:
+    if session.over and not session.initialized.is_set() and session.failure is None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SECONDS_FOR_LAST_WORDS):
                 await asyncio.shield(start.failed)

@@ -1,54 +1,67 @@
-"""What every session that has not ended can be asked, whoever holds its adapter."""
+"""What differs by who holds a session's adapter: we do, or somebody's editor."""
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
-from typing import Protocol
 
-from dapeer.dap.messages import Message
+from dapeer.dap.messages import Body, Message, Request
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.sessions.session import Session
+from dapeer.errors import RequestFailed
 
 
-class SessionControl(Protocol):
-    """A session that has not ended, whoever holds its adapter: we do, or somebody's editor."""
+class SessionControl(abc.ABC):
+    """What every session can be asked. What is said here is so where the adapter is somebody else's."""
 
-    session: Session
-    run_to: str | None
-    """File of a breakpoint that lasts until the next stop."""
+    ours: bool = False
+    """We hold the adapter, and may kill it."""
 
-    def accepts(self, path: str, /) -> bool:
+    # -- messages
+
+    def heard(self, message: Message) -> None:  # noqa: B027 - most need nothing
+        """Take note of a message of the session, in either direction, which the mirror has taken in."""
+
+    async def answer(self, request: Request) -> Body:
+        """Do what the adapter asks for.
+
+        Raises:
+            RequestFailed: It cannot be done, or is not wanted.
+        """
+        raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
+
+    @abc.abstractmethod
+    def why_over(self) -> str:
+        """Say why the wire is gone, where no message has told the end."""
+
+    # -- breakpoints
+
+    def takes(self, path: str) -> bool:  # noqa: ARG002
         """Whether breakpoints of a source file may be sent to its adapter."""
-        ...
+        return True
 
-    def observe(self, message: Message) -> None:
-        """Take note of a message of the session, both directions."""
-        ...
+    @abc.abstractmethod
+    async def ensure_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """See to it that `wanted` are the breakpoints of a file, whoever sends them."""
 
-    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file."""
-        ...
+    # -- end
 
-    def check_leave(self, *, terminate: bool | None) -> None:
+    def check_leave(self, *, terminate: bool | None) -> None:  # noqa: B027
         """Raise `Unsupported` when the session cannot end so."""
-        ...
 
+    async def cut_off(self, tool: str) -> None:  # noqa: B027
+        """Kill what is to end and must not run on, where its adapter would have it do so; `tool` ends it."""
+
+    async def force(self) -> None:  # noqa: B027
+        """End what would not end when it was asked to, if it is ours."""
+
+    @abc.abstractmethod
     async def farewell(self, seconds: float) -> None:
         """Part, because the server ends: what is ours ends with it."""
-        ...
 
-    async def cut_off(self, tool: str) -> None:
-        """Kill what is to end and must not run on, where its adapter would have it do so; `tool` ends it."""
-        ...
-
+    @abc.abstractmethod
     async def terminate(self) -> None:
         """End the debuggee and the session."""
-        ...
 
-    async def force(self) -> None:
-        """End what would not end when it was asked to, if it is ours."""
-        ...
-
+    @abc.abstractmethod
     async def disconnect(self, *, terminate: bool | None) -> bool:
-        """End the session; return whether the debuggee was ended, too."""
-        ...
+        """End the session; return whether the debuggee was ended, too (None: if it was launched)."""

@@ -36,7 +36,7 @@ class Focus:
     @property
     def own(self) -> list[Session]:
         """The first sessions of the programs that the client has started, and that live; the oldest first."""
-        return [each for each in self._debugger.programs if each in self._started]
+        return [each for each in self._debugger.sessions.programs if each in self._started]
 
     def use(self, session: Session) -> None:
         """Take note that the client works on a session."""
@@ -48,8 +48,8 @@ class Focus:
         debugger, used = self._debugger, self._used
         if used is not None:
             return self._started_since(used) or used
-        programs = debugger.programs
-        latest = debugger.focused
+        programs = debugger.sessions.programs
+        latest = debugger.sessions.focused
         if len(programs) == 1 and (latest is None or latest.program.first is not programs[0]):
             return programs[0]
         return latest
@@ -97,18 +97,18 @@ class Focus:
             self._used = session
 
     def _named(self, session_id: int) -> Session:
-        self._used = self._debugger.session(session_id)
+        self._used = self._debugger.sessions.named(session_id)
         return self._used
 
     def _started_since(self, used: Session) -> Session | None:
         """Return the session that a person has started in their editor after the used one's end."""
-        latest = self._debugger.focused
+        latest = self._debugger.sessions.focused
         theirs = latest is not None and latest.feed is not None and latest.id > used.id
         return latest if theirs and not used.program.runs else None
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
         program = session.program
-        others = [each for each in self._debugger.programs if each.program is not program]
+        others = [each for each in self._debugger.sessions.programs if each.program is not program]
         if not others:
             return
         if not program.runs and not also_ended:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Generic, Protocol, TypeVar
 
+from dapeer.dap.messages import Message
 from dapeer.mirror.breakpoint_status import Awaited
 from dapeer.mirror.collected import Collected
 from dapeer.mirror.failures import Failures
@@ -60,6 +61,7 @@ class Program(Generic[Of]):
         """Types into the terminal that the program runs in."""
         self.awaited = Awaited()
         """The breakpoints that were set for it, and what was told of them."""
+        self._listeners: list[Callable[[Of, Message], None]] = []
 
     # -- its processes
 
@@ -142,6 +144,18 @@ class Program(Generic[Of]):
         if session.over:
             said += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
         return said
+
+    # -- what happens
+
+    def subscribe(self, listener: Callable[[Of, Message], None]) -> None:
+        """Tell `listener` of every message of every process, at once; it must not block."""
+        self._listeners.append(listener)
+
+    def publish(self, session: Of, message: Message) -> None:
+        """Tell who waits, and who listens, of a message that a session has taken in."""
+        self.waiters.wake()
+        for listener in self._listeners:
+            listener(session, message)
 
     # -- waiting
 

@@ -70,7 +70,7 @@ class Repetition:
     def _keep(self, session: Session, tally: Tally, seconds: float) -> None:
         """Count a run that has passed, and forget the one before it: they are all alike."""
         if tally.kept is not None:
-            self.debugger.forget(tally.kept)
+            self.debugger.sessions.forget(tally.kept)
         tally.kept = session.program.first.id
         tally.mute = tally.mute or _code(session) is None
         tally.passed.append(seconds)

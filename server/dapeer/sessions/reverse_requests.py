@@ -6,75 +6,67 @@ attached to may be in a container, on another machine, or somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.terminal import Terminal
-from dapeer.dap.messages import Body, Request
-from dapeer.errors import DapeerError, Overstepped, RequestFailed, Unsupported
+from dapeer.dap.messages import Body
+from dapeer.errors import DapeerError, Overstepped
 from dapeer.text.fitting import shortened
 
 QUOTED = 200
 """Characters of a command in an error."""
 
 
-class Orders:
-    """Does what the adapter of one session asks for."""
+def _future() -> asyncio.Future[None]:
+    return asyncio.get_running_loop().create_future()
 
-    def __init__(
-        self,
-        adapter: Adapter,
-        *,
-        launched: bool,
-        adopt: Callable[[Body], Awaitable[None]] | None,
-        enter: Callable[[Terminal], None],
-        blame: Callable[[str], None],
-    ) -> None:
-        """`launched`: the program is ours. `adopt` gives a process that the debuggee has started a session of its own, None: nobody does; `enter` says that the program is in a terminal, `blame` what was refused."""
-        self._adapter = adapter
-        self._launched = launched
-        self._adopt = adopt
-        self._enter = enter
-        self._blame = blame
 
-    async def answer(self, request: Request) -> Body:
-        """Do what the adapter asks for.
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """A process that a debuggee has started, and that is to be debugged in a session of its own."""
+
+    asked: Body
+    """How its adapter wants that done: `configuration`, and perhaps `request`."""
+    _answer: asyncio.Future[None] = field(default_factory=_future)
+
+    async def taken(self) -> None:
+        """Return when the session has begun.
 
         Raises:
-            RequestFailed: It cannot be done, or is not wanted.
+            DapeerError: It is not wanted, or the process cannot be reached: then that runs on without us.
         """
-        asked = request.arguments
-        try:
-            match request.command:
-                case "startDebugging" if self._adopt is not None:
-                    await self._adopt(asked)
-                    return {}
-                case "runInTerminal" if asked.get("args"):
-                    return {"processId": self._run_in_terminal(asked)}
-                case _:
-                    raise Unsupported(f"dapeer does not support `{request.command}`.", "")
-        except DapeerError as error:
-            if isinstance(error, Overstepped):
-                self._blame(error.what)
-            raise RequestFailed(request.command, str(error)) from error
+        await self._answer
 
-    def _run_in_terminal(self, asked: Body) -> int:
-        """Run a program in a terminal of ours, and return its process, which ends with the session.
+    def take(self) -> None:
+        """Say that the session has begun."""
+        if not self._answer.done():
+            self._answer.set_result(None)
 
-        Raises:
-            Overstepped: It is not for this adapter to ask.
-        """
-        command = [str(word) for word in asked["args"]]
-        if not self._launched or self._adapter.address is not None:
-            words = shortened(" ".join(command), QUOTED)
-            raise Overstepped(
-                f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
-                "an adapter that it has started."
-            )
-        terminal = self._adapter.terminal = Terminal()
-        wanted: Mapping[str, str | None] = asked.get("env") or {}
-        environment = {**wanted, **self._adapter.processes.mark}
-        pid = terminal.run(command, asked.get("cwd"), environment)
-        self._adapter.own(pid)
-        self._enter(terminal)
-        return pid
+    def refuse(self, error: DapeerError) -> None:
+        """Say why there is none."""
+        if not self._answer.done():
+            self._answer.set_exception(error)
+            self._answer.exception()  # seen: not every adapter waits for an answer
+
+
+def run_in_terminal(adapter: Adapter, asked: Body, *, launched: bool) -> Terminal:
+    """Run a program in a terminal of ours, which ends with the session; `launched`: the debuggee is ours.
+
+    Raises:
+        Overstepped: It is not for this adapter to ask.
+    """
+    command = [str(word) for word in asked["args"]]
+    if not launched or adapter.address is not None:
+        words = shortened(" ".join(command), QUOTED)
+        raise Overstepped(
+            f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
+            "an adapter that it has started."
+        )
+    terminal = adapter.terminal = Terminal()
+    wanted: Mapping[str, str | None] = asked.get("env") or {}
+    environment = {**wanted, **adapter.processes.mark}
+    adapter.own(terminal.run(command, asked.get("cwd"), environment))
+    return terminal

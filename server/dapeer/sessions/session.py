@@ -6,23 +6,22 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
 
 from dapeer.adapters.definition.stopping import Expressions
-from dapeer.dap.channel import Channel, ReverseHandler
+from dapeer.dap.channel import Channel
 from dapeer.dap.exception_filters import Filters
-from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import (
     ChannelClosed,
     ChannelError,
-    RequestFailed,
     RequestTimeout,
     Unsupported,
 )
@@ -33,6 +32,7 @@ from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem, no_process
 from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.mirror.telling import Telling
+from dapeer.sessions.control import SessionControl
 from dapeer.sessions.inspection import SECONDS_TO_LOOK, Inspection
 from dapeer.sessions.lines import Lines
 from dapeer.sessions.program import Program
@@ -46,7 +46,7 @@ LOOKS = 10
 """Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
 
 
-class Session:
+class Session(SessionControl):
     """One debug session, from its first message to its last.
 
     Reading is answered from the mirror; what it does not hold yet is asked once, however many ask.
@@ -84,15 +84,10 @@ class Session:
         *,
         project: Path,
         deadlines: Deadlines,
-        kill: Callable[[], Awaitable[None]] | None,
-        why_over: Callable[[], str],
-        changed: Callable[[Message], None],
         frames: Frames | None = None,
         sight: Sight | None = None,
         parent: Session | None = None,
-        answer: ReverseHandler | None = None,
     ) -> None:
-        """`kill` ends adapter and debuggee, None: they are not ours; `why_over` tells why the wire is gone; `answer` does what the adapter asks for."""
         self.id = number
         self.name = name
         self.adapter = adapter
@@ -107,7 +102,7 @@ class Session:
         gathered = Gathered(self.program.collected, number)
         printed, failed = self.program.printed, self.program.failures
         self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
-        self.channel = Channel(transport, self.observe, answer or self._refuse)
+        self.channel = Channel(transport, self.observe, self.answer)
         self.inspect = Inspection(self.mirror, self.request, self.wait_for)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
         collected = self.program.collected
@@ -117,21 +112,16 @@ class Session:
         self.over = self.by_us = False
         self.cause = None
         self._deadlines = deadlines
-        self._kill = kill
-        self._why_over = why_over
-        self._changed = changed
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
         self._evaluating = asyncio.Lock()
         self.program.add(self)
 
     # -- messages
 
-    async def run(self, settle: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Receive until the adapter is gone; if nobody has told that it would go, `settle` finds out why."""
+    async def run(self) -> None:
+        """Receive until the adapter is gone."""
         try:
             await self.channel.run()
-            if settle is not None and not self.mirror.ended:
-                await settle()
         finally:
             self.finish()
 
@@ -140,7 +130,7 @@ class Session:
         if not self.over:
             self.over = True
             if not self.mirror.ended:
-                self.lose(self.channel.breach or self._why_over())
+                self.lose(self.channel.breach or self.why_over())
             self.program.waiters.wake()
 
     def lose(self, cause: str) -> None:
@@ -159,11 +149,8 @@ class Session:
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
         self.inspect.heard(message)
-        self.program.waiters.wake()
-        self._changed(message)
-
-    async def _refuse(self, request: Request) -> Body:
-        raise RequestFailed(request.command, f"dapeer does not support `{request.command}`")
+        self.heard(message)
+        self.program.publish(self, message)
 
     async def wait_for(self, predicate: Callable[[], bool], seconds: float | None) -> bool:
         """Wait until `predicate` is true of the session; False when `seconds` pass first (None: no limit).
@@ -211,14 +198,13 @@ class Session:
         try:
             return await self.channel.request(command, arguments, seconds=limit)
         except RequestTimeout as error:
-            if self._kill is None or command not in ENDS:
+            if not self.ours or command not in ENDS:
                 unknown = forced and not self.supports(command)
                 owed = self.channel.unanswered[:-1]
                 raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
             cause = f"the adapter did not answer `{command}` within {limit:g} s"
             self.cause = self.cause or f"{cause}, so it was killed together with the program"
-            await self._kill()
-            self.finish()
+            await self.force()
             raise RequestTimeout(command, limit, killed=True) from error
 
     def supports(self, wanted: str) -> bool:
@@ -269,16 +255,16 @@ class Session:
             return False
         return True
 
-    def part(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
+    def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
         """Take note that a tool is about to end the program, if that has not ended by itself, or to let it go."""
         if not ending:
             self.cause = "closed" if self.post_mortem else "detached; the program runs on"
         elif not self.mirror.ended and self.mirror.exit_code is None:
             self.cause, self.by_us = f"ended by {tool}", True
 
-    async def terminate(self, seconds: float) -> bool:
+    async def ask_to_end(self, seconds: float) -> bool:
         """Ask the debuggee to end, where the adapter can; return whether it has within `seconds`."""
-        self.part(ending=True, tool="dap_terminate")
+        self.expect_end(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):
             if self.supports("terminate"):
                 await self.request("terminate", {"restart": False}, seconds=seconds)

@@ -1,63 +1,37 @@
-"""How sessions whose adapters are ours begin, live and end: that of a program, and those of its children."""
+"""Sessions whose adapters are ours, from their start to their end: that of a program, and those of its children."""
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable
-from pathlib import Path
-from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.dap.messages import Body, Message
+from dapeer.dap.messages import Body
 from dapeer.errors import DapeerError, Unsupported
 from dapeer.sessions.breakpoints import Breakpoints
-from dapeer.sessions.control import SessionControl
 from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan
+from dapeer.sessions.registry import Sessions
+from dapeer.sessions.reverse_requests import Offer
 from dapeer.sessions.session import Session
+from dapeer.sessions.start_up import start_up
 
 log = logging.getLogger(__name__)
 
 
-class Host(Protocol):
-    """Whoever holds the sessions."""
-
-    project: Path
-    breakpoints: Breakpoints
-
-    def next_id(self) -> int:
-        """Return the id of the next session."""
-        ...
-
-    def accepts(self, definition: Definition, path: str, /) -> bool:
-        """Whether an adapter debugs such files."""
-        ...
-
-    def observe(self, live: SessionControl, message: Message, /) -> None:
-        """Take note of a message of a session."""
-        ...
-
-    def began(self, live: SessionControl, plan: Plan, /) -> None:
-        """Count a session among ours."""
-        ...
-
-    def ended(self, live: SessionControl, /, *, failed: bool) -> None:
-        """Count it among ours no longer."""
-        ...
-
-
 class Supervisor:
-    """Lives the whole life of each session, in a task of its own."""
+    """Runs each session in a task of its own."""
 
-    def __init__(self, host: Host, tasks: TaskGroup, reaper: Reaper) -> None:
-        self._host = host
+    def __init__(
+        self, sessions: Sessions, breakpoints: Breakpoints, tasks: TaskGroup, reaper: Reaper
+    ) -> None:
+        self._sessions = sessions
+        self._breakpoints = breakpoints
         self._tasks = tasks
         self._reaper = reaper
 
@@ -70,7 +44,7 @@ class Supervisor:
         return await self._tasks.start(self._run, plan, arguments)
 
     async def _run(self, plan: Plan, arguments: Body, *, task_status: TaskStatus[Session]) -> None:
-        """Live the life of a program's first session, whose adapter outlives those of its children."""
+        """Run a program's first session, whose adapter outlives those of its children."""
         begun: list[Session] = []
 
         def begin(session: Session) -> None:
@@ -91,102 +65,102 @@ class Supervisor:
     async def _open(
         self, plan: Plan, arguments: Body, begin: Callable[[Session], None]
     ) -> DapeerError | None:
-        """Live a session with an adapter of its own; return why it could not start."""
+        """Run a session with an adapter of its own; return why it could not start."""
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
-            live = self._live(plan, adapter, None)
-            session = live.session
-            failure = await self._live_through(live, arguments, lambda: begin(session))
+            session = self._session(plan, adapter, None)
+            failure = await self._run_through(session, arguments, lambda: begin(session))
             if failure is None:
                 await session.wait_for(lambda: not session.program.alive, None)
             return failure
 
-    async def _adopt(self, parent: DirectSession, offered: Body) -> None:
-        """Debug a process that another one has started; return when its session has begun.
+    async def _adopt_offered(self, parent: DirectSession) -> None:
+        """Give each process that a debuggee starts a session of its own, side by side."""
+        while True:
+            self._tasks.start_soon(self._adopt, parent, await parent.offers.get())
+
+    async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
+        """Debug a process that another one has started, and answer who has offered it."""
+        try:
+            await self._begin_child(parent, offer.asked)
+        except DapeerError as error:
+            log.warning("a child of session %s: %s", parent.id, error)
+            offer.refuse(error)
+        except Exception as error:
+            log.exception("a child of session %s", parent.id)
+            offer.refuse(Unsupported(f"dapeer cannot do it: {error}", ""))
+        else:
+            offer.take()
+
+    async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
+        """Return when the session of a child has begun.
 
         Raises:
             DapeerError: It is not wanted, or cannot be reached: then it runs on without us.
         """
-        unwanted = parent.plan.inputs.get("follow_children") is False
-        if unwanted and not parent.session.delegates:
+        if parent.plan.inputs.get("follow_children") is False and not parent.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
         try:
             await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
         except DapeerError as error:
-            parent.blame(error.what)
+            parent.channel.blame(error.what)
             raise
-
-    def _adopt_soon(self, parent: DirectSession, offered: Body) -> None:
-        async def adopt() -> None:
-            try:
-                await self._adopt(parent, offered)
-            except DapeerError as error:
-                log.warning("a child of session %s: %s", parent.session.id, error)
-            except Exception:
-                log.exception("a child of session %s", parent.session.id)
-
-        self._tasks.start_soon(adopt)
 
     async def _run_child(
         self, parent: DirectSession, plan: Plan, *, task_status: TaskStatus[Session]
     ) -> None:
-        opened = open_child(plan.definition, plan.config, parent.adapter, self._reaper)
+        opened = open_child(plan.definition, plan.config, parent.process, self._reaper)
         async with opened as adapter:
-            live = self._live(plan, adapter, parent)
-            task_status.started(live.session)
+            session = self._session(plan, adapter, parent)
+            task_status.started(session)
             # Nobody waits for it: a fault of one must not end all the others.
             try:
-                failure = await self._live_through(live, plan.config, lambda: None)
+                failure = await self._run_through(session, plan.config, lambda: None)
             except Exception:
-                log.exception("session %s", live.session.id)
+                log.exception("session %s", session.id)
             else:
                 if failure is not None:
-                    log.warning("session %s: %s", live.session.id, failure)
+                    log.warning("session %s: %s", session.id, failure)
 
-    def _live(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
+    def _session(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
+        sessions = self._sessions
         return DirectSession(
-            self._host.next_id(),
+            sessions.next_id(),
             plan,
             adapter,
-            project=self._host.project,
-            # Nothing runs to a breakpoint in a core dump.
-            accepts=functools.partial(self._accepts, plan),
-            changed=self._host.observe,
+            sessions.definitions,
+            project=sessions.project,
             parent=parent,
-            adopt=self._adopt,
-            adopt_soon=self._adopt_soon,
         )
 
-    def _accepts(self, plan: Plan, path: str) -> bool:
-        return plan.core is None and self._host.accepts(plan.definition, path)
-
-    async def _live_through(
-        self, live: DirectSession, arguments: Body, started: Callable[[], None]
+    async def _run_through(
+        self, session: DirectSession, arguments: Body, started: Callable[[], None]
     ) -> DapeerError | None:
-        """Live a session from the handshake to its end; return why it could not start."""
-        self._host.began(live, live.plan)
+        """Run a session from the handshake to its end; return why it could not start."""
+        # The first one of a program gets the focus.
+        self._sessions.add(session, focus=session.parent is None)
         failure: DapeerError | None = None
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(live.run)
+            tasks.start_soon(session.run)
+            tasks.start_soon(self._adopt_offered, session)
             try:
-                failure = await live.bring_up(self._host.breakpoints, arguments)
+                failure = await start_up(session, self._breakpoints, arguments)
                 if failure is None:
                     started()
-                    await _followed(live)
+                    await _followed(session)
             finally:
-                live.session.finish()
-                live.unwatch()
-                self._host.ended(live, failed=failure is not None)
+                session.finish()
+                session.watch.close()
+                self._sessions.ended(session, failed=failure is not None)
                 tasks.cancel_scope.cancel()
         return failure
 
 
-async def _followed(live: DirectSession) -> None:
+async def _followed(session: DirectSession) -> None:
     """Follow a session to its end; a fault of ours ends this one, and no other."""
     try:
-        await live.last()
+        await session.follow()
     except Exception:
-        log.exception("session %s", live.session.id)
-        live.session.cause = (
-            live.session.cause or "dapeer lost track of it after an error; its log says why"
-        )
+        log.exception("session %s", session.id)
+        lost = "dapeer lost track of it after an error; its log says why"
+        session.cause = session.cause or lost

@@ -10,7 +10,6 @@ from typing import Any
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.errors import ArgumentError
 from dapeer.sessions.breakpoints import answered, unsupported
-from dapeer.sessions.control import SessionControl
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.fates import as_loaded
 from dapeer.sessions.session import Session
@@ -142,8 +141,8 @@ async def dap_set_exception_breakpoints(
     chosen = [call.focus.session(session_id)] if session_id is not None else live
     unable = _check_filters(chosen, filters)
 
-    async def tell(live: SessionControl) -> None:
-        stops_at = live.session.stops_at
+    async def tell(session: Session) -> None:
+        stops_at = session.stops_at
         await stops_at.exceptions(stops_at.standing(filters) or ())
 
     push = debugger.tell("the filters", chosen, tell)

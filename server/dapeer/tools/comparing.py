@@ -58,7 +58,7 @@ def _run(call: Call, number: int) -> Session:
         raise NoSession(
             f"Session {number} is not kept any longer.", f"Run it again, or compare {kept}."
         )
-    return call.debugger.session(number)
+    return call.debugger.sessions.named(number)
 
 
 def _points(call: Call, session: Session) -> list[Point]:

@@ -17,9 +17,8 @@ from dapeer.dap.types import (
 )
 from dapeer.errors import ArgumentError
 from dapeer.sessions.breakpoints import unsupported
-from dapeer.sessions.control import SessionControl
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
@@ -199,12 +198,12 @@ def _instruction_rows(session: Session) -> Iterator[Row]:
         yield Row(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
 
 
-def clear(debugger: Debugger) -> Push:
+def clear(debugger: Debugger) -> Broadcast:
     """Begin to take all of them away."""
 
-    async def tell(live: SessionControl) -> None:
-        await _send_data(live.session, [])
-        await _send_instructions(live.session, [])
+    async def tell(session: Session) -> None:
+        await _send_data(session, [])
+        await _send_instructions(session, [])
 
     sessions = {row.session.id: row.session for row in rows_of(debugger)}
     return debugger.tell("that they are gone", list(sessions.values()), tell)

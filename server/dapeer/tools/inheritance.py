@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from dapeer.adapters.choice.choice import debugs
 from dapeer.dap.types import SourceBreakpoint
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import listed
-from dapeer.sessions.pushes import Push
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call
 from dapeer.view.stacks import relative
@@ -33,10 +34,10 @@ class Inheritance:
     """Whether it has the exception filters from before."""
     ended: Sequence[Session] = ()
     """The programs that were ended for it."""
-    forgotten: Push | None = None
+    forgotten: Broadcast | None = None
     """Sends other programs the removal of breakpoints."""
 
-    async def told(self, session: Session, push: Push) -> list[str]:
+    async def told(self, session: Session, push: Broadcast) -> list[str]:
         """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
         pushes = [push, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
@@ -45,7 +46,9 @@ class Inheritance:
         places = self._places(session)
         parts = list(self._breakpoints(places))
         persons = {*places} <= self.debugger.breakpoints.persons and len(parts) == bool(places)
-        others = [each for each in self.debugger.programs if each.program is not session.program]
+        others = [
+            each for each in self.debugger.sessions.programs if each.program is not session.program
+        ]
         if others:
             left = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
             word = "sessions" if len(others) > 1 else "session"
@@ -60,7 +63,7 @@ class Inheritance:
         return [
             (path, line)
             for path, wanted in sorted(debugger.breakpoints.by_path.items())
-            if definition is None or debugger.accepts(definition, path)
+            if definition is None or debugs(debugger.definitions, definition, path)
             for line in sorted(wanted)
             if (path, line) not in self.given
         ]

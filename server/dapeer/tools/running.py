@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import Placed
 from dapeer.launch.start import Start
-from dapeer.sessions.pushes import Push
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session
 from dapeer.tools.base.asked import Asked
@@ -31,7 +31,7 @@ class Running:
     start: Start
     wanted: Sequence[Placed]
     inherited: Inheritance
-    _push: Push | None = field(default=None, init=False)
+    _push: Broadcast | None = field(default=None, init=False)
     """Tells the other programs of the breakpoints."""
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""

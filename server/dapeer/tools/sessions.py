@@ -66,7 +66,7 @@ class Adapters(TypedDict):
 async def dap_status(call: Call) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is the default."""
     debugger = call.debugger
-    if not any(each.program.alive for each in debugger.programs):
+    if not any(each.program.alive for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.
         await call.peers.look_around()
     focused = call.focus.default

@@ -59,6 +59,12 @@ def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
     return _best(named + _ranked(others), ready) or _best(_ranked(speaking), ready)
 
 
+def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:
+    """Whether an adapter debugs such source files; one that none of them knows may be anybody's."""
+    known = definitions.values()
+    return definition.accepts(path) or not any(other.accepts(path) for other in known)
+
+
 def able(
     definitions: Definitions, definition: Definition, name: str, ready: Ready = lambda _: True
 ) -> list[str]:

@@ -12,7 +12,7 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 
 from dapeer.mcp.server.uris import SESSIONS, output_uri, session_uri
-from dapeer.sessions.debugger import Change
+from dapeer.sessions.registry import Change
 
 log = logging.getLogger(__name__)
 

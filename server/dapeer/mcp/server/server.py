@@ -26,7 +26,8 @@ from dapeer.mcp.server.resources import Resources
 from dapeer.mcp.server.skills import Skills
 from dapeer.mcp.server.toolbox import Selection, Toolbox
 from dapeer.peers import Peers
-from dapeer.sessions.debugger import Change, Debugger
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.registry import Change
 from dapeer.tools.base.call import AnyTool
 
 ALL: Final = Selection()
@@ -80,7 +81,7 @@ class DapeerServer(Server[Any]):
         self.extensions[EXTENSION] = {}
         # The SDK traces every message with OpenTelemetry, which is unused here and takes 0.1 ms a call.
         self.middleware.clear()
-        debugger.subscribe(self._debugger_changed)
+        debugger.sessions.subscribe(self._debugger_changed)
         peers.subscribe(self._tools_changed)
         peers.opencode.subscribe(self._opencode_changed)
 

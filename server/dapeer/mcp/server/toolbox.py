@@ -108,11 +108,11 @@ class Toolbox:
     @property
     def outdated(self) -> bool:
         """Whether the adapters of the live sessions support other things than the list says."""
-        return self._supported != self._debugger.supported(self._needs)
+        return self._supported != self._debugger.sessions.supported(self._needs)
 
     def refresh(self) -> bool:
         """Update the tools from adapters, Neovims and OpenCode; return whether the list has changed."""
-        supported = self._supported = self._debugger.supported(self._needs)
+        supported = self._supported = self._debugger.sessions.supported(self._needs)
         of_opencode = OF_OPENCODE if self._peers.opencode.current else ()
         offered = [*self._own.values(), *of_opencode, *neovim_tools(self._peers, taken=self._own)]
         wanted = filter(self._selection.allows, offered)

@@ -11,7 +11,6 @@ from anyio.abc import TaskGroup
 
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, SourceChanged
-from dapeer.sessions.control import SessionControl
 from dapeer.sessions.fates import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
@@ -24,20 +23,19 @@ SECONDS_FOR_OTHERS = 1.0
 REASON = 160
 """Characters of why a session has not taken something."""
 
-Tell = Callable[[SessionControl], Awaitable[object]]
+Tell = Callable[[Session], Awaitable[object]]
 """Sends a change to one session, within its own deadline."""
 
 
-async def set_lines(live: SessionControl, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+async def set_lines(session: Session, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
     """Make `wanted` the breakpoints of a file; a program that has loaded another version of it gets no new ones.
 
     Raises:
         SourceChanged: It has not taken some of them.
     """
-    session = live.session
     change = session.inspect.editions.change(path)
     if change is None or change.then is None:
-        await live.set_breakpoints(path, wanted)
+        await session.ensure_breakpoints(path, wanted)
         return
     has = [asked for asked, _ in session.mirror.breakpoints.get(path, ())]
     lines = {asked["line"] for asked in has}
@@ -46,7 +44,7 @@ async def set_lines(live: SessionControl, path: str, wanted: Sequence[SourceBrea
     kept = [then for _, then in told if then["line"] in lines]
     # Sent again, they may be moved: debugpy reads the file of now.
     if sorted(kept, key=_line) != sorted(has, key=_line):
-        await live.set_breakpoints(path, kept)
+        await session.ensure_breakpoints(path, kept)
     if refused := {(path, each["line"]) for each, then in told if then not in kept}:
         session.program.awaited.kept_from |= refused
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
@@ -56,14 +54,14 @@ def _line(wanted: SourceBreakpoint) -> int:
     return wanted["line"]
 
 
-class Push:
+class Broadcast:
     """A change that is being sent to several sessions, each with its own deadline."""
 
     def __init__(
         self,
         tasks: TaskGroup,
         what: str,
-        lives: Sequence[SessionControl],
+        sessions: Sequence[Session],
         tell: Tell,
         *,
         taken: bool = False,
@@ -73,22 +71,22 @@ class Push:
         self._clock = asyncio.get_running_loop().time
         self._taken_at = self._clock() if taken else None
         self._answers: list[tuple[Session, asyncio.Future[str]]] = []
-        for live in lives:
+        for session in sessions:
             answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-            self._answers.append((live.session, answer))
-            tasks.start_soon(self._tell, tell, live, answer)
+            self._answers.append((session, answer))
+            tasks.start_soon(self._tell, tell, session, answer)
 
-    async def _tell(self, tell: Tell, live: SessionControl, answer: asyncio.Future[str]) -> None:
+    async def _tell(self, tell: Tell, session: Session, answer: asyncio.Future[str]) -> None:
         """Send it to one session; return why the session has not applied it, empty if it has."""
         why = "dapeer did not wait for it"
         try:
-            await tell(live)
+            await tell(session)
             why = ""
             self._taken_at = self._taken_at or self._clock()
         except DapeerError as error:
             why = error.what
         except Exception:
-            log.exception("telling session %s", live.session.id)
+            log.exception("telling session %s", session.id)
             why = "dapeer failed to do it; its log says why"
         finally:
             if not answer.done():

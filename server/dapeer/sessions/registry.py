@@ -1,0 +1,166 @@
+"""All sessions that there are, which program has the focus, and who is told of changes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.requests import RESUMES
+from dapeer.errors import NoSession
+from dapeer.sessions import kept_rows
+from dapeer.sessions.files import Files
+from dapeer.sessions.session import Session
+
+KEPT_SESSIONS = 20
+"""Ended sessions that stay readable."""
+STATE_EVENTS = frozenset({"stopped", "continued", "exited", "terminated", "process"})
+
+Restart = Callable[[], Awaitable[Session]]
+"""Ends a session, if it has not ended, and starts the same again."""
+
+ChangeKind = Literal["sessions", "capabilities", "state", "output"]
+
+
+class Change(NamedTuple):
+    """Something of a session is different now."""
+
+    kind: ChangeKind
+    """`sessions`: one came or went; `capabilities`: its adapter has told what it can do; `state`: it stopped, ran on or ended; `output`: it printed."""
+    session_id: int
+
+
+class Sessions(Mapping[int, Session]):
+    """The sessions by id, the oldest first; ended ones stay for a while."""
+
+    def __init__(self, definitions: Mapping[str, Definition], project: Path) -> None:
+        self.definitions = definitions
+        self.project = project
+        known = (each.stopping.frames(project) for each in definitions.values())
+        self.files = Files(project, self, known)
+        self.focused: Session | None = None
+        """Of the program that somebody has started or joined last: what a client means that has used none."""
+        self._known: dict[int, Session] = {}
+        self._held: dict[int, Session] = {}
+        self._restarts: dict[int, Restart] = {}
+        self._ids = itertools.count(1)
+        self._listeners: list[Callable[[Change], None]] = []
+
+    def __getitem__(self, session_id: int) -> Session:
+        """Return a session.
+
+        Raises:
+            KeyError: There is none of this number.
+        """
+        return self._known[session_id]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the ids."""
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._known)
+
+    def named(self, session_id: int) -> Session:
+        """Return the session that a caller has named.
+
+        Raises:
+            NoSession: There is none of this number.
+        """
+        session = self._known.get(session_id)
+        if session is None:
+            known = ", ".join(map(str, self._known)) or "none"
+            raise NoSession(f"There is no session {session_id}.", f"Sessions: {known}.")
+        return session
+
+    @property
+    def held(self) -> Mapping[int, Session]:
+        """Those that have not ended, or whose end has not been seen to yet."""
+        return self._held
+
+    @property
+    def programs(self) -> list[Session]:
+        """The first session of each program of which any process lives, the oldest first."""
+        first = dict.fromkeys(each.program.first for each in self._held.values())
+        return [each for each in first if each.program.runs]
+
+    def supported(self, wanted: Iterable[str]) -> frozenset[str]:
+        """Return those of some requests, or options of requests, that the adapter of a live session supports."""
+        # An adapter has told what it can do as soon as it has told anything.
+        told = [each for each in self._held.values() if each.mirror.capabilities]
+        return frozenset(each for each in wanted if any(s.supports(each) for s in told))
+
+    def restart_of(self, session: Session) -> Restart:
+        """Return what starts a session again that another client holds."""
+        return self._restarts[session.id]
+
+    # -- those that come and go
+
+    def next_id(self) -> int:
+        """Return the id of the next session."""
+        return next(self._ids)
+
+    def add(self, session: Session, *, focus: bool, restart: Restart | None = None) -> None:
+        """Count a session; `restart` starts it again where another client holds it."""
+        self._known[session.id] = self._held[session.id] = session
+        if restart is not None:
+            self._restarts[session.id] = restart
+        session.inspect.secret_files = self.files.secret
+        if session is session.program.first:
+            session.program.subscribe(self._heard)
+        if focus:
+            self.focused = session
+        self._tell("sessions", session)
+
+    def ended(self, session: Session, *, failed: bool) -> None:
+        """Keep what has ended for its readers; what never ran leaves no trace."""
+        del self._held[session.id]
+        ended = [each for each in self._known.values() if each.id not in self._held]
+        # A program's end is told by its first process: the others are forgotten before it.
+        ended.sort(key=lambda each: each.parent is None)
+        for dropped in [session] if failed else ended[:-KEPT_SESSIONS]:
+            del self._known[dropped.id]
+            self._restarts.pop(dropped.id, None)
+            dropped.program.remove(dropped)
+        kept_rows.bound(each for each in ended if each.id in self._known)
+        if self.focused is session and failed:
+            self.focused = next(reversed(self._known.values()), None)
+        self._tell("sessions", session)
+
+    def forget(self, session_id: int) -> None:
+        """Drop the sessions of a program that has ended, as those are that nobody has to read."""
+        first = self.named(session_id)
+        for dropped in first.program.sessions:
+            self._known.pop(dropped.id, None)
+            self._restarts.pop(dropped.id, None)
+        self._tell("sessions", first)
+
+    # -- changes
+
+    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `listener` at every change, at once; it must not block. Returns what ends this."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _tell(self, kind: ChangeKind, session: Session) -> None:
+        for listener in self._listeners:
+            listener(Change(kind, session.id))
+
+    def _heard(self, session: Session, message: Message) -> None:
+        """Tell what a message of a session changes."""
+        match message:
+            case Event(event="output"):
+                for each in session.program.sessions:
+                    self._tell("output", each)
+            case Response(command="initialize") | Event(event="capabilities"):
+                self._tell("capabilities", session)
+            case Event(event=name) if name in STATE_EVENTS:
+                self._tell("state", session)
+            case Request(command=command) if command in RESUMES:
+                self._tell("state", session)
+            case _:
+                pass

@@ -1,0 +1,154 @@
+"""How a session with an adapter of ours starts: from the first request until its debuggee runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from dapeer.adapters.process.connecting import no_adapter
+from dapeer.dap.handshake import handshake
+from dapeer.dap.messages import Body
+from dapeer.errors import (
+    AdapterFailed,
+    ChannelClosed,
+    DapeerError,
+    RequestFailed,
+    RequestTimeout,
+)
+from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.direct import QUOTED, SECONDS_FOR_LAST_WORDS, DirectSession
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_GREET = 5.0
+"""Seconds in which an adapter that runs already answers a first request."""
+SECONDS_TO_IMPROVE = 3.0
+"""Seconds that a program may take to evaluate what its adapter's definition has for one that is attached to."""
+
+
+async def start_up(
+    session: DirectSession, wanted: Breakpoints, arguments: Body
+) -> DapeerError | None:
+    """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
+    plan = session.plan
+    timeouts = plan.definition.timeouts
+    # A child that is offered starts up while we attach to it.
+    starts = plan.launched or session.parent is not None
+    seconds = timeouts.launch if starts else timeouts.attach
+    try:
+        async with asyncio.timeout(seconds):
+            await _shake_hands(session, wanted, arguments)
+    except TimeoutError:
+        owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)
+        what = f"answer {owed}" if owed else "send `initialized`"
+        return _failed(session, f"did not {what} within {seconds:g} s")
+    except (RequestFailed, ChannelClosed) as error:
+        if session.mirror.exit_code is None:
+            reason = getattr(error, "message", "it ended first")
+            return _failed(session, f"could not {plan.request}: {reason}")
+    except RequestTimeout as error:
+        return _failed(session, f"did not answer `{error.command}` in time")
+    except DapeerError as error:
+        return error
+    _watch_over(session)
+    return None
+
+
+def _watch_over(session: DirectSession) -> None:
+    """Watch the program's process, if it is known and its end not told yet."""
+    pid = session.plan.inputs.get("pid")
+    if session.mirror.ended:
+        return
+    if session.launched:
+        session.watch.find()
+    elif isinstance(pid, int) and session.parent is None:
+        session.watch.follow(pid)
+
+
+async def _shake_hands(session: DirectSession, wanted: Breakpoints, arguments: Body) -> None:
+    """Do the handshake, but not longer than the debuggee lives: some adapters forget the answer."""
+    plan = session.plan
+    started = asyncio.create_task(
+        handshake(
+            session.channel,
+            adapter_id=plan.definition.adapter_id,
+            request=plan.definition.request_of(plan.request, plan.inputs),
+            arguments=arguments,
+            initialized=session.initialized,
+            patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
+            configure=lambda: _configure(session, wanted),
+        )
+    )
+    over = asyncio.create_task(session.wait_for(lambda: session.mirror.ended, None))
+    try:
+        await asyncio.wait({started, over}, return_when=asyncio.FIRST_COMPLETED)
+        if not started.done():
+            await asyncio.wait({started}, timeout=SECONDS_FOR_LAST_WORDS)
+        if started.done():
+            started.result()
+    finally:
+        started.cancel()
+        over.cancel()
+
+
+async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
+    """Send all breakpoints; one that an adapter rejects keeps nobody from starting."""
+    if not session.launched:
+        await _improve(session)
+    sent: list[Coroutine[Any, Any, None]] = [
+        session.set_breakpoints(path, wanted.of(path))
+        for path in wanted.by_path
+        if session.takes(path) and not session.delegates
+    ]
+    functions = wanted.functions or session.stops_at.own
+    if functions and session.supports("setFunctionBreakpoints"):
+        sent.append(session.stops_at.functions(wanted.functions))
+    filters = _filters(session, wanted)
+    if filters is not None:
+        sent.append(session.stops_at.exceptions(filters))
+    for answer in await asyncio.gather(*sent, return_exceptions=True):
+        if isinstance(answer, BaseException) and not isinstance(answer, RequestFailed):
+            raise answer
+    if session.supports("configurationDone"):
+        seconds = session.plan.definition.timeouts.launch
+        await session.request("configurationDone", seconds=seconds)
+
+
+async def _improve(session: DirectSession) -> None:
+    """Evaluate in a program that was attached to what its definition has for it; one that cannot do it is debugged as it is."""
+    definition = session.plan.definition
+    if not definition.attached:
+        return
+    arguments = {"expression": definition.attached, "context": "clipboard"}
+    try:
+        body = await session.request("evaluate", arguments, seconds=SECONDS_TO_IMPROVE)
+        said = str(body.get("result") or "")
+    except (RequestFailed, RequestTimeout) as error:
+        said = str(error)
+    if said:
+        log.info("%s stays as it is: %s", session.plan.title(), said)
+        session.where.complete(definition.stopping.folded)
+
+
+def _filters(session: DirectSession, wanted: Breakpoints) -> Sequence[str] | None:
+    """Return the exception filters to send; an adapter stops at none until it is told."""
+    chosen = session.plan.exception_filters
+    if chosen is None:
+        return session.stops_at.standing(wanted.exceptions)
+    session.stops_at.check(chosen)
+    return chosen
+
+
+def _failed(session: DirectSession, what: str) -> AdapterFailed:
+    """Name what the adapter did, with its own last words, which often are the reason."""
+    if session.process.pid is None and not session.mirror.capabilities:
+        return no_adapter(session.plan.inputs.get("port"))
+    printed = session.program.output.read().text.strip()
+    words = (printed or session.process.stderr_tail().strip())[-QUOTED:]
+    told = f" It said: {words}" if words else ""
+    return AdapterFailed(
+        f"The adapter {session.adapter} {what.rstrip('.')}.{told}",
+        "Check program, cwd and config; `dapeer doctor` checks the adapter.",
+    )
