@@ -25,9 +25,11 @@ from dapeer.dap.messages import Event, Message, Request, Response, encode
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.direct import DirectSession
+from dapeer.sessions.evaluating import evaluate, set_variable
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.session import Session
 from dapeer.sessions.start_up import start_up
+from dapeer.sessions.views import snapshot
 from tests.programs import ROOT, Program, compiled, program
 
 WIRE = ROOT / "fixtures" / "wire"
@@ -146,7 +148,7 @@ async def next_stop(session: Session, command: str = "") -> Stop:
         await session.resume(command, {"threadId": mirror.stopped().thread_id})
     assert await session.wait_for(lambda: mirror.ended or mirror.epoch > epoch, LIMIT)
     stop = mirror.stopped()
-    await session.snapshot()
+    await snapshot(session)
     return stop
 
 
@@ -164,15 +166,15 @@ async def change(session: Session, name: str, value: str) -> None:
         for scope in stop.local_scopes(stop.top["id"])
         if any(v["name"] == name for v in stop.variables[scope["variablesReference"]])
     )
-    await session.set_variable(holding, name, value)
-    await session.snapshot()
+    await set_variable(session, holding, name, value)
+    await snapshot(session)
 
 
 async def ask(session: Session, expression: str) -> None:
     """Evaluate an expression where the program is stopped."""
     top = session.mirror.stopped().top
     assert top is not None
-    await session.evaluate(expression, top["id"], "watch", LIMIT)
+    await evaluate(session, expression, top["id"], "watch", LIMIT)
 
 
 async def play_python(session: Session, _: Program) -> None:

@@ -73,7 +73,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror/", "view/", "text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/bodies.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
-    "sessions/fates.py", "sessions/breakpoints.py", "peers/kinds.py", "launch/launch_json.py",
+    "sessions/outcomes.py", "sessions/breakpoints.py", "peers/kinds.py", "launch/launch_json.py",
     "adapters/definition/", "system/redaction.py", "system/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""

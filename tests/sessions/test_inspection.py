@@ -6,6 +6,8 @@ import pytest
 
 from dapeer.dap.messages import Body, Request
 from dapeer.errors import NotStopped, RequestFailed
+from dapeer.sessions.evaluating import evaluate
+from dapeer.sessions.views import snapshot, view_of
 from tests.peer import Answer, Refused, wired
 
 
@@ -35,7 +37,7 @@ async def test_what_everybody_asks_is_fetched_before_anybody_does() -> None:
     async with wired() as w:
         await w.stop()
         assert sorted(w.peer.commands()) == ["scopes", "stackTrace", "threads", "variables"]
-        assert w.session.view().get("locals") == {"v20": "1"}
+        assert view_of(w.session).get("locals") == {"v20": "1"}
 
 
 async def test_what_is_known_is_not_asked_again() -> None:
@@ -43,7 +45,7 @@ async def test_what_is_known_is_not_asked_again() -> None:
         await w.stop()
         before = w.peer.commands()
         for _ in range(3):
-            await w.session.snapshot()
+            await snapshot(w.session)
             await w.session.inspect.stack_trace(1)
             await w.session.inspect.scopes(10)
             await w.session.inspect.variables(20)
@@ -63,7 +65,7 @@ async def test_an_exception_is_asked_for_where_the_adapter_can_tell() -> None:
     answers: dict[str, Answer] = {"exceptionInfo": lambda _: told}
     async with wired(answers, capabilities={"supportsExceptionInfoRequest": True}) as w:
         await w.stop(reason="exception")
-        assert w.session.view().get("exception") == "ValueError: no number"
+        assert view_of(w.session).get("exception") == "ValueError: no number"
         await w.stop(reason="step")
         assert len(w.peer.of("exceptionInfo")) == 1
 
@@ -72,7 +74,7 @@ async def test_an_exception_is_not_asked_for_where_the_adapter_cannot_tell() -> 
     async with wired() as w:
         await w.stop(reason="exception", text="Boom")
         assert w.peer.of("exceptionInfo") == []
-        assert w.session.view().get("exception") == "Boom"
+        assert view_of(w.session).get("exception") == "Boom"
 
 
 async def test_a_stop_without_a_thread_asks_for_the_threads_first() -> None:
@@ -80,14 +82,14 @@ async def test_a_stop_without_a_thread_asks_for_the_threads_first() -> None:
         await w.stop(threadId=None)
         assert w.peer.commands()[:2] == ["threads", "stackTrace"]
         assert w.peer.of("stackTrace")[0].arguments["threadId"] == 1
-        assert w.session.view().get("function") == "f"
+        assert view_of(w.session).get("function") == "f"
 
 
 @pytest.mark.parametrize("command", ["threads", "stackTrace", "scopes", "variables"])
 async def test_a_stop_is_told_even_when_a_part_of_it_cannot_be_had(command: str) -> None:
     async with wired({command: refused}) as w:
         await w.stop(reason="breakpoint")
-        view = await w.session.snapshot()
+        view = await snapshot(w.session)
         assert (view["state"], view.get("reason")) == ("stopped", "breakpoint")
 
 
@@ -95,17 +97,17 @@ async def test_a_part_that_could_not_be_had_is_asked_for_again_by_who_looks() ->
     answers: dict[str, Answer] = {"stackTrace": refused}
     async with wired(answers) as w:
         await w.stop()
-        assert w.session.view().get("stack") == []
+        assert view_of(w.session).get("stack") == []
         w.peer.answers["stackTrace"] = lambda _: {
             "stackFrames": [{"id": 10, "name": "late", "line": 1, "column": 1}]
         }
-        assert (await w.session.snapshot()).get("function") == "late"
+        assert (await snapshot(w.session)).get("function") == "late"
 
 
 async def test_locals_that_cannot_be_had_are_told_of() -> None:
     async with wired({"variables": refused}) as w:
         await w.stop()
-        assert "locals did not arrive" in str((await w.session.snapshot()).get("notes"))
+        assert "locals did not arrive" in str((await snapshot(w.session)).get("notes"))
 
 
 # -- when asked
@@ -173,9 +175,9 @@ async def test_a_fetch_that_fails_fails_for_all_who_wait_and_is_tried_again_by_t
 async def test_after_an_evaluation_what_was_known_is_asked_again_once() -> None:
     async with wired({"evaluate": lambda _: {"result": "2"}}) as w:
         await w.stop()
-        await w.session.evaluate("x = 2", 10, "repl", 5)
-        await asyncio.gather(w.session.snapshot(), w.session.snapshot())
-        await w.session.snapshot()
+        await evaluate(w.session, "x = 2", 10, "repl", 5)
+        await asyncio.gather(snapshot(w.session), snapshot(w.session))
+        await snapshot(w.session)
         assert len(w.peer.of("variables")) == 2
         assert len(w.peer.of("stackTrace")) == 1
 
@@ -219,12 +221,12 @@ async def test_a_deep_stack_is_fetched_to_its_end_and_an_endless_one_as_far_as_i
 ):
     async with wired({"stackTrace": deep(600)}) as w:
         await w.stop()
-        await w.session.snapshot()
+        await snapshot(w.session)
         stop = w.session.mirror.stopped()
         assert [each["name"] for each in stop.frames[1]] == [f"f{n}" for n in range(600)]
     async with wired({"stackTrace": deep(5000)}) as w:
         await w.stop()
-        await w.session.snapshot()
+        await snapshot(w.session)
         names = [each["name"] for each in await w.session.inspect.stack_trace(1, 1050, 3)]
         assert names == ["f1050", "f1051", "f1052"]
         pages = [
@@ -272,4 +274,4 @@ async def test_a_stop_waits_for_its_output_that_travels_by_a_slower_road() -> No
         await w.peer.event("output", category="stdout", output="late\n")
         await w.peer.answer(request, {"stackFrames": []})
         w.peer.answers["stackTrace"] = lambda _: {"stackFrames": []}
-        assert (await w.session.snapshot()).get("output") == "late\n"
+        assert (await snapshot(w.session)).get("output") == "late\n"

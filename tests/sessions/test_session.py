@@ -18,6 +18,8 @@ from dapeer.errors import (
     Unsupported,
 )
 from dapeer.mirror.mirror import Phase
+from dapeer.sessions.evaluating import evaluate, set_variable
+from dapeer.sessions.views import snapshot, summary, view_of
 from tests.peer import Refused, wired
 
 
@@ -78,7 +80,7 @@ async def test_a_capability_that_comes_later_counts_from_then_on() -> None:
 
 async def test_what_the_adapter_refuses_is_told_in_its_words() -> None:
     async with wired({"evaluate": refused}) as w:
-        error = await failure(w.session.evaluate("x", None, "watch", 5))
+        error = await failure(evaluate(w.session, "x", None, "watch", 5))
         assert isinstance(error, RequestFailed)
         assert str(error) == "cannot"
         assert w.killed == []
@@ -115,8 +117,8 @@ async def test_an_end_without_an_answer_kills_and_says_so() -> None:
         assert len(w.killed) == 1
         assert w.session.over
         assert w.session.mirror.phase is Phase.ENDED
-        assert "`disconnect`" in str(w.session.view().get("cause"))
-        assert "killed" in str(w.session.view().get("cause"))
+        assert "`disconnect`" in str(view_of(w.session).get("cause"))
+        assert "killed" in str(view_of(w.session).get("cause"))
 
 
 @pytest.mark.parametrize("command", ["pause", "setBreakpoints", "continue", "next"])
@@ -140,12 +142,12 @@ async def test_an_inspection_without_an_answer_kills_nobody() -> None:
 async def test_the_end_of_the_wire_without_a_word_ends_the_session_and_says_so() -> None:
     async with wired({"evaluate": never}) as w:
         async with asyncio.TaskGroup() as tasks:
-            waiting = tasks.create_task(failure(w.session.evaluate("x", None, "watch", 60)))
+            waiting = tasks.create_task(failure(evaluate(w.session, "x", None, "watch", 60)))
             await w.peer.asked("evaluate")
             await w.peer.wire.aclose()
             assert isinstance(await waiting, ChannelClosed)
         await w.session.wait_for(lambda: w.session.over, None)
-        assert w.session.view() == {
+        assert view_of(w.session) == {
             "session_id": 7,
             "state": "ended",
             "cause": "the adapter ended unexpectedly",
@@ -158,7 +160,7 @@ async def test_an_end_that_was_announced_has_no_cause() -> None:
         await w.peer.event("terminated")
         await w.peer.wire.aclose()
         await w.session.wait_for(lambda: w.session.over, None)
-        assert w.session.view() == {"session_id": 7, "state": "ended", "exit_code": 3}
+        assert view_of(w.session) == {"session_id": 7, "state": "ended", "exit_code": 3}
 
 
 # -- resuming
@@ -217,7 +219,7 @@ async def test_a_program_that_has_ended_cannot_be_paused() -> None:
 async def test_evaluations_go_one_at_a_time() -> None:
     async with wired({"evaluate": never}) as w, asyncio.TaskGroup() as tasks:
         for expression in "abc":
-            tasks.create_task(w.session.evaluate(expression, 10, "watch", 60))
+            tasks.create_task(evaluate(w.session, expression, 10, "watch", 60))
         for number, expression in enumerate("abc", 1):
             last = (await w.peer.asked("evaluate", number))[-1]
             assert last.arguments["expression"] == expression
@@ -232,9 +234,9 @@ async def test_a_write_waits_for_an_evaluation_too() -> None:
         wired({"evaluate": never}, capabilities={"supportsSetVariable": True}) as w,
         asyncio.TaskGroup() as tasks,
     ):
-        tasks.create_task(w.session.evaluate("x", 10, "watch", 60))
+        tasks.create_task(evaluate(w.session, "x", 10, "watch", 60))
         [evaluation] = await w.peer.asked("evaluate")
-        writing = tasks.create_task(w.session.set_variable(20, "x", "2"))
+        writing = tasks.create_task(set_variable(w.session, 20, "x", "2"))
         await w.session.request("threads")
         assert w.peer.of("setVariable") == []
         await w.peer.answer(evaluation, {"result": "1"})
@@ -244,9 +246,9 @@ async def test_a_write_waits_for_an_evaluation_too() -> None:
 
 async def test_an_evaluation_whose_caller_gives_up_holds_up_nobody() -> None:
     async with wired({"evaluate": never}) as w, asyncio.TaskGroup() as tasks:
-        given_up = tasks.create_task(w.session.evaluate("a", 10, "watch", 60))
+        given_up = tasks.create_task(evaluate(w.session, "a", 10, "watch", 60))
         await w.peer.asked("evaluate")
-        other = tasks.create_task(w.session.evaluate("b", 10, "watch", 60))
+        other = tasks.create_task(evaluate(w.session, "b", 10, "watch", 60))
         given_up.cancel()
         second = (await w.peer.asked("evaluate", 2))[1]
         await w.peer.answer(second, {"result": "b"})
@@ -259,7 +261,7 @@ async def test_an_evaluation_whose_caller_gives_up_holds_up_nobody() -> None:
 async def test_a_summary_is_one_line_of_facts() -> None:
     async with wired() as w:
         await w.stop(reason="breakpoint")
-        assert w.session.summary() == {
+        assert summary(w.session) == {
             "session_id": 7,
             "name": "toy",
             "type": "toy-adapter",
@@ -274,12 +276,12 @@ async def test_output_that_was_shown_at_a_stop_is_not_shown_while_the_program_ru
     async with wired() as w:
         await w.peer.event("output", category="stdout", output="one\n")
         await w.stop()
-        assert (await w.session.snapshot()).get("output") == "one\n"
+        assert (await snapshot(w.session)).get("output") == "one\n"
         await w.session.resume("next", {"threadId": 1})
-        assert "output" not in w.session.view()
+        assert "output" not in view_of(w.session)
         await w.peer.event("output", category="stdout", output="two\n")
         await w.session.wait_for(lambda: w.session.program.output.end == 8, None)
-        assert w.session.view().get("output") == "two\n"
+        assert view_of(w.session).get("output") == "two\n"
 
 
 async def test_what_is_true_already_is_not_waited_for() -> None:

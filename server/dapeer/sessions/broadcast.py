@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.errors import DapeerError, SourceChanged
-from dapeer.sessions.fates import as_loaded
+from dapeer.sessions.outcomes import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
 from dapeer.text.fitting import shortened

@@ -182,7 +182,7 @@ class DirectSession(Session):
             self.process.release(self._pid)
         await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters tell the end before the last output, and forget it when they are left.
-        await self.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
+        await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
             self.cause = self.cause or f"probably killed by {signal}"

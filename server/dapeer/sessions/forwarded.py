@@ -69,7 +69,7 @@ class ForwardedSession(Session):
         # nvim-dap sends log messages itself, and prints what they say.
         self.lines.heard = False
         # Who has started it waits for its first stop.
-        self.inspect.turns.persons = hello.launch is None
+        self.inspect.other_client.first = hello.launch is None
         if definition is not None:
             self._fit(definition)
 
@@ -144,7 +144,7 @@ class ForwardedSession(Session):
     async def follow(self) -> None:
         """Follow the session to its end."""
         await self.wait_for(lambda: self.mirror.ended or self.over, None)
-        await self.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
+        await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
         await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
         await self.hang_up()
 

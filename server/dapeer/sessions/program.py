@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Generic, Protocol, TypeVar
 
 from dapeer.dap.messages import Message
@@ -18,13 +17,17 @@ from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
+from dapeer.sessions.arriving_output import ArrivingOutput
 from dapeer.sessions.waiters import Keyboard, Waiters
 
 SECONDS_BETWEEN_LINES = 0.5
 """Seconds between two lines of output that who waits is told."""
+SECONDS_TO_STEP = 0.5
+"""Seconds that a step has until its caller is told where another process had stopped before."""
 
-Told = frozenset[tuple[int, int]]
+StopIds = frozenset[tuple[int, int]]
 """Stops: numbers of sessions, and of their stops."""
+NONE: StopIds = frozenset()
 
 
 class Process(Protocol):
@@ -57,6 +60,7 @@ class Program(Generic[Of]):
         self.collected = Collected()
         """The rows of its breakpoints that collect."""
         self.waiters = Waiters()
+        self.arriving = ArrivingOutput(self.printed.output, self.waiters)
         self.keyboard: Keyboard | None = None
         """Types into the terminal that the program runs in."""
         self.awaited = Awaited()
@@ -133,11 +137,11 @@ class Program(Generic[Of]):
             return session
         return next(reversed(self.stopped), session)
 
-    def shown(self, session: Of) -> Of:
+    def living(self, session: Of) -> Of:
         """Return the session to show to who has waited for one in vain: a living one."""
         return session if not session.over else next(iter(self.alive), self.first)
 
-    def notes(self, session: Of) -> list[str]:
+    def about_others(self, session: Of) -> list[str]:
         """Return what who looks at one process should know of the others."""
         others = [each for each in self.alive if each is not session]
         said = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
@@ -159,16 +163,14 @@ class Program(Generic[Of]):
 
     # -- waiting
 
-    def untold(self, session: Of) -> Told:
+    def unseen_stops(self, session: Of) -> StopIds:
         """Return the stops of the other processes that nobody has been told of."""
         stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
         return frozenset(
             (s.id, stop.number) for s, stop in stops if stop and stop.output_shown is None
         )
 
-    def news(
-        self, session: Of, epoch: int, old: AbstractSet[tuple[int, int]] = frozenset()
-    ) -> Of | None:
+    def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
         """Return the session that has something to tell to who waits for one, None: nothing yet.
 
         That is a stop of it after `epoch`; else a stop of another process that nobody has been told of,
@@ -178,7 +180,7 @@ class Program(Generic[Of]):
         stop = session.mirror.stop
         if stop is not None and stop.number > epoch:
             return session
-        new = self.untold(session) - old
+        new = self.unseen_stops(session) - old
         if new or not session.over:
             first = min(new, default=(0, 0))[0]
             return next((each for each in self.sessions if each.id == first), None)
@@ -196,15 +198,21 @@ class Program(Generic[Of]):
         session: Of,
         epoch: int,
         seconds: float,
-        old: AbstractSet[tuple[int, int]] = frozenset(),
+        old: StopIds = NONE,
         tell: Callable[[str], Awaitable[None]] | None = None,
     ) -> Of | None:
-        """Wait until there is `news`; return the session that has them, None when `seconds` pass first.
+        """Wait for a `stop_or_end`; return the session that has it, None when `seconds` pass first.
 
-        Who waits may be told the newest line of output now and then.
+        Of those that were there before, the `old` ones, the caller is told only when the session itself
+        does not stop soon. Who waits may be told the newest line of output now and then.
         """
-        await self.until(lambda: self.news(session, epoch, old) is not None, seconds, tell)
-        return self.news(session, epoch, old)
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        if old:
+            soon = min(seconds, SECONDS_TO_STEP)
+            await self.until(lambda: self.stop_or_end(session, epoch, old) is not None, soon, tell)
+        await self.until(lambda: self.stop_or_end(session, epoch) is not None, end - clock(), tell)
+        return self.stop_or_end(session, epoch)
 
     async def until(
         self,

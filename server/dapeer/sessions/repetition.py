@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from dapeer.errors import AdapterFailed, DapeerError
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.session import Session
+from dapeer.sessions.views import looked_at
 from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.tally import Tally, Verdict
 
@@ -86,7 +86,7 @@ class Repetition:
             if stop is None:
                 return _end(told)
             # Some adapters speak of a breakpoint where an exception was thrown: the stack tells.
-            await told.looked_at(SECONDS_TO_LOOK)
+            await looked_at(told)
             if _is_failure(stop):
                 return Verdict.FAILED
             if self.until == "stop":

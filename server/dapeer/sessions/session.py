@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
 
 import anyio
 
@@ -29,21 +28,17 @@ from dapeer.mirror.collected import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Sight
-from dapeer.mirror.post_mortem import PostMortem, no_process
+from dapeer.mirror.post_mortem import PostMortem
 from dapeer.mirror.printed import IN_TERMINAL
-from dapeer.mirror.telling import Telling
 from dapeer.sessions.control import SessionControl
-from dapeer.sessions.inspection import SECONDS_TO_LOOK, Inspection
+from dapeer.sessions.inspection import Inspection
 from dapeer.sessions.lines import Lines
+from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
 from dapeer.sessions.waiters import Deadlines, Keyboard
 from dapeer.sessions.whereabouts import Whereabouts
-from dapeer.view import snapshot as look
 from dapeer.view.advice import Advice
-
-LOOKS = 10
-"""Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
 
 
 class Session(SessionControl):
@@ -103,7 +98,9 @@ class Session(SessionControl):
         printed, failed = self.program.printed, self.program.failures
         self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
         self.channel = Channel(transport, self.observe, self.answer)
-        self.inspect = Inspection(self.mirror, self.request, self.wait_for)
+        self.errors = PrintedErrors(self.program.output)
+        arriving = self.program.arriving
+        self.inspect = Inspection(self.mirror, self.request, self.wait_for, arriving, self.errors)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
         collected = self.program.collected
         self.lines = Lines(collected, self.supports, self.request, self.observe)
@@ -113,7 +110,7 @@ class Session(SessionControl):
         self.cause = None
         self._deadlines = deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
-        self._evaluating = asyncio.Lock()
+        self.evaluating = asyncio.Lock()
         self.program.add(self)
 
     # -- messages
@@ -271,33 +268,6 @@ class Session(SessionControl):
                 await self.wait_for(lambda: self.mirror.ended, seconds)
         return self.mirror.ended
 
-    # -- evaluation: one at a time
-
-    async def evaluate(
-        self, expression: str, frame_id: int | None, context: str, seconds: float
-    ) -> Body:
-        """Evaluate an expression in a frame, or without one, in a DAP context."""
-        arguments: dict[str, Any] = {"expression": expression, "context": context}
-        if frame_id is not None:
-            arguments["frameId"] = frame_id
-        async with self._evaluating:
-            with self.advice.on_failure(context), no_process(self.post_mortem):
-                return await self.request("evaluate", arguments, seconds=seconds)
-
-    async def set_expression(self, expression: str, value: str, frame_id: int | None) -> Body:
-        """Assign to an expression that names a place."""
-        arguments: dict[str, Any] = {"expression": expression, "value": value}
-        if frame_id is not None:
-            arguments["frameId"] = frame_id
-        async with self._evaluating:
-            return await self.request("setExpression", arguments)
-
-    async def set_variable(self, reference: int, name: str, value: str) -> Body:
-        """Give a child of a scope or variable a new value."""
-        arguments = {"variablesReference": reference, "name": name, "value": value}
-        async with self._evaluating:
-            return await self.request("setVariable", arguments)
-
     # -- breakpoints
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
@@ -310,61 +280,4 @@ class Session(SessionControl):
     ) -> None:
         """Take in what is known of stops of its adapter: see `adapters/stopping`."""
         self.stops_at.filters = filters
-        self.inspect.expressions, self.inspect.traceback = expressions, traceback
-
-    # -- views
-
-    def view(self) -> look.Snapshot:
-        """Return what the session looks like now, as far as the mirror knows. Asks for nothing."""
-        view = self._view()
-        if self.parent is not None:
-            view["parent"] = self.parent.id
-        return view
-
-    def _view(self) -> look.Snapshot:
-        stop = self.mirror.stop
-        if stop is not None:
-            return look.stopped(self.id, self.mirror, stop, self.project)
-        last = next(reversed(list(self.mirror.history)), None)
-        since = max(last.output_start if last else 0, self.program.output.shown)
-        if self.mirror.ended:
-            error = None if self.by_us else self.inspect.last_words()
-            return look.ended(
-                self.id, self.mirror, since, self.cause, self.project, by_us=self.by_us, error=error
-            )
-        return look.running(self.id, self.mirror, since, self.project)
-
-    async def looked_at(self, seconds: float = SECONDS_TO_LOOK) -> None:
-        """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                # The program may be resumed and stop again, by somebody else, while a stop is looked at.
-                for _ in range(LOOKS):
-                    if (stop := self.mirror.stop) is None:
-                        return
-                    await self.inspect.complete(stop)
-                    if stop is self.mirror.stop:
-                        return
-
-    async def snapshot(self, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
-        """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
-        await self.looked_at(min(seconds, SECONDS_TO_LOOK))
-        telling, view = Telling(self.mirror), self.view()
-        telling.told()
-        return self.advice.noted(view, self.program.output)
-
-    async def placed(self, seconds: float) -> None:
-        """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
-        stop = self.mirror.stop
-        if stop is not None:
-            self.inspect.wanted(stop)
-            await self.wait_for(
-                lambda: stop.thread_id in stop.frames or self.mirror.stop is not stop, seconds
-            )
-
-    def summary(self) -> look.Summary:
-        """Return one line of facts about the session."""
-        facts = {"name": self.name, "type": self.adapter, **self.advice.facts, **self.view()}
-        facts |= {"problem": self.channel.fault or self.mirror.left_out, "feed": self.feed}
-        kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
-        return cast("look.Summary", {key: facts[key] for key in facts if key in kept})
+        self.inspect.expressions, self.errors.pattern = expressions, traceback

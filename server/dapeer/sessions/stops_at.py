@@ -9,7 +9,7 @@ from dapeer.dap.messages import Body
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.types import FunctionBreakpoint
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.inspection import SendRequest
+from dapeer.sessions.fetching import SendRequest
 
 
 class StopsAt:

@@ -13,7 +13,8 @@ from dapeer.errors import DapeerError, RequestFailed
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Place, Seen, Sight, by_thread, told
 from dapeer.mirror.stops import Stop
-from dapeer.sessions.inspection import Inspection, SendRequest
+from dapeer.sessions.fetching import SendRequest
+from dapeer.sessions.inspection import Inspection
 from dapeer.view.stacks import left_out, missing
 
 SECONDS_TO_LOOK_AROUND = 1.5

@@ -11,7 +11,7 @@ from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.errors import ArgumentError
 from dapeer.sessions.breakpoints import answered, unsupported
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.fates import as_loaded
+from dapeer.sessions.outcomes import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints
 from dapeer.tools.base.arguments import (

@@ -140,7 +140,6 @@ def stepping(
 ) -> tuple[Session, Body]:
     """Return the session to resume, and the arguments that every resuming request has."""
     session = call.focus.session(session_id)
-    session.mirror.stopped()
     arguments: Body = {"threadId": thread_of(session, thread_id)}
     if granularity is not None:
         session.require("granularity")

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from dapeer.dap.types import CompletionItem
 from dapeer.errors import ArgumentError, RequestFailed
+from dapeer.sessions.evaluating import set_expression, set_variable
 from dapeer.text.fitting import shortened
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import Expressions, FrameId, SessionId, frame_of
@@ -79,9 +80,9 @@ async def dap_set_variable(
     frame = await frame_of(session, frame_id)
     found, container = await known(session, path, frame)
     if found is not None and session.supports("setVariable"):
-        body = await session.set_variable(container, found["name"], value)
+        body = await set_variable(session, container, found["name"], value)
     elif assignable:
-        body = await session.set_expression(path, value, frame)
+        body = await set_expression(session, path, value, frame)
     else:
         raise ArgumentError(
             f"`path`: there is no variable {path} in this frame.",

@@ -15,6 +15,7 @@ from dapeer.errors import ArgumentError
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
+from dapeer.sessions.views import looked_at, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.notes import noted
@@ -66,14 +67,14 @@ async def dap_program_output(
 
 async def _still_arriving(session: Session, seconds: float) -> bool:
     """Wait for the output before a stop, and return whether more is arriving."""
-    sessions = session.program.stopped
-    stopped = [(each, stop) for each in sessions if (stop := each.mirror.stop) is not None]
+    program = session.program
+    stops = [stop for each in program.stopped if (stop := each.mirror.stop) is not None]
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            for each, stop in stopped:
+            for stop in stops:
                 if stop.output_flows:
-                    await each.inspect.output_arrived(stop)
-    return any(stop.output_flows for _, stop in stopped)
+                    await program.arriving.complete(stop)
+    return any(stop.output_flows for stop in stops)
 
 
 def _part(
@@ -102,7 +103,7 @@ def _part(
         "lines_total": log.lines,
         "ended": not session.program.alive,
     }
-    end = session.view().items() if data["ended"] else ()
+    end = view_of(session).items() if data["ended"] else ()
     data |= {key: value for key, value in end if key in {"exit_code", "cause"}}
     if dropped:
         data["dropped"] = dropped
@@ -190,7 +191,7 @@ async def dap_history(
     """List the stops so far with place, reason and changed variables, or show one in full."""
     session = call.focus.look(session_id)
     history = session.mirror.history
-    await session.looked_at()
+    await looked_at(session)
     if number is None:
         rows = [_row(session, stop) for stop in history]
         return Reply("\n".join(_row_text(row) for row in rows) or "No stops.", {"stops": rows})

@@ -15,8 +15,9 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.peers import Peer
-from dapeer.sessions import fates
+from dapeer.sessions import outcomes
 from dapeer.sessions.session import Session
+from dapeer.sessions.views import summary, view_of, wait_for_place
 from dapeer.system.environment import surroundings
 from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
@@ -71,7 +72,7 @@ async def dap_status(call: Call) -> Reply:
         await call.peers.look_around()
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
-    await asyncio.gather(*(session.placed(SECONDS_FOR_PLACE) for session in shown))
+    await asyncio.gather(*(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown))
     stale = await call.peers.stale()
     rows = [_row(call, session, stale) for session in shown]
     count = sum(map(len, debugger.breakpoints.by_path.values()))
@@ -90,7 +91,7 @@ async def dap_status(call: Call) -> Reply:
 
 
 def _row(call: Call, session: Session, stale: Mapping[int, str]) -> Summary:
-    row = session.summary()
+    row = summary(session)
     if session.id in stale:
         row["stale"] = stale[session.id]
     if peer := call.peers.of(session):
@@ -204,10 +205,10 @@ async def dap_terminate(
     already = not session.program.alive
     await call.debugger.terminate(session)
     if already:
-        return Reply(f"Session {session.id} had ended already.{_exit(session)}", session.summary())
-    told = fates.told(session, call.debugger.breakpoints, cut_short=True)
-    text = "\n".join([f"Session {session.id} ended.", *render.fates(told)])
-    return Reply(text, {**session.summary(), **({"breakpoints": told} if told else {})})
+        return Reply(f"Session {session.id} had ended already.{_exit(session)}", summary(session))
+    told = outcomes.untold(session, call.debugger.breakpoints, cut_short=True)
+    text = "\n".join([f"Session {session.id} ended.", *render.outcomes(told)])
+    return Reply(text, {**summary(session), **({"breakpoints": told} if told else {})})
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
@@ -227,12 +228,12 @@ async def dap_disconnect(
     session = call.focus.whole(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else "The program runs on."
-    return Reply(f"Disconnected from session {session.id}. {text}", session.summary())
+    return Reply(f"Disconnected from session {session.id}. {text}", summary(session))
 
 
 def _exit(session: Session) -> str:
     """Return how a program has ended; its exit code means nothing if dapeer has ended it."""
-    view = session.view()
+    view = view_of(session)
     code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""
     return f" {session.cause}.".replace(" ended", " Ended", 1) if session.by_us else code
 

@@ -40,9 +40,10 @@ async def dap_send_input(
     if stop is not None and session.mirror.stop is stop:
         return Reply("Typed. The program is stopped; it reads this when it runs on.")
     await program.until(
-        lambda: log.end > begin or program.news(session, epoch) is not None, timeout_ms / 1000
+        lambda: log.end > begin or program.stop_or_end(session, epoch) is not None,
+        timeout_ms / 1000,
     )
-    await session.inspect.output_settled(SECONDS_WITHOUT_OUTPUT)
+    await program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
     # The caller has seen the earlier output.
     log.shown = max(log.shown, begin)
     asked = Asked(evaluate, show, wait=False)

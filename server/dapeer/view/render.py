@@ -30,7 +30,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         _section("Collected", view.get("collected", ())),
         _section("Log points", view.get("logged", ())),
         _output(view),
-        *fates(view.get("breakpoints", {})),
+        *outcomes(view.get("breakpoints", {})),
         *(f"({note})" for note in view.get("notes", ())),
     ]
     return "\n".join(part for part in parts if part)
@@ -53,7 +53,7 @@ def _changed(view: Snapshot) -> str:
     return "Changed, perhaps in another call" if view.get("perhaps_another_call") else "Changed"
 
 
-def fates(told: Mapping[str, Sequence[str]]) -> Iterable[str]:
+def outcomes(told: Mapping[str, Sequence[str]]) -> Iterable[str]:
     """Yield a line for each state of breakpoints that did not become what was asked for."""
     return (f"{state.capitalize()}: {', '.join(places)}" for state, places in told.items())
 

@@ -24,6 +24,7 @@ from dapeer.mcp.server.uris import (
 )
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
+from dapeer.sessions.views import summary, view_of
 from dapeer.text.fitting import shortened
 
 Context = ServerRequestContext[Any, Any]
@@ -77,13 +78,13 @@ class Resources:
     def _read(self, uri: str) -> t.ReadResourceResult:
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
-            return _json(uri, {"sessions": [session.summary() for session in sessions]})
+            return _json(uri, {"sessions": [summary(session) for session in sessions]})
         place = parse(uri)
         session = self._debugger.sessions.get(place.session) if place else None
         if place is None or session is None:
             shown = shortened(uri, LONGEST_SHOWN)
             raise MCPError(t.INVALID_PARAMS, f"Resource not found: {shown}", data={"uri": shown})
-        return _output(uri, session, place.since) if place.output else _json(uri, session.view())
+        return _output(uri, session, place.since) if place.output else _json(uri, view_of(session))
 
     async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:
         """Answer `resources/subscribe`; the resource need not exist yet."""

@@ -13,6 +13,7 @@ from typing import Any
 from dapeer.dap.types import Variable
 from dapeer.errors import DapeerError, RequestTimeout
 from dapeer.mirror.stops import Stop
+from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
 from dapeer.text.fitting import fitted, shortened
 from dapeer.text.structure import is_nested
@@ -92,7 +93,7 @@ async def evaluated(
     Raises:
         DapeerError: It cannot be evaluated.
     """
-    body = await session.evaluate(expression, frame, context, max(round(left.ms / 1000, 2), 0.01))
+    body = await evaluate(session, expression, frame, context, max(round(left.ms / 1000, 2), 0.01))
     stop = session.mirror.stop
     value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
     if stop is None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dapeer.dap.types import Scope, Variable
 from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.peers.kinds import is_name
+from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call
 from dapeer.view import variable_path
@@ -46,7 +47,7 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
         "dap_variables by variables_reference lists what there is.",
     )
     try:
-        body = await session.evaluate(path, frame, "watch", SECONDS_TO_EVALUATE)
+        body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
     except RequestFailed as error:
         raise missing from error
     return Variable(
@@ -120,7 +121,7 @@ async def place_of(
         )
     told = ""
     with contextlib.suppress(RequestFailed):
-        body = await session.evaluate(text, frame, "watch", SECONDS_TO_EVALUATE)
+        body = await evaluate(session, text, frame, "watch", SECONDS_TO_EVALUATE)
         told = str(body.get("result") or "")
         if found := body.get("memoryReference") or _address_in(told):
             return str(found)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen
 from dapeer.mirror.telling import Telling
-from dapeer.sessions import fates
+from dapeer.sessions import outcomes
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
+from dapeer.sessions.program import NONE, StopIds
 from dapeer.sessions.session import Session
+from dapeer.sessions.views import looked_at, view_of
 from dapeer.sessions.whereabouts import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base import collecting, looking
 from dapeer.tools.base.asked import NOTHING, Asked, add_values
@@ -25,8 +26,6 @@ from dapeer.view.brief import brief
 from dapeer.view.snapshot import Snapshot
 from dapeer.view.stacks import frame_line
 
-MILLISECONDS_TO_STEP = 500
-"""Milliseconds that a step has before its caller gets another process's earlier stop instead."""
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
 SECONDS_TO_ACCEPT = 2.0
@@ -44,7 +43,7 @@ async def next_stop(
     session: Session,
     epoch: int,
     timeout_ms: float,
-    old: AbstractSet[tuple[int, int]] = frozenset(),
+    old: StopIds = NONE,
     *,
     asked: Asked = NOTHING,
     waited: float = 0,
@@ -53,38 +52,44 @@ async def next_stop(
 
     `epoch` is noted before the program is resumed, so that a stop which comes sooner than anybody
     waits is not missed, and an old one is not taken for a new one. The stop may be one of another
-    process of the program, to which the focus goes then. Of those that were there before, the `old`
-    ones, the caller is told only when the session itself does not stop soon. Who asks not to wait
-    has the time for a look all the same. `waited`: the milliseconds for which the caller has waited before.
+    process of the program, to which the focus goes then; of the `old` ones the caller is told late.
+    Who asks not to wait has the time for a look all the same. `waited`: the milliseconds for which the
+    caller has waited before.
     """
     left, program = Left(timeout_ms), session.program
     limit = timeout_ms if asked.wait else 0
-    patience = min(limit, MILLISECONDS_TO_STEP) if old else 0
-    await program.next_stop(session, epoch, patience / 1000, old, call.progress)
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
-    rest = limit - patience - (MILLISECONDS_TO_LOOK if looks else 0)
-    seen = None
-    if not await _stopped(call, session, epoch, rest) and looks:
+    rest = limit - (MILLISECONDS_TO_LOOK if looks else 0)
+    seen, told = None, await _stopped(call, session, epoch, rest, old)
+    if told is None and looks:
         # A running program's threads are inspected shortly before the timeout.
         seen = await session.where.look(MILLISECONDS_TO_LOOK / 1000)
-    told = program.news(session, epoch) or program.shown(session)
-    call.focus.follow(told)
-    return await look(call, told, seen, left, asked)
+        told = program.stop_or_end(session, epoch)
+    return await _told(call, told or program.living(session), seen, left, asked)
 
 
-async def _stopped(call: Call, session: Session, epoch: int, timeout_ms: float) -> bool:
-    """Wait for a stop after `epoch`, or the end; return whether it has come.
+async def _stopped(
+    call: Call, session: Session, epoch: int, timeout_ms: float, old: StopIds
+) -> Session | None:
+    """Wait for a stop after `epoch`, or the end; return the session that has it.
 
     If another client ends a stop during its inspection, the wait continues.
     """
     left, program = Left(timeout_ms), session.program
     while True:
-        told = await program.next_stop(session, epoch, left.ms / 1000, tell=call.progress)
+        told = await program.next_stop(session, epoch, left.ms / 1000, old, call.progress)
         if told is None or not left.ms:
-            return told is not None
-        await told.looked_at(min(left.ms / 1000, SECONDS_TO_BE_OVERTAKEN))
-        if program.news(session, epoch) is not None:
-            return True
+            return told
+        await looked_at(told, min(left.ms / 1000, SECONDS_TO_BE_OVERTAKEN))
+        if (told := program.stop_or_end(session, epoch)) is not None:
+            return told
+        old = NONE
+
+
+async def _told(call: Call, session: Session, seen: Seen | None, left: Left, asked: Asked) -> Reply:
+    """Have the client work on the session that has something to tell, and tell it."""
+    call.focus.follow(session)
+    return await look(call, session, seen, left, asked)
 
 
 def _add_places(view: Snapshot, session: Session, seen: Seen) -> None:
@@ -134,9 +139,8 @@ async def paused(
     stopped = await program.next_stop(session, epoch, seconds, tell=call.progress)
     blocked = stopped is None and not session.over
     seen = await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_tell)) if blocked else None
-    told = program.news(session, epoch) or program.shown(session)
-    call.focus.follow(told)
-    return await look(call, told, seen, left, asked)
+    told = program.stop_or_end(session, epoch) or program.living(session)
+    return await _told(call, told, seen, left, asked)
 
 
 async def look(
@@ -151,8 +155,8 @@ async def look(
     When somebody goes on from the stop while expressions are evaluated there, the next one is told instead.
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
-    await session.looked_at(min(left.to_tell, SECONDS_TO_LOOK))
-    telling, view = Telling(session.mirror), session.view()
+    await looked_at(session, min(left.to_tell, SECONDS_TO_LOOK))
+    telling, view = Telling(session.mirror), view_of(session)
     await add_values(view, session, asked, left)
     stop = telling.stop if asked.evaluate else None
     over = looking.left(session, stop) if stop and stop.left_by else None
@@ -165,12 +169,12 @@ async def look(
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
-    breakpoints = fates.told(session, call.debugger.breakpoints, mute=mute, hits=hits)
+    breakpoints = outcomes.untold(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints
     if collected := collecting.news(call, session):
         view["collected"] = collected
-    said = [*_silences(session, seen), *session.program.notes(session)]
+    said = [*_silences(session, seen), *session.program.about_others(session)]
     said += [over.what] if over else []
     if said:
         view["notes"] = [*view.get("notes", ()), *said]
@@ -203,7 +207,7 @@ async def resume(
     asked: Asked,
 ) -> Reply:
     """Resume the program and, if `asked`, wait for its next stop."""
-    epoch, old = session.mirror.epoch, session.program.untold(session)
+    epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = Left(timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
     with contextlib.suppress(TimeoutError):

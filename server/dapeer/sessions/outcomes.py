@@ -32,7 +32,7 @@ NAMES = {"condition": "conditions", "hitCondition": "hit conditions", "logMessag
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class Outcome:
     """The state of one breakpoint."""
 
     state: State
@@ -46,7 +46,7 @@ class Fate:
         return self.state, self.path, self.line
 
 
-def told(
+def untold(
     session: Session,
     wanted: Breakpoints,
     *,
@@ -68,9 +68,9 @@ def told(
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
-    fates = list(_fates(first, sessions, wanted, ended=ended, final=final, mute=mute))
-    fates += [] if ended else _ignored(first, sessions, wanted, hits)
-    new = fates if ended else [each for each in fates if each.key not in first.program.awaited.told]
+    found = list(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
+    found += [] if ended else _ignored(first, sessions, wanted, hits)
+    new = found if ended else [each for each in found if each.key not in first.program.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
         known = first.program.awaited.told & {each.key, ("rejected", each.path, each.line)}
@@ -89,7 +89,7 @@ def as_loaded(session: Session, path: str, wanted: SourceBreakpoint) -> SourceBr
     return {**wanted, "line": then} if then is not None and then in told else wanted
 
 
-def _fates(
+def _outcomes(
     first: Session,
     sessions: Sequence[Session],
     wanted: Breakpoints,
@@ -97,7 +97,7 @@ def _fates(
     ended: bool,
     final: bool,
     mute: bool,
-) -> Iterator[Fate]:
+) -> Iterator[Outcome]:
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
     for path in wanted.by_path:
@@ -111,10 +111,10 @@ def _fates(
                     continue
                 told = (as_loaded(session, path, each) for session in sessions)
                 asked = next((one for one in told if one is not each), each)
-                for found in _fate(first, mirrors, path, asked, ended=ended, final=final):
-                    fate = replace(found, line=each["line"])
-                    doubt = mute and fate.state == "not hit" and "condition" in each
-                    yield replace(fate, detail=f"{fate.detail}{DOUBT}") if doubt else fate
+                for found in _outcome(first, mirrors, path, asked, ended=ended, final=final):
+                    outcome = replace(found, line=each["line"])
+                    doubt = mute and outcome.state == "not hit" and "condition" in each
+                    yield replace(outcome, detail=f"{outcome.detail}{DOUBT}") if doubt else outcome
 
 
 def _why_not(first: Session) -> str:
@@ -126,7 +126,7 @@ def _why_not(first: Session) -> str:
 
 def _ignored(
     first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
-) -> Iterator[Fate]:
+) -> Iterator[Outcome]:
     """Yield the breakpoints of a program with options that its adapter ignores."""
     for path, line in first.program.awaited.places:
         for each in wanted.of(path):
@@ -137,13 +137,13 @@ def _ignored(
                 continue
             if lacking:
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"
-                yield Fate("stops anyway", path, line, why)
+                yield Outcome("stops anyway", path, line, why)
             elif count and hits and not re.fullmatch(hits, count.strip()):
                 said = f" ({first.adapter} does not understand the hit condition `{shortened(count, REASON)}`)"
-                yield Fate("stops anyway", path, line, said)
+                yield Outcome("stops anyway", path, line, said)
 
 
-def _fate(
+def _outcome(
     first: Session,
     mirrors: Sequence[Mirror],
     path: str,
@@ -151,7 +151,7 @@ def _fate(
     *,
     ended: bool,
     final: bool,
-) -> Iterator[Fate]:
+) -> Iterator[Outcome]:
     """Yield what to report of one breakpoint: nothing, if the program has hit it."""
     line = wanted["line"]
     # Log messages of breakpoints that an editor has set cannot be told from the program's output.
@@ -163,18 +163,18 @@ def _fate(
         at = next((each.get("line", line) for each in made if each.get("verified")), line)
         moved = f" → {at}" if at != line else ""
         if moved and not (ended and reached):
-            yield Fate("not hit" if ended else "moved", path, line, moved)
+            yield Outcome("not hit" if ended else "moved", path, line, moved)
         elif final and not reached and not heard:
-            yield Fate("not hit", path, line)
+            yield Outcome("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
         said = next(filter(None, why), "debugs no such files")
         said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
-        yield Fate("never bound" if ended else "rejected", path, line, said)
+        yield Outcome("never bound" if ended else "rejected", path, line, said)
     else:
         pending = "pending" in states
         reason = "" if pending else _reason(str(each.get("message") or "") for each in made)
-        yield Fate(
+        yield Outcome(
             "never bound" if ended else "pending" if pending else "rejected", path, line, reason
         )
 

@@ -19,7 +19,7 @@ SECONDS_TO_ANSWER = 2.0
 """Seconds for which an answer to the person's client is waited for."""
 
 
-class Turns:
+class OtherClient:
     """Knows which requests about a stop the person's client has still to send; it observes every message.
 
     nvim-dap asks for stack, scopes and their variables at every stop, and its requests are the
@@ -30,8 +30,8 @@ class Turns:
     def __init__(self, mirror: Mirror, wait_for: WaitFor) -> None:
         self._mirror = mirror
         self._wait_for = wait_for
-        self.persons = False
-        """Whether the next stop, or the one that lasts, is the person's doing alone."""
+        self.first = False
+        """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
         self._ours = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
         self._asked: set[int] = set()
@@ -53,7 +53,7 @@ class Turns:
                 self._looked()
             case Request(seq=seq, command=command) if command in DRIVES:
                 self._ours = self._ours or seq >= 0
-                self.persons = not self._ours
+                self.first = not self._ours
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
                 self._asked.add(seq)
             case Response(request_seq=seq) if seq in self._asked:
@@ -75,13 +75,13 @@ class Turns:
         """Whether the client waits for an answer to a look."""
         return bool(self._asked)
 
-    async def come(self) -> None:
+    async def looked(self) -> None:
         """Wait until the person's client has looked at the stop that lasts, if it is theirs to look at first."""
         stop = self._mirror.stop
 
         def over() -> bool:
             looked = self._due == set() and not self.asks
-            return looked or not self.persons or stop is None or self._mirror.stop is not stop
+            return looked or not self.first or stop is None or self._mirror.stop is not stop
 
         while not over():
             if self.asks:

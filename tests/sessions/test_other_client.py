@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from dapeer.dap.messages import Body, Request, Response
+from dapeer.sessions.views import snapshot
 from tests.peer import Wired, wired
 from tests.processes import LIMIT
 
@@ -33,20 +34,20 @@ async def stops(w: Wired) -> None:
 async def asks(w: Wired, number: int, command: str, arguments: Body) -> None:
     """Have the person's client ask."""
     await w.peer.wire.send(Request(number, command, arguments))
-    await w.session.wait_for(lambda: w.session.inspect.turns.asks, LIMIT)
+    await w.session.wait_for(lambda: w.session.inspect.other_client.asks, LIMIT)
 
 
 async def test_a_stop_of_the_person_is_looked_at_when_somebody_asks() -> None:
     async with stepped() as w:
         assert w.peer.commands() == []
-        await w.session.snapshot()
+        await snapshot(w.session)
         assert sorted(w.peer.commands()) == LOOKS
 
 
 async def test_an_answer_that_never_comes_keeps_nobody_from_looking_once_the_stop_is_over() -> None:
     async with stepped() as w:
         await asks(w, -2, "stackTrace", {"threadId": 1})
-        looking = asyncio.create_task(w.session.snapshot())
+        looking = asyncio.create_task(snapshot(w.session))
         await w.peer.wire.send(Request(-3, "next", {"threadId": 1}))
         await w.peer.wire.send(Response(-3, "next", success=True))
         await stops(w)

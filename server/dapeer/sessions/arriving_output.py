@@ -1,0 +1,64 @@
+"""Waiting until what a program has printed has arrived: it travels by another road than its stops."""
+
+from __future__ import annotations
+
+import asyncio
+
+from dapeer.mirror.output import OutputLog
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.waiters import Waiters
+
+SECONDS_AT_STOP = 0.015
+"""Seconds without output after which a stop's output counts as complete."""
+SECONDS_TO_SETTLE = 0.3
+"""Seconds after which nobody waits any longer for a few lines now and then: somebody else may print for ever."""
+FLOOD = 20_000
+"""Characters printed at a time, or arriving in each second, that tell of a queue on its way."""
+SECONDS_WITHOUT_FLOOD = 0.25
+"""Seconds without output after which a flood is over; a busy machine makes pauses in it."""
+LATE = 1.5
+"""Times a pause that tell of a machine on which nobody gets to run: what is here may not be read yet, so silence says nothing."""
+SECONDS_OF_FLOOD = 5.0
+"""Seconds after which nobody waits any longer for the end of a flood."""
+
+
+class ArrivingOutput:
+    """What a program prints, on its way to us."""
+
+    def __init__(self, output: OutputLog, waiters: Waiters) -> None:
+        self._output = output
+        self._waiters = waiters
+
+    def floods(self, stop: Stop) -> bool:
+        """Whether so much has been printed since the program was left at its last stop that more is on its way."""
+        return self._since(stop) > FLOOD
+
+    def _since(self, stop: Stop) -> int:
+        return self._output.end - stop.left_at
+
+    async def complete(self, stop: Stop) -> None:
+        """Wait until what was printed before a stop is here; the stop knows of what still flows."""
+        stop.output_flows = True
+        stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
+
+    async def idle(self, quiet: float, printed: int = 0) -> bool:
+        """Wait until nothing more has arrived for `quiet` seconds, or a little longer than is worth it; return whether that is so, False: it still flows.
+
+        `printed` characters have just arrived. A program that prints faster than its adapter forwards has
+        stopped long before the last line is here, so a flood is waited for as long as it flows.
+        """
+        output, clock = self._output, asyncio.get_running_loop().time
+        begun, first, seen = clock(), output.end, -1
+        flood = printed > FLOOD
+        while seen != output.end:
+            passed = clock() - begun
+            flood = flood or output.end - first > FLOOD
+            flows = flood and output.end - first >= FLOOD * passed
+            if passed > (SECONDS_OF_FLOOD if flows else SECONDS_TO_SETTLE):
+                return False
+            seen, asleep = output.end, clock()
+            pause = max(quiet, SECONDS_WITHOUT_FLOOD) if flood else quiet
+            came = await self._waiters.wait_for(lambda: output.end > seen, pause)  # noqa: B023 - used up at once
+            if not came and clock() - asleep > LATE * pause:
+                seen = -1
+        return True

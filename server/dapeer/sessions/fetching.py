@@ -1,0 +1,180 @@
+"""What is known of a stopped program: from the mirror, else asked once, however many ask."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Protocol
+
+from dapeer.dap.messages import Body
+from dapeer.dap.types import Scope, StackFrame, Variable
+from dapeer.errors import DapeerError
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.stops import Stop
+from dapeer.sessions.other_client import OtherClient
+from dapeer.sessions.waiters import WaitFor
+from dapeer.text.folding import is_folded, is_list, says_nothing
+from dapeer.text.structure import READ
+
+LEVELS = 20
+"""Frames fetched at a stop."""
+DEEP = 1000
+"""Frames of a stack that are fetched to reach the outermost."""
+FIRST = 5
+"""Elements that are fetched of each."""
+MEMBERS = 40
+"""Members that are fetched of an object."""
+FAR = 100
+"""Frames among which one of the user's own is looked for."""
+
+
+class SendRequest(Protocol):
+    """Sends one request and returns the body of its response."""
+
+    def __call__(self, command: str, arguments: Body | None = None) -> Coroutine[Any, Any, Body]:
+        """Send it."""
+        ...
+
+
+class Fetching:
+    """Answers what a stopped program looks like, as far as somebody asks.
+
+    The person's own client, where there is one, looks first. A caller that gives up stops no fetch
+    that others wait for.
+    """
+
+    def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
+        self.other_client = OtherClient(mirror, wait_for)
+        self.folded: re.Pattern[str] | None = None
+        """What stands in a value for elements that the adapter has left out, besides what all write so."""
+        self._mirror = mirror
+        self._request = request
+        self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
+
+    async def threads(self) -> Mapping[int, str]:
+        """Return the names of all threads by id."""
+        await self.other_client.looked()
+        if not self._mirror.threads_known:
+            await self._once("threads", {})
+        return self._mirror.threads
+
+    async def stack_trace(
+        self, thread_id: int, start: int = 0, levels: int = LEVELS
+    ) -> Sequence[StackFrame]:
+        """Return `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped(thread_id)
+        first = len(stop.frames.get(thread_id, ()))
+        last = min(start + levels, stop.total_frames.get(thread_id, start + levels))
+        if first < last:
+            arguments = {
+                "threadId": thread_id,
+                "startFrame": first,
+                "levels": max(LEVELS, last - first),
+            }
+            await self._once("stackTrace", arguments)
+        return stop.frames.get(thread_id, [])[start : start + levels]
+
+    async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
+        """Return the frames of a stopped thread to the outermost, `DEEP` at most."""
+        known = -1
+        # Some adapters say of a deep stack only that there is more.
+        while known < len(frames := await self.stack_trace(thread_id, levels=DEEP)) < DEEP:
+            known = len(frames)
+        return frames
+
+    async def top(self, stop: Stop) -> StackFrame | None:
+        """Return the frame to look at first, None when there is no stack."""
+        if await self.stack_trace(stop.thread_id) and stop.front is None:
+            await self.stack_trace(stop.thread_id, levels=FAR)
+        return stop.top
+
+    async def scopes(self, frame_id: int) -> Sequence[Scope]:
+        """Return the scopes of a frame."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped()
+        if frame_id not in stop.scopes:
+            await self._once("scopes", {"frameId": frame_id})
+        return stop.scopes.get(frame_id, [])
+
+    async def variables(self, reference: int) -> Sequence[Variable]:
+        """Return the children of a scope or variable."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped()
+        if reference not in stop.variables or reference in stop.outdated:
+            await self._once("variables", {"variablesReference": reference})
+        return stop.variables.get(reference, [])
+
+    async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
+        """Return a part of the `indexed` or `named` children of a variable."""
+        await self.other_client.looked()
+        arguments = {
+            "variablesReference": reference,
+            "filter": kind,
+            "start": start,
+            "count": count,
+        }
+        return (await self._request("variables", arguments)).get("variables") or []
+
+    def is_folded(self, variable: Variable) -> bool:
+        """Whether the adapter has left out of a value what its elements are."""
+        text = variable["value"]
+        return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
+
+    async def unfold(self, variable: Variable, *, whole: bool = True) -> None:
+        """Fetch the first elements of what the adapter shows without them, and if `whole` the members of what it tells by its class."""
+        reference, text = variable["variablesReference"], variable["value"]
+        lists = is_list(text)
+        named = variable.get("type", "")
+        hides = self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
+        if reference and hides and not variable.get("presentationHint", {}).get("lazy"):
+            kind, most = ("indexed", FIRST) if lists else ("named", MEMBERS)
+            await quietly(self.page(reference, kind, 0, most))
+
+    async def exception_info(self, thread_id: int) -> Body:
+        """Return the body of `exceptionInfo` for a stopped thread."""
+        await self.other_client.looked()
+        stop = self._mirror.stopped(thread_id)
+        if stop.exception is None:
+            await self._once("exceptionInfo", {"threadId": thread_id})
+        return stop.exception or {}
+
+    async def _once(self, command: str, arguments: Body) -> None:
+        """Join a fetch that is under way, or do it; what came of it is in the mirror.
+
+        When the one who does it is cancelled, one of those who joined does it again.
+        """
+        key = (self._mirror.epoch, command, *arguments.values())
+        while (fetch := self._fetching.get(key)) is not None:
+            await asyncio.wait({fetch})
+            if not fetch.cancelled():
+                return fetch.result()
+        fetch = self._fetching[key] = asyncio.get_running_loop().create_future()
+        try:
+            await self._request(command, arguments)
+            fetch.set_result(None)
+        except DapeerError as error:
+            fetch.set_exception(error)
+            fetch.exception()  # seen: where nobody has joined, it is not worth a log line
+            raise
+        finally:
+            del self._fetching[key]
+            fetch.cancel()
+        return None
+
+
+async def together(*fetches: Coroutine[Any, Any, object]) -> None:
+    """Do all of them side by side; one alone needs no task of its own."""
+    if len(fetches) == 1:
+        await quietly(fetches[0])
+    else:
+        await asyncio.gather(*map(quietly, fetches))
+
+
+async def quietly(fetch: Coroutine[Any, Any, object]) -> None:
+    """A stop is told even when a part of it cannot be had."""
+    try:
+        await fetch
+    except (DapeerError, KeyError, ValueError):
+        return

@@ -1,0 +1,30 @@
+"""The errors that a program prints, as its language writes them."""
+
+from __future__ import annotations
+
+import re
+
+from dapeer.mirror.output import OutputLog
+
+LAST_WORDS = 4000
+"""Characters at the end of the output in which an error is looked for that has ended the program."""
+
+
+class PrintedErrors:
+    """Finds them in what is printed."""
+
+    def __init__(self, output: OutputLog) -> None:
+        self.pattern: re.Pattern[str] | None = None
+        """How the program prints an error that ends it; None: nobody knows."""
+        self._output = output
+
+    def since(self, cursor: int) -> re.Match[str] | None:
+        """Return the last error that the program has printed since a cursor."""
+        if self.pattern is None:
+            return None
+        text = self._output.read(cursor).text.replace("\r\n", "\n")
+        return next(reversed(list(self.pattern.finditer(text))), None)
+
+    def last(self) -> re.Match[str] | None:
+        """Return the last error in what the program has printed last."""
+        return self.since(self._output.end - LAST_WORDS)

@@ -1,0 +1,87 @@
+"""What a session looks like, for who asks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import cast
+
+from dapeer.mirror.telling import Telling
+from dapeer.sessions.inspection import SECONDS_TO_LOOK
+from dapeer.sessions.session import Session
+from dapeer.view import snapshot as look
+
+LOOKS = 10
+"""Stops that are looked at, one after the other, for one caller: with some adapters a look causes the next stop."""
+
+
+def view_of(session: Session) -> look.Snapshot:
+    """Return what the session looks like now, as far as the mirror knows. Asks for nothing."""
+    view = _view(session)
+    if session.parent is not None:
+        view["parent"] = session.parent.id
+    return view
+
+
+def _view(session: Session) -> look.Snapshot:
+    stop = session.mirror.stop
+    if stop is not None:
+        return look.stopped(session.id, session.mirror, stop, session.project)
+    last = next(reversed(list(session.mirror.history)), None)
+    since = max(last.output_start if last else 0, session.program.output.shown)
+    if session.mirror.ended:
+        error = None if session.by_us else session.errors.last()
+        return look.ended(
+            session.id,
+            session.mirror,
+            since,
+            session.cause,
+            session.project,
+            by_us=session.by_us,
+            error=error,
+        )
+    return look.running(session.id, session.mirror, since, session.project)
+
+
+async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
+    """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            # The program may be resumed and stop again, by somebody else, while a stop is looked at.
+            for _ in range(LOOKS):
+                if (stop := session.mirror.stop) is None:
+                    return
+                await session.inspect.complete(stop)
+                if stop is session.mirror.stop:
+                    return
+
+
+async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
+    """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
+    await looked_at(session, min(seconds, SECONDS_TO_LOOK))
+    telling, view = Telling(session.mirror), view_of(session)
+    telling.told()
+    return session.advice.noted(view, session.program.output)
+
+
+async def wait_for_place(session: Session, seconds: float) -> None:
+    """Wait until it is known where the program is, if it is stopped; give up after `seconds`."""
+    stop = session.mirror.stop
+    if stop is not None:
+        session.inspect.wanted(stop)
+        await session.wait_for(
+            lambda: stop.thread_id in stop.frames or session.mirror.stop is not stop, seconds
+        )
+
+
+def summary(session: Session) -> look.Summary:
+    """Return one line of facts about the session."""
+    facts = {
+        "name": session.name,
+        "type": session.adapter,
+        **session.advice.facts,
+        **view_of(session),
+    }
+    facts |= {"problem": session.channel.fault or session.mirror.left_out, "feed": session.feed}
+    kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
+    return cast("look.Summary", {key: facts[key] for key in facts if key in kept})
