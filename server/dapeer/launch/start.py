@@ -119,7 +119,7 @@ class StartInNeovim:
         if paths and (there := await self.peer.unsaved(paths)):
             raise unsaved(there[0])
         with debugger.breakpoints.wanting(wanted):
-            session = await self.peer.run(self.options)
+            session = await self.peer.sessions.run(self.options)
         return session, debugger.push(*paths)
 
 

@@ -2,7 +2,8 @@
 
 from dapeer.peers.approvals import Action
 from dapeer.peers.clients import Company
-from dapeer.peers.lua_tools import OTHERS, LuaTool, Progress, read_tools
+from dapeer.peers.lua_tool import OTHERS, LuaTool, read_tools
+from dapeer.peers.lua_tools import Progress
 from dapeer.peers.peer import Peer
 from dapeer.peers.peers import Peers, unsaved
 

@@ -8,15 +8,14 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, cast, get_args
+from typing import Any, Final, Protocol, cast
 
 import anyio
 
 from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
 from dapeer.json_types import Json
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
-from dapeer.peers.kinds import ALL, ActionKind, Kinds
+from dapeer.peers.lua_tool import OTHERS, LuaTool, clean, read_tools
 from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)
@@ -27,10 +26,6 @@ STOP: Final = "require('dapeer.registry.serving').stop(...)"
 REFUSE: Final = "require('dapeer.registry').refuse(...)"
 
 SECONDS_ON_THE_WAY: Final = 0.25
-_ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
-
-OTHERS: Final = "custom"
-"""The group of tools that the plugin does not bring: their schemas are untrusted."""
 
 
 class Progress(Protocol):
@@ -41,26 +36,6 @@ class Progress(Protocol):
     ) -> Awaitable[None]:
         """Take it."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class LuaTool:
-    """A tool as a Neovim has described it."""
-
-    name: str
-    title: str
-    description: str
-    input_schema: Json
-    group: str
-    read_only: bool
-    destructive: bool
-    idempotent: bool
-    kinds: Kinds
-    """The kinds of its calls."""
-    action_when: str | None
-    """The argument without which a call has no kind: it only shows what it would do."""
-    seconds: float | None = field(compare=False)
-    """Timeout of a call in seconds; None: no timeout. Clients do not see it."""
 
 
 class LuaTools:
@@ -200,13 +175,13 @@ class LuaTools:
         self._put(number, "started")
 
     def _progressed(self, number: int, done: object, total: object, text: object) -> None:
-        self._put(number, "progress", _clean(_text(text)), _number(done), _number(total))
+        self._put(number, "progress", clean(_text(text)), _number(done), _number(total))
 
     def _answered(self, number: int, ok: object, text: object) -> None:
         """Take in a call's result: JSON, or an error."""
         said = _text(text)
         if not ok:
-            self._put(number, "failed", NeovimFailed(_clean(said)))
+            self._put(number, "failed", NeovimFailed(clean(said)))
         elif (place := _not_text(said)) is not None:
             what = f"The tool returned a result that is not text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
@@ -224,59 +199,8 @@ class LuaTools:
             self._running[number].put_nowait(what)
 
 
-def read_tools(told: str) -> list[LuaTool]:
-    """Return the tools that a Neovim describes, as JSON from Lua; nothing says that their schemas are any. Pure."""
-    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(_clean(told)))]
-
-
-def _tool(spec: Mapping[str, Any]) -> LuaTool:
-    milliseconds = spec.get("timeout") or 0
-    name = str(spec["name"])
-    return LuaTool(
-        name=name,
-        title=str(spec.get("title") or name.replace("_", " ").capitalize()),
-        description=str(spec["description"]),
-        input_schema=_in_order(spec["input_schema"]),
-        group=str(spec.get("group") or OTHERS),
-        read_only=bool(spec.get("read_only")),
-        destructive=bool(spec.get("destructive")),
-        idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
-        kinds=_kinds(spec.get("action")),
-        action_when=spec.get("action_when"),
-        seconds=milliseconds / 1000 or None,
-    )
-
-
-def _kinds(action: object) -> Kinds:
-    """Return the kinds that a tool's author has declared: one, several, or none (false)."""
-    if not action:
-        return ()
-    told = cast("list[object]", action) if isinstance(action, list) else [action]
-    known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
-    # An unknown kind may be any of them.
-    return known if len(known) == len(told) else ALL
-
-
-def _in_order(schema: Any) -> Any:
-    """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
-    fields = cast("dict[str, Any]", schema)
-    if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
-        return fields
-    properties: Mapping[str, Any] = fields["properties"]
-    required: Any = fields.get("required")
-    needed = cast("list[str]", required) if isinstance(required, list) else []
-    names = sorted(properties, key=lambda name: (name not in needed, name))
-    ordered = {key: fields[key] for key in sorted(fields)}
-    return {**ordered, "properties": {name: properties[name] for name in names}}
-
-
 def _text(value: object) -> str:
     return "" if value is None else str(value)
-
-
-def _clean(text: str) -> str:
-    """Return a text that can be sent: pynvim decodes invalid UTF-8 to surrogates."""
-    return text.encode(errors="replace").decode()
 
 
 def _number(value: object) -> float | None:
@@ -295,13 +219,13 @@ def _not_text(said: str) -> str | None:
 def _place(value: Any, where: str) -> str | None:
     match value:
         case str():
-            return where if _clean(value) != value else None
+            return where if clean(value) != value else None
         case list():
             inner = enumerate(cast("list[Any]", value), 1)
             places = (_place(one, f"{where}[{number}]") for number, one in inner)
         case dict():
             fields = cast("dict[str, Any]", value)
-            names = (_clean(f"{where}.{name}") for name in fields if _clean(name) != name)
+            names = (clean(f"{where}.{name}") for name in fields if clean(name) != name)
             inner_places = (_place(one, f"{where}.{name}") for name, one in fields.items())
             places = itertools.chain(names, inner_places)
         case _:

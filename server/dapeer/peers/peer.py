@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import logging
 import time
@@ -12,25 +11,20 @@ from typing import Any, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.choice.choice import typed
-from dapeer.errors import AdapterFailed, NeovimBusy
-from dapeer.json_types import as_object
-from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
+from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
-from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.opencode.servers import Servers
 from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
 from dapeer.peers.attaching import ATTACH
 from dapeer.peers.ide import Ide
-from dapeer.peers.lua_tools import LuaTool, LuaTools, Progress
+from dapeer.peers.lua_tool import LuaTool
+from dapeer.peers.lua_tools import LuaTools, Progress
+from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints
-from dapeer.peers.starts import Starts
 from dapeer.schemas.judge import Judge
 from dapeer.sessions.debugger import Debugger
-from dapeer.sessions.forwarded import ForwardedSession
-from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +32,6 @@ SECONDS_TO_SHOW = 0.3
 """Timeout for Neovim to show signs, unless its main thread is blocked."""
 SECONDS_TO_REPLAY = 2.0
 """Timeout for running sessions to send their journal."""
-SECONDS_TO_START = 20.0
-"""Timeout for nvim-dap to start an adapter; some are downloaded or compiled first."""
 
 
 class Peer:
@@ -59,8 +51,7 @@ class Peer:
         self.neovim: Neovim
         self.facts: Mapping[str, Any] = {}
         """Facts that Neovim has sent: pid, cwd, version."""
-        self.sessions: dict[int, ForwardedSession] = {}
-        """By nvim-dap's number."""
+        self.sessions: NvimSessions
         self._debugger = debugger
         self._tasks = tasks
         self._taps = taps
@@ -69,27 +60,19 @@ class Peer:
         self.judge = judge
         """Checks the schemas of its tools."""
         self._tools_changed = tools_changed
-        self._listeners: dict[int, Listeners] = {}
-        self._starts = Starts()
-        self._ahead = 0.0
-        """Seconds by which Neovim's clock is ahead of dapeer's."""
         self._names: dict[str, str] = {}
         """The names of files here, by their paths in Neovim, which follows links."""
-        self._arrival = anyio.Event()
         self._secret = ""
         self._early: list[tuple[str, list[Any]]] | None = []
         """Notifications that arrive before the facts wait until those are taken in."""
         self.shared: SharedBreakpoints
-        self._witness: Approvals
+        self.approvals: Approvals
+        """The person: notified and asked."""
         self._tools: LuaTools
         self._told: dict[str, Callable[..., None]] = {
-            "session": self._forwarded_session,
-            "dap": self._forwarded,
-            "closed": self._closed,
             "breakpoints": self._breakpoints,
             "breakpoints_joined": self._breakpoints_joined,
             "not_applied": self._not_applied,
-            "launch_failed": self._starts.failed,
             "secrets": self._secrets_changed,
             "tools": self._take_tools,
         }
@@ -113,11 +96,6 @@ class Peer:
         """The working directory of its Neovim, when it was attached."""
         return str(self.facts.get("cwd") or "")
 
-    @property
-    def witness(self) -> Approvals:
-        """The person: notified and asked."""
-        return self._witness
-
     # -- attach and detach
 
     async def attach(self, target: str, seconds: float) -> None:
@@ -128,7 +106,8 @@ class Peer:
         """
         await self._taps.open()
         self.neovim = await Neovim.connect(target, self._notified, seconds)
-        self._secret = self._taps.expect(self._tapped)
+        self.sessions = NvimSessions(self.neovim, self._debugger, self._tasks, self._names)
+        self._secret = self._taps.expect(self.sessions.tapped)
         options = {"tap": self._taps.path, "secret": self._secret}
         neovim = self.neovim
         try:
@@ -146,26 +125,19 @@ class Peer:
             self._dispatch(kind, arguments)
         with anyio.move_on_after(SECONDS_TO_REPLAY):
             for number in self.facts.get("sessions") or ():
-                await (await self._arrived(number)).replayed.wait()
+                await (await self.sessions.arrived(number)).replayed.wait()
 
     async def _take_in(self, facts: Mapping[str, Any]) -> None:
         self.facts = facts
-        self._ahead = float(facts.get("clock") or time.time()) - time.time()
-        self._witness = Approvals(self.neovim, facts)
+        self.sessions.ahead = float(facts.get("clock") or time.time()) - time.time()
+        self.approvals = Approvals(self.neovim, facts)
         known = self._debugger.breakpoints
-        self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions)
-        self._tools = LuaTools(self.neovim, self._ahead, self.judge)
+        self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions.by_number)
+        self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
         uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
-        self._told |= {**self._tools.told, **self._witness.takes, **self.ide.takes}
-        self._told["opencode"] = uses_opencode
-
-    async def _arrived(self, number: int) -> ForwardedSession:
-        """Return a session once it has called in."""
-        while number not in self.sessions:
-            self._arrival = anyio.Event()
-            await self._arrival.wait()
-        return self.sessions[number]
+        told = {**self.sessions.told, **self._tools.told, **self.approvals.takes, **self.ide.takes}
+        self._told |= {**told, "opencode": uses_opencode}
 
     async def detach(self) -> None:
         """Disconnect; what runs in Neovim continues."""
@@ -177,12 +149,10 @@ class Peer:
         """Record that the connection has ended, and end its sessions here."""
         self._taps.forget(self._secret)
         self.shared.close()
-        self._witness.gone()
+        self.approvals.gone()
         self._tools.gone()
         self._opencode.forget(self.target)
-        for session in list(self.sessions.values()):
-            await session.hang_up()
-        self._starts.gone()
+        await self.sessions.gone()
 
     # -- requests to Neovim
 
@@ -201,23 +171,6 @@ class Peer:
     async def configurations(self) -> list[dict[str, Any]]:
         """Return the configurations that nvim-dap offers."""
         return list(await self._call("launch').configurations()"))
-
-    async def run(self, options: Mapping[str, Any]) -> Session:
-        """Start a debug session in nvim-dap, as the person would, and return it when its debuggee runs.
-
-        Raises:
-            AdapterFailed: nvim-dap or its adapter failed, with their message.
-            NeovimError: Neovim does not answer, or refused.
-        """
-        latest = time.time() + self._ahead + SECONDS_TO_ANSWER
-        told = {**options, "latest": latest}
-        return await self._started(await self._call("launch').run(...)", told))
-
-    async def again(self, session: ForwardedSession) -> Session:
-        """End a session, if it has not ended, and start the same in nvim-dap again."""
-        if not session.over:
-            await session.terminate()
-        return await self._started(await self._call("sessions').again(...)", session.hello.session))
 
     @property
     def tools(self) -> Mapping[str, LuaTool]:
@@ -245,24 +198,6 @@ class Peer:
     async def _call(self, what: str, *arguments: object) -> Any:
         return await self.neovim.call(f"return require('dapeer.nvim_dap.{what}", *arguments)
 
-    async def _started(self, launch: object) -> Session:
-        if not isinstance(launch, int):
-            refused = as_object(launch)
-            raise AdapterFailed(
-                str(refused.get("error") or "nvim-dap could not start this."),
-                "dap_configurations lists what can be started; where='direct' starts without Neovim.",
-            )
-        try:
-            async with asyncio.timeout(SECONDS_TO_START):
-                return await self._starts.session_of(launch)
-        except TimeoutError as error:
-            state = await self.state()
-            told = f": it {state}" if state else ""
-            raise NeovimBusy(
-                f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
-                "dap_status shows whether it does later.",
-            ) from error
-
     # -- notifications of Neovim
 
     def _notified(self, name: str, arguments: list[Any]) -> None:
@@ -277,22 +212,6 @@ class Peer:
             self._told.get(kind, _ignore)(*arguments)
         except Exception:
             log.exception("Neovim sent an unexpected notification: %s", kind)
-
-    def _tapped(self, hello: Hello, tap: Tap) -> None:
-        self._tasks.start_soon(self._live, hello, tap)
-
-    def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
-        hello = Hello.read(facts)
-        feed = self._listeners[hello.session] = Listeners(self.neovim, hello.session, self._ahead)
-        self._tasks.start_soon(self._live, hello, feed)
-
-    def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:
-        if session in self._listeners:
-            self._listeners[session].forwarded(kind, number, message)
-
-    def _closed(self, session: int) -> None:
-        if session in self._listeners:
-            self._listeners.pop(session).ended()
 
     def _breakpoints(self, told: object, applied: int) -> None:
         self._push(self.shared.take(told, applied))
@@ -324,47 +243,8 @@ class Peer:
         self._tools_changed()
 
     def _secrets_changed(self, patterns: object) -> None:
-        self._witness.secrets_changed(patterns)
+        self.approvals.secrets_changed(patterns)
         self._tools_changed()
-
-    # -- sessions
-
-    async def _live(self, hello: Hello, feed: Feed) -> None:
-        """Live the life of one session of nvim-dap; a fault in one leaves the others alone."""
-        try:
-            await self._hold(self._session(hello, feed))
-        except Exception:
-            log.exception("session %s of Neovim at %s", hello.session, self.target)
-        finally:
-            self.sessions.pop(hello.session, None)
-
-    def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
-        session = ForwardedSession(
-            self._debugger.sessions.next_id(),
-            hello,
-            feed,
-            self.neovim,
-            project=self._debugger.project,
-            names=self._names,
-            definition=typed(self._debugger.definitions, hello.type),
-            parent=self.sessions.get(hello.parent or 0),
-        )
-        self.sessions[hello.session] = session
-        self._arrival.set()
-        return session
-
-    async def _hold(self, session: ForwardedSession) -> None:
-        launch = session.hello.launch
-        restart = functools.partial(self.again, session)
-        with self._debugger.holding(session, restart, focus=launch is not None):
-            running = asyncio.create_task(session.run())
-            if launch is not None:
-                self._starts.became(launch, session)
-            try:
-                await session.follow()
-            finally:
-                running.cancel()
-                await asyncio.wait({running})
 
 
 def _ignore(*_: object) -> None:

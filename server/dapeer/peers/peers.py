@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
-from weakref import WeakKeyDictionary
 
 import anyio
 from anyio.abc import TaskGroup
@@ -25,14 +24,12 @@ from dapeer.peers.approvals import Action
 from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
 from dapeer.peers.peer import Peer
+from dapeer.peers.search import Search
 from dapeer.schemas.judge import Judge
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 
 log = logging.getLogger(__name__)
-
-SECONDS_TO_LOOK: Final = 1.0
-"""Seconds by which the first search for Neovims may delay a client's first call."""
 
 COMING_BACK: Final = "nvim_connect"
 """The tool that a Neovim is attached with again after it was left."""
@@ -71,15 +68,9 @@ class Peers:
         self._taps = Taps()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
-        self.seek: Callable[[], Awaitable[None]] | None = None
-        """Attaches the other Neovims of the project; None: only named ones are attached."""
-        self._looked = anyio.Event()
+        self.search = Search()
         self._detached: set[str] = set()
         """The targets of Neovims that a client has detached: they are not attached again automatically."""
-        self._came: list[Peer] = []
-        """Those that have come after the first look, in their order."""
-        self._told: WeakKeyDictionary[object, int] = WeakKeyDictionary()
-        """How many of them each client has been told of."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
         self.opencode = Servers(debugger.project, self._tasks, opencode, core)
@@ -126,7 +117,7 @@ class Peers:
     def of(self, session: Session) -> Peer | None:
         """Return the Neovim in which a session runs, if several are attached; else None."""
         several = len(self.attached) > 1
-        here = (p for p in self.attached.values() if session in p.sessions.values())
+        here = (p for p in self.attached.values() if session in p.sessions.by_number.values())
         return next(here, None) if several else None
 
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
@@ -167,7 +158,7 @@ class Peers:
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
-        peer.witness.sees(self.company.names)
+        peer.approvals.sees(self.company.names)
         self._left = {at: left for at, left in self._left.items() if not left.is_same(peer)}
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
@@ -193,26 +184,12 @@ class Peers:
             NoNeovim: It is not attached.
         """
         peer = self.peer(number)
-        if any(peer.witness.wants.values()):
+        if any(peer.approvals.wants.values()):
             self._left[peer.target] = peer
         self._detached.add(peer.target)
         await self.disconnect(number)
 
     # -- those that come by themselves
-
-    async def look_around(self) -> None:
-        """Attach the running Neovims of the project, if the server attaches all of them."""
-        if self.seek is not None:
-            try:
-                await self.seek()
-            finally:
-                self._looked.set()
-
-    async def first_look(self) -> None:
-        """Wait, not for long, until those that were there at the start are attached."""
-        if self.seek is not None:
-            with anyio.move_on_after(SECONDS_TO_LOOK):
-                await self._looked.wait()
 
     async def welcome(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
         """Attach a Neovim that no client has named; clients are told if it appeared after the first search.
@@ -222,9 +199,8 @@ class Peers:
         """
         before = set(self.attached)
         peer = await self.connect(target, seconds)
-        late = self.seek is None or self._looked.is_set()
-        if late and peer.id not in before and peer not in self._came:
-            self._came.append(peer)
+        if peer.id not in before:
+            self.search.attached(peer)
 
     def is_wanted(self, target: str, pid: int | None) -> bool:
         """Whether this Neovim is neither attached, by any address, nor detached by a client."""
@@ -233,8 +209,7 @@ class Peers:
 
     def newly_come(self, client: object) -> list[Peer]:
         """Return the Neovims that have come since the first look, each once to each client."""
-        told, self._told[client] = self._told.get(client, 0), len(self._came)
-        return [peer for peer in self._came[told:] if peer.id in self.attached]
+        return [each for each in self.search.newly_come(client) if each.id in self.attached]
 
     async def _watch(self, peer: Peer) -> None:
         """Detach a Neovim that ends by itself."""
@@ -250,7 +225,7 @@ class Peers:
 
     def _tools_changed(self) -> None:
         people = (*self.attached.values(), *self._left.values())
-        told = [p.witness.secrets for p in people if p.witness.secrets is not None]
+        told = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
         self._debugger.files.secret.take(told)
         for listener in self._listeners:
             listener()
@@ -278,7 +253,7 @@ class Peers:
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
-            deaf = [each for each in peer.sessions.values() if each.feed == "listeners"]
+            deaf = [each for each in peer.sessions.by_number.values() if each.feed == "listeners"]
             if deaf and (state := await peer.state()):
                 lives = [session.id for session in deaf if not session.mirror.ended]
                 found |= dict.fromkeys(lives, f"its Neovim {state}")
@@ -288,7 +263,7 @@ class Peers:
 
     def can_ask(self, kind: ActionKind) -> bool:
         """Whether an attached Neovim's settings name this kind."""
-        return any(kind in peer.witness.wants for peer in self.attached.values())
+        return any(kind in peer.approvals.wants for peer in self.attached.values())
 
     async def consent(self, action: Action) -> None:
         """Return when every person whose consent an action needs has given it.
@@ -299,11 +274,11 @@ class Peers:
         if action.tool != COMING_BACK:
             await self._respect_the_left(action)
         for peer in list(self.attached.values()):
-            await peer.witness.consent(action)
+            await peer.approvals.consent(action)
 
     async def _respect_the_left(self, action: Action) -> None:
         for target, peer in list(self._left.items()):
-            if not peer.witness.guards(action):
+            if not peer.approvals.guards(action):
                 continue
             if await discovery.look_at(target, self._debugger.project) is None:
                 # The Neovim has ended.
@@ -316,9 +291,9 @@ class Peers:
 
     def _tell_company(self) -> None:
         for peer in self.attached.values():
-            peer.witness.sees(self.company.names)
+            peer.approvals.sees(self.company.names)
 
     def told(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show every person what the assistant has done."""
         for peer in self.attached.values():
-            peer.witness.told(action, outcome, ok=ok)
+            peer.approvals.told(action, outcome, ok=ok)

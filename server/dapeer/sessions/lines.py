@@ -17,7 +17,7 @@ from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.errors import RequestFailed, RequestTimeout
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import Collected, Point
-from dapeer.sessions.inspection import SendRequest
+from dapeer.sessions.fetching import SendRequest
 
 Road = Literal["tracer", "log points", ""]
 SPEC = "${spec}"

@@ -107,7 +107,7 @@ def _outcomes(
                 continue
             if place in first.program.awaited.places or path in loaded:
                 if "collect" in each and not any(session.lines.road for session in sessions):
-                    yield Fate("not collected", path, each["line"], f" ({_why_not(first)})")
+                    yield Outcome("not collected", path, each["line"], f" ({_why_not(first)})")
                     continue
                 told = (as_loaded(session, path, each) for session in sessions)
                 asked = next((one for one in told if one is not each), each)

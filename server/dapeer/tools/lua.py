@@ -115,7 +115,7 @@ class NeovimTool:
         foreign: Kinds = ("read",) if await self._is_foreign(call, peer, given) else ()
         kinds = (*self._kinds(given), *foreign)
         action = Action(self.name, kinds, given, call.client) if kinds else None
-        return await witnessed(peer.witness, action, work)
+        return await witnessed(peer.approvals, action, work)
 
     def _kinds(self, arguments: Json) -> Kinds:
         when = self.spec.action_when

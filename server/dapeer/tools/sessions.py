@@ -69,7 +69,7 @@ async def dap_status(call: Call) -> Reply:
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.
-        await call.peers.look_around()
+        await call.peers.search.look_around()
     focused = call.focus.default
     shown = _worth_listing(list(debugger.sessions.values()), focused)
     await asyncio.gather(*(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown))

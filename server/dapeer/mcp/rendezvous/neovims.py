@@ -52,8 +52,8 @@ class Neovims:
             NoNeovim: It is not there.
         """
         if self._target == AUTO:
-            self._peers.seek = self._seek
-            tasks.start_soon(self._peers.look_around)
+            self._peers.search.seek = self._seek
+            tasks.start_soon(self._peers.search.look_around)
             return
         try:
             await self._peers.connect(self._target)

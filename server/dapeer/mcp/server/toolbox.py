@@ -178,7 +178,7 @@ class Toolbox:
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
     ) -> t.CallToolResult:
         welcome(context, self._peers.company)
-        await self._peers.first_look()
+        await self._peers.search.first_look()
         masks = self._masks(tool)
         report = context.session.report_progress
         with Progress(

@@ -1,0 +1,87 @@
+"""A tool that a Neovim offers, as its plugin describes it. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast, get_args
+
+from dapeer.json_types import Json
+from dapeer.peers.kinds import ALL, ActionKind, Kinds
+
+_ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
+
+OTHERS: Final = "custom"
+"""The group of tools that the plugin does not bring: their schemas are untrusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class LuaTool:
+    """A tool as a Neovim has described it."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: Json
+    group: str
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    kinds: Kinds
+    """The kinds of its calls."""
+    action_when: str | None
+    """The argument without which a call has no kind: it only shows what it would do."""
+    seconds: float | None = field(compare=False)
+    """Timeout of a call in seconds; None: no timeout. Clients do not see it."""
+
+
+def read_tools(told: str) -> list[LuaTool]:
+    """Return the tools that a Neovim describes, as JSON from Lua; nothing says that their schemas are any. Pure."""
+    return [_tool(spec) for spec in cast("list[dict[str, Any]]", json.loads(clean(told)))]
+
+
+def _tool(spec: Mapping[str, Any]) -> LuaTool:
+    milliseconds = spec.get("timeout") or 0
+    name = str(spec["name"])
+    return LuaTool(
+        name=name,
+        title=str(spec.get("title") or name.replace("_", " ").capitalize()),
+        description=str(spec["description"]),
+        input_schema=_in_order(spec["input_schema"]),
+        group=str(spec.get("group") or OTHERS),
+        read_only=bool(spec.get("read_only")),
+        destructive=bool(spec.get("destructive")),
+        idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
+        kinds=_kinds(spec.get("action")),
+        action_when=spec.get("action_when"),
+        seconds=milliseconds / 1000 or None,
+    )
+
+
+def _kinds(action: object) -> Kinds:
+    """Return the kinds that a tool's author has declared: one, several, or none (false)."""
+    if not action:
+        return ()
+    told = cast("list[object]", action) if isinstance(action, list) else [action]
+    known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
+    # An unknown kind may be any of them.
+    return known if len(known) == len(told) else ALL
+
+
+def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema
+    """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
+    fields = cast("dict[str, Any]", schema)
+    if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
+        return fields
+    properties: Mapping[str, Any] = fields["properties"]
+    required: Any = fields.get("required")
+    needed = cast("list[str]", required) if isinstance(required, list) else []
+    names = sorted(properties, key=lambda name: (name not in needed, name))
+    ordered = {key: fields[key] for key in sorted(fields)}
+    return {**ordered, "properties": {name: properties[name] for name in names}}
+
+
+def clean(text: str) -> str:
+    """Return a text that can be sent: pynvim decodes invalid UTF-8 to surrogates."""
+    return text.encode(errors="replace").decode()

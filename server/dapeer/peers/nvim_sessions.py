@@ -1,0 +1,169 @@
+"""The sessions of nvim-dap in one Neovim, and what it was asked to start."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dapeer.adapters.choice.choice import typed
+from dapeer.errors import AdapterFailed, NeovimBusy
+from dapeer.json_types import as_object
+from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
+from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
+from dapeer.peers.starts import Starts
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.forwarded import ForwardedSession
+from dapeer.sessions.session import Session
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_START = 20.0
+"""Timeout for nvim-dap to start an adapter; some are downloaded or compiled first."""
+
+RUN = "return require('dapeer.nvim_dap.launch').run(...)"
+AGAIN = "return require('dapeer.nvim_dap.sessions').again(...)"
+
+
+class NvimSessions:
+    """Runs each session of one Neovim in a task of its own."""
+
+    def __init__(
+        self, neovim: Neovim, debugger: Debugger, tasks: TaskGroup, names: Mapping[str, str]
+    ) -> None:
+        """`names`: what files are called here, by their paths in Neovim where these differ."""
+        self.by_number: dict[int, ForwardedSession] = {}
+        """By nvim-dap's number."""
+        self.ahead = 0.0
+        """Seconds by which Neovim's clock is ahead of dapeer's."""
+        self._neovim = neovim
+        self._debugger = debugger
+        self._tasks = tasks
+        self._names = names
+        self._listeners: dict[int, Listeners] = {}
+        self._starts = Starts()
+        self._arrival = anyio.Event()
+
+    # -- requests to Neovim
+
+    async def run(self, options: Mapping[str, Any]) -> Session:
+        """Start a debug session in nvim-dap, as the person would, and return it when its debuggee runs.
+
+        Raises:
+            AdapterFailed: nvim-dap or its adapter failed, with their message.
+            NeovimError: Neovim does not answer, or refused.
+        """
+        latest = time.time() + self.ahead + SECONDS_TO_ANSWER
+        told = {**options, "latest": latest}
+        return await self._started(await self._neovim.call(RUN, told))
+
+    async def again(self, session: ForwardedSession) -> Session:
+        """End a session, if it has not ended, and start the same in nvim-dap again."""
+        if not session.over:
+            await session.terminate()
+        return await self._started(await self._neovim.call(AGAIN, session.hello.session))
+
+    async def _started(self, launch: object) -> Session:
+        if not isinstance(launch, int):
+            refused = as_object(launch)
+            raise AdapterFailed(
+                str(refused.get("error") or "nvim-dap could not start this."),
+                "dap_configurations lists what can be started; where='direct' starts without Neovim.",
+            )
+        try:
+            async with asyncio.timeout(SECONDS_TO_START):
+                return await self._starts.session_of(launch)
+        except TimeoutError as error:
+            state = await self._neovim.state()
+            told = f": it {state}" if state else ""
+            raise NeovimBusy(
+                f"Neovim has not started the program within {SECONDS_TO_START:g} s{told}.",
+                "dap_status shows whether it does later.",
+            ) from error
+
+    # -- notifications of Neovim
+
+    @property
+    def told(self) -> Mapping[str, Callable[..., None]]:
+        """The handlers of notifications, by kind."""
+        return {
+            "session": self._forwarded_session,
+            "dap": self._forwarded,
+            "closed": self._closed,
+            "launch_failed": self._starts.failed,
+        }
+
+    def tapped(self, hello: Hello, tap: Tap) -> None:
+        """Run a session that has opened a tap."""
+        self._tasks.start_soon(self._live, hello, tap)
+
+    def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
+        hello = Hello.read(facts)
+        feed = self._listeners[hello.session] = Listeners(self._neovim, hello.session, self.ahead)
+        self._tasks.start_soon(self._live, hello, feed)
+
+    def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:
+        if session in self._listeners:
+            self._listeners[session].forwarded(kind, number, message)
+
+    def _closed(self, session: int) -> None:
+        if session in self._listeners:
+            self._listeners.pop(session).ended()
+
+    async def gone(self) -> None:
+        """Record that the connection has ended, and end its sessions here."""
+        for session in list(self.by_number.values()):
+            await session.hang_up()
+        self._starts.gone()
+
+    # -- their lives
+
+    async def arrived(self, number: int) -> ForwardedSession:
+        """Return a session once it has called in."""
+        while number not in self.by_number:
+            self._arrival = anyio.Event()
+            await self._arrival.wait()
+        return self.by_number[number]
+
+    async def _live(self, hello: Hello, feed: Feed) -> None:
+        """Run one session of nvim-dap to its end; an error in it leaves the others alone."""
+        try:
+            await self._hold(self._session(hello, feed))
+        except Exception:
+            log.exception("session %s of Neovim at %s", hello.session, self._neovim.target)
+        finally:
+            self.by_number.pop(hello.session, None)
+
+    def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
+        session = ForwardedSession(
+            self._debugger.sessions.next_id(),
+            hello,
+            feed,
+            self._neovim,
+            project=self._debugger.project,
+            names=self._names,
+            definition=typed(self._debugger.definitions, hello.type),
+            parent=self.by_number.get(hello.parent or 0),
+        )
+        self.by_number[hello.session] = session
+        self._arrival.set()
+        return session
+
+    async def _hold(self, session: ForwardedSession) -> None:
+        launch = session.hello.launch
+        restart = functools.partial(self.again, session)
+        with self._debugger.holding(session, restart, focus=launch is not None):
+            running = asyncio.create_task(session.run())
+            if launch is not None:
+                self._starts.became(launch, session)
+            try:
+                await session.follow()
+            finally:
+                running.cancel()
+                await asyncio.wait({running})
