@@ -69,7 +69,7 @@ def _kinds(action: object) -> Kinds:
     return known if len(known) == len(told) else ALL
 
 
-def _in_order(schema: Any) -> Any:  # noqa: ANN401 - what Lua says is a schema
+def _in_order(schema: Any) -> Any:
     """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
     fields = cast("dict[str, Any]", schema)
     if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
