@@ -5,6 +5,7 @@ Codes are found when they begin or go on; after that Python tells only of the li
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import sys
 from typing import Any
@@ -38,6 +39,8 @@ class Road:
             if self._tool is None:
                 return "sys.monitoring has no number left for another tool"
             self._python.use_tool_id(self._tool, NAME)
+            # What runs later finds the names of our modules gone.
+            atexit.register(self.end)
         self._forget()
         self._bound = bound
         self._listen(self._callbacks())
@@ -57,6 +60,7 @@ class Road:
         self._forget()
         self._python.set_events(self._tool, 0)
         self._listen(dict.fromkeys(self._callbacks()))
+        atexit.unregister(self.end)
         self._python.free_tool_id(self._tool)
         self._tool = None
 
