@@ -4,8 +4,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
-from tests.harness import ask, client, needs, read, refusal
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.server.server import make_server
+from dapeer.peers import Peers
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools import TOOLS
+from tests.harness import DATA, ask, client, listed, needs, read, refusal
 from tests.processes import LIMIT
 from tests.programs import Program
 
@@ -112,3 +118,111 @@ async def test_what_cannot_be_collected_is_refused_before_anything_runs(
         assert why in await refusal(c, "dap_set_breakpoint", **point)
         assert await read(c, "dap_breakpoints") == "No breakpoints."
         assert (await ask(c, "dap_status"))["sessions"] == []
+
+
+SHOP = """
+import threading
+
+
+def price(number):
+    if number == 211:
+        return None
+    return number * 10
+
+
+def total(count):
+    whole = 0
+    for number in range(count):
+        cost = price(number)
+        whole += cost or 0  # @cost
+    return whole
+
+
+thread = threading.Thread(target=total, args=(300,), name="counts")
+thread.start()
+thread.join()
+print("done")  # @done
+"""
+
+
+async def test_one_call_finds_the_odd_one_of_a_whole_run_and_another_looks_closer(
+    tmp_path: Path,
+) -> None:
+    p = written(tmp_path, "shop.py", SHOP)
+    point = p.at("cost", collect=["cost", "count", "lost"])
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "dap_collected" not in await listed(c)
+        end = await ask(c, "dap_run", program=str(p), breakpoints=[point])
+        rows = end["collected"]
+        assert end["state"] == "ended"
+        assert rows[0].startswith(f"shop.py:{p.line('cost')} from Thread.run")
+        assert ": 300 rows, tracer" in rows[0]
+        assert "thread = counts, count = 300, lost = (NameError: name 'lost'" in rows[1]
+        assert "  #212 cost = None  ← cost the only None" in rows
+        # What was told once is not told again; whoever wants more asks for it, also after the end.
+        assert "collected" not in await ask(c, "dap_wait_until_paused")
+        assert "dap_collected" in await listed(c)
+        near = await read(c, "dap_collected", rows="211-213", at="shop.py:15")
+        assert near.endswith("#211 cost = 2100\n  #212 cost = None\n  #213 cost = 2120")
+        assert "#212" in await read(c, "dap_collected", where="cost is None")
+        assert "caller Thread.run" in await read(c, "dap_collected", by="caller")
+        assert "▁" in await read(c, "dap_collected", plot=True)
+        assert "There are rows of: shop.py:15." in await refusal(c, "dap_collected", at="x.py:1")
+        assert "no range of rows" in await refusal(c, "dap_collected", rows="x")
+        assert "knows no `open('x')`" in await refusal(c, "dap_collected", where="open('x')")
+
+
+async def test_collecting_begins_changes_and_ends_while_a_program_is_stopped(
+    tmp_path: Path,
+) -> None:
+    source = "def f(n):\n    return n  # @f\n\n\nf(1)\nf(2)  # @first\nf(3)\nf(4)  # @second\nf(5)\nprint()  # @end\n"
+    p = written(tmp_path, "steps.py", source)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stops = [p.at(name) for name in ("first", "second", "end")]
+        await ask(c, "dap_run", program=str(p), breakpoints=stops)
+        place = p.at("f")
+        told = await read(c, "dap_set_breakpoint", **place, collect="n", condition="n > 2")
+        assert "verified" in told
+        assert "collects n" in told
+        second = await ask(c, "dap_continue")
+        assert second["line"] == p.line("second")
+        assert second["collected"] == [
+            "steps.py:2 from <module> steps.py:7: 1 row, tracer",
+            "  always n = 3",
+            "  #1",
+        ]
+        await ask(c, "dap_set_breakpoint", **place, collect=["n", "n * 2"])
+        third = await ask(c, "dap_continue")
+        assert "n * 2 = 10" in "\n".join(third["collected"])
+        await ask(c, "dap_remove_breakpoint", **place)
+        assert "collected" not in await ask(c, "dap_restart")
+
+
+async def test_a_killed_program_keeps_what_it_has_collected(tmp_path: Path) -> None:
+    source = "import os, signal\nfor number in range(50):\n    cost = number  # @cost\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    p = written(tmp_path, "killed.py", source)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        points = [p.at("cost", collect=["number"])]
+        end = await ask(c, "dap_run", program=str(p), breakpoints=points)
+        assert end["cause"].startswith("killed by")
+        assert "50 rows" in end["collected"][0]
+        assert end["collected"][-1] == "  #50 number = 49"
+
+
+async def test_what_one_assistant_collects_is_not_in_the_answers_of_another(tmp_path: Path) -> None:
+    p = written(tmp_path, "shop.py", SHOP)
+    definitions = load_all(shipped())
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(definitions, tmp_path) as debugger,
+        Peers(debugger) as peers,
+        Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as one,
+        Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as other,
+    ):
+        points = [p.at("cost", collect=["cost"]), p.at("done")]
+        await ask(one, "dap_run", program=str(p), breakpoints=points)
+        stop = await ask(other, "dap_snapshot", session_id=1)
+        assert stop["line"] == p.line("done")
+        assert "collected" not in stop
+        assert "Nothing was collected." in await refusal(other, "dap_collected")
+        assert "300 rows" in await read(one, "dap_collected")

@@ -41,6 +41,8 @@ OPTIONS: Mapping[str, str] = {
     "granularity": "supportsSteppingGranularity",
     "hitCondition": "supportsHitConditionalBreakpoints",
     "logMessage": "supportsLogPoints",
+    # Not an adapter's: a session has it once something is collected in it.
+    "collected": "dapeerCollects",
     # Not an adapter's: a session has it if its program runs in a terminal of dapeer.
     "terminal": "dapeerTerminal",
 }

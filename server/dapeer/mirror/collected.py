@@ -49,10 +49,8 @@ class Collection:
     """How the rows come: `TRACER` or `LOG`."""
     hits: int = 0
     """How often the program came by, as far as it has told."""
-    dropped: int = 0
-    """Rows that were not kept; most are older than the last that are."""
     forgotten: int = 0
-    """Of these, rows that were here once."""
+    """Rows that were here once, and for which there was no room."""
     unreadable: int = 0
     """Lines that were no rows."""
     told: dict[str, int] = field(default_factory=dict[str, int])
@@ -65,6 +63,17 @@ class Collection:
     def tell(self, client: str) -> None:
         """Take note that a client was told of all rows."""
         self.told[client] = self.count
+
+    @property
+    def last_hit(self) -> int:
+        """The number of the newest row's hit."""
+        return self.table.row(len(self.table) - 1).hit if len(self.table) else 0
+
+    @property
+    def dropped(self) -> int:
+        """Rows that were not kept: later ones have taken their room."""
+        wanted = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
+        return max(0, wanted - len(self.table))
 
     @property
     def count(self) -> int:
@@ -95,6 +104,8 @@ class Collected:
     """By process and point, in the order in which they came."""
     given_up: bool = False
     """Whether there were rows that had to make room for those of later programs."""
+    lost: dict[int, int] = field(default_factory=dict[int, int])
+    """By process the rows that it could not write."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
 
@@ -166,7 +177,7 @@ class Collected:
             collection = self.of(process, number, road)
             if collection is not None:
                 collection.unreadable += collection.table.extend(lines, order)
-                collection.hits = max(collection.hits, len(collection.table))
+                collection.hits = max(collection.hits, collection.last_hit)
                 _bound(collection)
 
     def reached(self, path: str, line: int) -> bool:
@@ -190,7 +201,6 @@ def _bound(collection: Collection) -> None:
         # Many at once: what is cut out of the middle of a list moves the rest of it.
         count = max(excess, MOST_ROWS // 10)
         collection.table.forget(count, FIRST_ROWS)
-        collection.dropped += count
         collection.forgotten += count
 
 

@@ -22,6 +22,7 @@ from dapeer.sessions.broadcast import Broadcast, Tell, set_lines
 from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.registry import Restart, Sessions
+from dapeer.sessions.row_files import RowFolders
 from dapeer.sessions.session import Session
 from dapeer.sessions.supervisor import Supervisor
 from dapeer.sessions.waiters import unless_cancelled
@@ -44,6 +45,7 @@ class Debugger:
         self.breakpoints = Breakpoints()
         self._reaper = Reaper()
         self._tasks: TaskGroup = anyio.create_task_group()
+        self._rows = self.sessions.rows = RowFolders(self._reaper)
         self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
 
     async def __aenter__(self) -> Self:
@@ -68,6 +70,7 @@ class Debugger:
         try:
             return await self._tasks.__aexit__(kind, error, traceback)
         finally:
+            self._rows.close()
             with anyio.CancelScope(shield=True):
                 await self._reaper.aclose()
 

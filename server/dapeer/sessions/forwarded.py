@@ -76,6 +76,7 @@ class ForwardedSession(Session):
     def _fit(self, definition: Definition) -> None:
         """Take in how its adapter differs, which is as the person has it: what it leaves out is asked for, or said to be left out."""
         self.heed(*definition.stopping.told)
+        self.lines.tracers = definition.collect.tracers
         self.where.complete(definition.stopping.folded)
         children = definition.children
         self.delegates = self.parent is None and children is not None and children.primary

@@ -5,6 +5,7 @@ Rows come by a tracer in the program, or by log points, as definition and adapte
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,14 +23,16 @@ from dapeer.sessions.fetching import SendRequest
 Road = Literal["tracer", "log points", ""]
 SPEC = "${spec}"
 """Stands in the tracer's expression for what is to be collected, as a text of JSON."""
+LONGEST = 200
+"""Characters of why it does not."""
 FAILED = "the program does not collect"
 
 
 class Lines:
     """Sets breakpoints on lines, and knows which of them collect."""
 
-    tracer: str = ""
-    """An expression that has the program collect, and tells what came of it; empty: it cannot."""
+    tracers: tuple[str, ...] = ()
+    """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
     functions: Mapping[str, SourceBreakpoint]
     """By name the functions at whose entry the program is to collect."""
 
@@ -49,7 +52,7 @@ class Lines:
         self.heard = True
         """What the adapter says of log points passes us."""
         self.folder: Callable[[], Path] | None = None
-        """Where the program's processes write their rows."""
+        """Tells where the program's processes write their rows."""
         self._points: dict[str, list[SourceBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
@@ -58,7 +61,7 @@ class Lines:
     @property
     def road(self) -> Road:
         """How rows come; empty: none can."""
-        if self.tracer and self.folder is not None:
+        if self.tracers and self.folder is not None:
             return "tracer"
         return "log points" if self.heard and self._supports("logMessage") else ""
 
@@ -79,6 +82,8 @@ class Lines:
             "sourceModified": False,
         }
         await self._request("setBreakpoints", arguments)
+        if points and road and not self._supports("collected"):
+            self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
         if road == "tracer" and (points or path in self._points):
             self._points[path] = points
             await self.trace()
@@ -105,15 +110,21 @@ class Lines:
             if points == self._traced:
                 return
             spec = {"folder": str(self.folder()), "points": points}
-            expression = self.tracer.replace(SPEC, json.dumps(json.dumps(spec)))
+            self._tell(await self._told(json.dumps(spec)))
+            self._traced = points
+
+    async def _told(self, spec: str) -> Mapping[str, Any]:
+        """Return what the program tells of its collecting."""
+        why = ""
+        for tracer in self.tracers:
+            expression = tracer.replace(SPEC, json.dumps(spec))
             arguments = {"expression": expression, "context": "clipboard"}
             try:
                 body = await self._request("evaluate", arguments)
-                told = _told(str(body.get("result") or ""))
-                self._traced = points
-            except (RequestFailed, RequestTimeout) as error:
-                told = {"message": f"{FAILED}: {error}"}
-            self._tell(told)
+                return _read(str(body.get("result") or ""))
+            except (RequestFailed, RequestTimeout, ValueError) as error:
+                why = " ".join(str(error).split())[-LONGEST:]
+        return {"message": f"{FAILED}: {why}"}
 
     def _spec(self) -> Iterable[dict[str, Any]]:
         for path, wanted in self._points.items():
@@ -147,13 +158,20 @@ def _facts(point: Point, wanted: SourceBreakpoint) -> dict[str, Any]:
     }
 
 
-def _told(text: str) -> Mapping[str, Any]:
-    """Read what the program has told of its collecting, which may be anything."""
+def _read(text: str) -> Mapping[str, Any]:
+    """Read what the program has told of its collecting.
+
+    Raises:
+        ValueError: It has told something else.
+    """
     try:
-        told = json.loads(text)
-    except ValueError:
-        return {"message": f"{FAILED}: {text[:200]}"}
-    return cast("Mapping[str, Any]", told) if isinstance(told, dict) else {"message": FAILED}
+        # Some adapters show a text as the program would write it.
+        told = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise ValueError(text or "nothing was told") from error
+    if not isinstance(told, dict):
+        raise ValueError(text)  # noqa: TRY004
+    return cast("Mapping[str, Any]", told)
 
 
 def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:

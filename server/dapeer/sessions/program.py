@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from dapeer.dap.messages import Message
@@ -18,6 +19,7 @@ from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
 from dapeer.sessions.arriving_output import ArrivingOutput
+from dapeer.sessions.row_files import RowFiles, RowFolders
 from dapeer.sessions.waiters import Keyboard, Waiters
 
 SECONDS_BETWEEN_LINES = 0.5
@@ -59,6 +61,8 @@ class Program(Generic[Of]):
         """Conditions and log messages that could not be evaluated."""
         self.collected = Collected()
         """The rows of its breakpoints that collect."""
+        self.row_files: RowFiles | None = None
+        """Where its processes write rows; None: they have not collected by themselves."""
         self.waiters = Waiters()
         self.arriving = ArrivingOutput(self.printed.output, self.waiters)
         self.keyboard: Keyboard | None = None
@@ -66,6 +70,18 @@ class Program(Generic[Of]):
         self.awaited = Awaited()
         """The breakpoints that were set for it, and what was told of them."""
         self._listeners: list[Callable[[Of, Message], None]] = []
+
+    # -- its rows
+
+    def rows_in(self, folders: RowFolders) -> Path:
+        """Return the folder in which its processes write their rows."""
+        self.row_files = self.row_files or folders.made(self.collected)
+        return self.row_files.folder
+
+    async def read_rows(self) -> None:
+        """Take in what its processes have collected by themselves."""
+        if self.row_files is not None:
+            await self.row_files.read()
 
     # -- its processes
 

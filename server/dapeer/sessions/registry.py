@@ -13,6 +13,7 @@ from dapeer.dap.requests import RESUMES
 from dapeer.errors import NoSession
 from dapeer.sessions import kept_rows
 from dapeer.sessions.files import Files
+from dapeer.sessions.row_files import RowFolders
 from dapeer.sessions.session import Session
 
 KEPT_SESSIONS = 20
@@ -43,6 +44,8 @@ class Sessions(Mapping[int, Session]):
         self.files = Files(project, self, known)
         self.focused: Session | None = None
         """Of the program that somebody has started or joined last: what a client means that has used none."""
+        self.rows: RowFolders | None = None
+        """Where programs write what they collect by themselves."""
         self._known: dict[int, Session] = {}
         self._held: dict[int, Session] = {}
         self._restarts: dict[int, Restart] = {}
@@ -91,8 +94,8 @@ class Sessions(Mapping[int, Session]):
     def supported(self, wanted: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
         # An adapter has told what it can do as soon as it has told anything.
-        told = [each for each in self._held.values() if each.mirror.capabilities]
-        return frozenset(each for each in wanted if any(s.supports(each) for s in told))
+        told = [each for each in self._known.values() if each.mirror.capabilities]
+        return frozenset(each for each in wanted if any(s.offers(each) for s in told))
 
     def restart_of(self, session: Session) -> Restart:
         """Return what starts a session again that another client holds."""
@@ -109,6 +112,8 @@ class Sessions(Mapping[int, Session]):
         self._known[session.id] = self._held[session.id] = session
         if restart is not None:
             self._restarts[session.id] = restart
+        if (rows := self.rows) is not None:
+            session.lines.folder = lambda: session.program.rows_in(rows)
         session.inspect.secret_files = self.files.secret
         if session is session.program.first:
             session.program.subscribe(self._heard)

@@ -209,6 +209,10 @@ class Session(SessionControl):
         allowed = self.post_mortem is None or self.post_mortem.allows(wanted)
         return allowed and can(self.mirror.capabilities, wanted)
 
+    def offers(self, wanted: str) -> bool:
+        """Whether a caller can use it now; what was collected lasts longer than the program."""
+        return self.supports(wanted) and (not self.over or wanted == "collected")
+
     def require(self, wanted: str) -> None:
         """Raise `Unsupported` when the adapter does not advertise a request, or an option of requests.
 

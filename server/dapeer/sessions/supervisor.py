@@ -124,7 +124,7 @@ class Supervisor:
 
     def _session(self, plan: Plan, adapter: Adapter, parent: DirectSession | None) -> DirectSession:
         sessions = self._sessions
-        return DirectSession(
+        session = DirectSession(
             sessions.next_id(),
             plan,
             adapter,
@@ -132,6 +132,8 @@ class Supervisor:
             project=sessions.project,
             parent=parent,
         )
+        session.lines.tracers = plan.definition.collect.tracers
+        return session
 
     async def _run_through(
         self, session: DirectSession, arguments: Body, started: Callable[[], None]

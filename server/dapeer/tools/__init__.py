@@ -3,6 +3,7 @@
 from dapeer.tools import (
     breakpoints,
     code,
+    collected,
     comparing,
     data_breakpoints,
     execution,
@@ -28,6 +29,7 @@ TOOLS: tuple[Tool, ...] = (
     *execution.TOOLS,
     *reverse.TOOLS,
     *breakpoints.TOOLS,
+    *collected.TOOLS,
     *data_breakpoints.TOOLS,
     *inspection.TOOLS,
     *stack.TOOLS,

@@ -26,6 +26,8 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
     runs = [_run(call, each) for each in (a, b)]
     if runs[0].program is runs[1].program:
         raise ArgumentError("`a` and `b` are one run.", "Name another one.")
+    for each in runs:
+        await each.program.read_rows()
     points = [_points(call, each) for each in runs]
     common = places(*points)
     if not common:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dapeer.mirror.collected import Collection
+from dapeer.mirror.collected import Collection, Point
 from dapeer.mirror.rows import FAILED, Table
 from dapeer.text.fitting import fitted, shortened
 from dapeer.view.columns import Column, column, runs
@@ -84,15 +84,15 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
     few = len(table) <= ALL_ROWS
     new = len(table) if len(table) < collection.count else 0
     lines = [title(collection, project, found.constant.get("caller", ""), new)]
-    lines += [f"  {each}" for each in _columns(found, few=few)]
-    rows = (found.row(index) for index in range(len(table))) if few else _odd_rows(found)
+    lines += [f"  {each}" for each in columns_of(found, few=few)]
+    rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
     return [*lines, *(f"  {each}" for each in rows)]
 
 
 def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
     """Return where a point is, how many rows it has, how many of them are `new`, and what could not be kept."""
     point, table = collection.point, collection.table
-    place = point.function or f"{relative(point.path, project)}:{point.line}"
+    place = place_of(point, project)
     count = len(table)
     said = [f"{count:,} row{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"]
     said += [f"{collection.hits:,} hits"] * (collection.hits > count)
@@ -105,7 +105,12 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     return f"{place}{f' from {caller}' if caller else ''}: {', '.join(said)}"
 
 
-def _columns(found: Shown, *, few: bool) -> Iterator[str]:
+def place_of(point: Point, project: Path) -> str:
+    """Return where a point is."""
+    return point.function or f"{relative(point.path, project)}:{point.line}"
+
+
+def columns_of(found: Shown, *, few: bool) -> Iterator[str]:
     """Yield what is true of the columns: constant ones together, then one line for each other."""
     always = [
         f"{name} = {value(text)}"
@@ -140,7 +145,7 @@ def described(each: Column) -> str:
     return "; ".join(filter(None, [*parts, each.trend]))
 
 
-def _odd_rows(found: Shown) -> Iterator[str]:
+def odd_rows(found: Shown) -> Iterator[str]:
     """Yield the first row, the odd ones, the last, and between them how many are alike."""
     why: dict[int, list[str]] = {}
     for name, each in found.columns.items():

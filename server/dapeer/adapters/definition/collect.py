@@ -11,8 +11,8 @@ from dapeer.adapters.definition.table import Table
 class Collect:
     """What a session's `lines` need to know."""
 
-    tracer: str = ""
-    """An expression in which `${spec}` stands for what is collected, as a text of JSON; it has the program collect by itself. Empty: log points do."""
+    tracers: tuple[str, ...] = ()
+    """Expressions in which `${spec}` stands for what is collected, as a text of JSON; the first that can be evaluated has the program collect by itself. None: log points do."""
     syntax: str = ""
     """The language of expressions, where they are checked before anything runs: `python`."""
 
@@ -22,8 +22,9 @@ class Collect:
     @classmethod
     def read(cls, table: Table) -> Collect:
         """Read `[collect]`."""
+        tracers = (table.expression("tracer"), table.expression("brought"))
         found = cls(
-            table.expression("tracer"),
+            tuple(filter(None, tracers)),
             table.one_of("syntax", ("", "python"), ""),
             table.get("conditions", bool, default=True),
         )

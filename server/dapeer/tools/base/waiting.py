@@ -169,6 +169,7 @@ async def look(
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
+    await session.program.read_rows()
     breakpoints = outcomes.untold(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints

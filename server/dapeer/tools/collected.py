@@ -1,0 +1,79 @@
+"""The tool that looks further at what breakpoints have collected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from anyio import to_thread
+from pydantic import Field
+
+from dapeer.errors import ArgumentError
+from dapeer.mirror.collected import Collection
+from dapeer.tools.base.arguments import SessionId
+from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.collecting import visible
+from dapeer.tools.base.tool import tool
+from dapeer.view.collected import place_of, summary, title
+from dapeer.view.row_listing import By, Wanted, listing
+
+
+@tool("Collected rows", read_only=True, needs=["collected"])
+async def dap_collected(
+    call: Call,
+    at: Annotated[str | None, Field(description="shop.py:12, or a function")] = None,
+    rows: Annotated[str | None, Field(description="10-20")] = None,
+    where: Annotated[str | None, Field(description="total is None or hit > 9")] = None,
+    changes: bool = False,
+    by: By | None = None,
+    plot: bool = False,
+    session_id: SessionId = None,
+) -> Reply:
+    """Summarise what breakpoints have collected, or list some rows; also after the program's end."""
+    session = call.focus.look(session_id)
+    await session.program.read_rows()
+    every = [each for each in visible(call, session) if len(each.table)]
+    chosen = [each for each in every if at is None or _is_at(each, at, call)]
+    if not chosen:
+        raise _nothing(every, at, call)
+    wanted = Wanted(rows or "", where or "", changes, by, plot)
+    lines = await to_thread.run_sync(_lines, call, chosen, wanted)
+    for each in chosen:
+        each.tell(call.focus.key)
+    return Reply("\n".join(lines), {"collected": lines})
+
+
+def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str]:
+    lines: list[str] = []
+    wrong: list[ArgumentError] = []
+    for each in chosen:
+        if wanted.summary:
+            lines += summary(each, call.debugger.project)
+            continue
+        try:
+            found = listing(each.table, each.point.expressions, wanted)
+        except ArgumentError as error:
+            # The filter may be about the columns of another point.
+            wrong.append(error)
+            continue
+        lines += [title(each, call.debugger.project), *(f"  {line}" for line in found)]
+    if len(wrong) == len(chosen):
+        raise wrong[0]
+    return lines
+
+
+def _is_at(collection: Collection, at: str, call: Call) -> bool:
+    place = place_of(collection.point, call.debugger.project)
+    return place == at or place.endswith((f"/{at}", f".{at}")) or at.endswith(f"/{place}")
+
+
+def _nothing(every: Sequence[Collection], at: str | None, call: Call) -> ArgumentError:
+    if every:
+        places = ", ".join(dict.fromkeys(place_of(e.point, call.debugger.project) for e in every))
+        return ArgumentError(f"Nothing was collected at `{at}`.", f"There are rows of: {places}.")
+    return ArgumentError(
+        "Nothing was collected.", "A breakpoint with collect=[…] records instead of stopping."
+    )
+
+
+TOOLS = (dap_collected,)

@@ -1,0 +1,150 @@
+"""Some of the collected rows, as somebody asks for them: a range, a filter, changes, groups, a plot. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from dapeer.errors import ArgumentError
+from dapeer.mirror.rows import Table
+from dapeer.view.collected import Shown, columns_of, odd_rows, shown
+from dapeer.view.row_filter import matching, value_of
+
+By = Literal["thread", "task", "caller"]
+LISTED = 40
+"""Rows that are listed; of more the first and last half of it."""
+GROUPS = 12
+BARS = "▁▂▃▄▅▆▇█"
+WIDTH = 60
+"""Characters of a plot."""
+_RANGE = re.compile(r"#?(\d{1,15})(?:\s*[-…:]+\s*#?(\d{1,15})?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The rows that somebody asks for."""
+
+    rows: str = ""
+    """Hits: `7`, `10-20` or `10-`."""
+    where: str = ""
+    changes: bool = False
+    by: By | None = None
+    plot: bool = False
+
+    @property
+    def summary(self) -> bool:
+        """Whether nothing in particular is asked for."""
+        return not (self.rows or self.where or self.changes or self.by or self.plot)
+
+
+def listing(table: Table, expressions: Sequence[str], wanted: Wanted) -> list[str]:
+    """Return lines of the rows of a table that are wanted.
+
+    Raises:
+        ArgumentError: Range or filter are none.
+    """
+    indices = _between(table, wanted.rows) if wanted.rows else range(len(table))
+    if wanted.where:
+        kept = set(matching(wanted.where, _values(table, expressions), len(table)))
+        indices = [index for index in indices if index in kept]
+    if not indices:
+        return ["no such rows"]
+    picked = table.picked(indices)
+    if wanted.by:
+        return list(_groups(picked, expressions, wanted))
+    return list(_lines(picked, expressions, wanted))
+
+
+def _between(table: Table, rows: str) -> range | list[int]:
+    found = _RANGE.fullmatch(rows.strip())
+    if found is None:
+        raise ArgumentError(f"`{rows[:40]}` is no range of rows.", "Give rows as 7, 10-20 or 10-.")
+    first = int(found[1])
+    open_end = not rows.strip().lstrip("#").isdigit()
+    last = int(found[2]) if found[2] else (math.inf if open_end else first)
+    return [index for index in range(len(table)) if first <= table.row(index).hit <= last]
+
+
+def _values(table: Table, expressions: Sequence[str]) -> dict[str, list[object]]:
+    values: dict[str, list[object]] = {
+        "hit": [value_of(each) for each in table.hits],
+        "seconds": [value_of(each) for each in table.seconds],
+        "thread": [*table.threads],
+        "task": [*table.tasks],
+        "caller": [*table.callers],
+    }
+    for number, (name, cells) in enumerate(zip(expressions, table.cells, strict=True), 1):
+        values[name] = values[f"c{number}"] = [value_of(each) for each in cells]
+    return values
+
+
+def _lines(table: Table, expressions: Sequence[str], wanted: Wanted) -> Iterator[str]:
+    found = shown(table, expressions)
+    if wanted.plot:
+        yield from _plots(found)
+        return
+    yield from columns_of(found, few=True)
+    indices = _changed(found) if wanted.changes else list(range(len(table)))
+    if wanted.changes:
+        yield f"{len(indices):,} of {len(table):,} rows change something"
+    half = LISTED // 2
+    cut = len(indices) > LISTED
+    for index in indices[:half] if cut else indices:
+        yield found.row(index)
+    if cut:
+        yield f"… {len(indices) - 2 * half:,} more"
+        yield from (found.row(index) for index in indices[-half:])
+
+
+def _changed(found: Shown) -> list[int]:
+    """Return the rows that are unlike the one before."""
+    columns = [each.values for each in found.columns.values()]
+    rows = list(zip(*columns, strict=True)) if columns else []
+    return [0, *(index for index, (one, two) in enumerate(pairwise(rows), 1) if one != two)]
+
+
+def _groups(table: Table, expressions: Sequence[str], wanted: Wanted) -> Iterator[str]:
+    """Yield a summary of the rows of each thread, task or caller."""
+    key = {"thread": table.threads, "task": table.tasks, "caller": table.callers}[wanted.by or ""]
+    by: dict[str, list[int]] = {}
+    for index, each in enumerate(key):
+        by.setdefault(each, []).append(index)
+    for name, indices in list(by.items())[:GROUPS]:
+        yield f"{wanted.by} {name or '(none)'}: {len(indices):,} rows"
+        found = shown(table.picked(indices), expressions)
+        yield from (f"  {each}" for each in columns_of(found, few=False))
+        yield from (f"  {each}" for each in odd_rows(found))
+    if len(by) > GROUPS:
+        yield f"{len(by) - GROUPS} more groups: narrow them by where"
+
+
+def _plots(found: Shown) -> Iterator[str]:
+    """Yield a plot for each column of numbers: the mean of the rows under each character."""
+    plotted = False
+    for name, each in found.columns.items():
+        if each.range is None:
+            continue
+        plotted = True
+        low, high = each.range
+        yield f"{name}: {low:,.6g} {_plot(each.values, low, high)} {high:,.6g}"
+    if not plotted:
+        yield "no column of numbers that changes"
+
+
+def _plot(values: Sequence[str], low: float, high: float) -> str:
+    numbers = [value_of(each) for each in values]
+    count = min(WIDTH, len(numbers))
+    bars = ""
+    for place in range(count):
+        part = numbers[place * len(numbers) // count : (place + 1) * len(numbers) // count]
+        finite = [n for n in part if isinstance(n, int | float) and math.isfinite(n)]
+        if not finite:
+            bars += " "
+            continue
+        share = (sum(finite) / len(finite) - low) / ((high - low) or 1)
+        bars += BARS[min(len(BARS) - 1, max(0, int(share * len(BARS))))]
+    return bars
