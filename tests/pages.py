@@ -35,6 +35,7 @@ from dapeer.tools import (
     terminal,
 )
 from dapeer.tools.base.tool import Tool
+from tests import collecting_page
 from tests.programs import ROOT
 from tests.required import REQUIRED
 
@@ -184,6 +185,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
     "docs/languages.md": {"adapters": adapter_table},
     "docs/pitfalls.md": {"pitfalls": pitfall_table},
+    "docs/collecting.md": {"answers": collecting_page.answers},
 }
 """By page, what stands between the markers of each part."""
 

@@ -139,9 +139,10 @@ def _rtp(_arguments: argparse.Namespace) -> int:
 def _demo(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from dapeer.demo import story, story_nvim
+    from dapeer.demo import story, story_collect, story_nvim
 
-    return asyncio.run(story_nvim.run() if arguments.nvim else story.run())
+    told = story_nvim if arguments.nvim else story_collect if arguments.collect else story
+    return asyncio.run(told.run())
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -254,9 +255,11 @@ def _add_serve(add_parser: AddParser) -> None:
 
 def _add_demo(add_parser: AddParser) -> None:
     parser = _add(add_parser, "demo", "watch an assistant find a bug, with a real debugger")
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
         "--nvim", action="store_true", help="together with a person, in a Neovim with nvim-dap"
     )
+    which.add_argument("--collect", action="store_true", help="in one call, without a stop")
     parser.set_defaults(command=_demo)
 
 

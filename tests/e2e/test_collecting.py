@@ -1,6 +1,8 @@
 """A breakpoint that collects stops nobody: each hit is a row, and what could not be collected is said."""
 
 import asyncio
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.tools import TOOLS
 from tests.harness import DATA, ask, client, listed, needs, read, refusal
 from tests.processes import LIMIT
-from tests.programs import Program
+from tests.programs import ROOT, Program
 
 CART_JS = """
 function total(items, index) {
@@ -188,8 +190,7 @@ async def test_collecting_begins_changes_and_ends_while_a_program_is_stopped(
         assert second["line"] == p.line("second")
         assert second["collected"] == [
             "steps.py:2 from <module> steps.py:7: 1 row, tracer",
-            "  always n = 3",
-            "  #1",
+            "  #1 n = 3",
         ]
         await ask(c, "dap_set_breakpoint", **place, collect=["n", "n * 2"])
         third = await ask(c, "dap_continue")
@@ -226,3 +227,17 @@ async def test_what_one_assistant_collects_is_not_in_the_answers_of_another(tmp_
         assert "collected" not in stop
         assert "Nothing was collected." in await refusal(other, "dap_collected")
         assert "300 rows" in await read(one, "dap_collected")
+
+
+async def test_the_demo_finds_the_bug_of_the_shop_in_one_call() -> None:
+    command = (sys.executable, "-m", "dapeer", "demo", "--collect")
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=ROOT, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
+    )
+    async with asyncio.timeout(LIMIT):
+        out, _ = await process.communicate()
+    told = out.decode()
+    assert process.returncode == 0, told
+    assert told.count("\n→ ") == 1
+    assert "#1 total = 90.0, self.discount = 0.1" in told
+    assert "in line 27. Return `total` there." in " ".join(told.split())

@@ -57,6 +57,37 @@ async def test_each_sees_the_others_with_their_conditions(tmp_path: Path) -> Non
             assert await person.breakpoints() == set()
 
 
+async def test_what_collects_is_no_breakpoint_of_nvim_dap_and_outlasts_its_changes(
+    tmp_path: Path,
+) -> None:
+    async with neovim(tmp_path, setup={}) as editor:
+        person = Person(editor)
+        inner, middle = LOOP.line("inner"), LOOP.line("middle")
+        where = {"filename": str(LOOP.source)}
+        async with attached(editor) as (c, _):
+            await ask(c, "dap_set_breakpoint", **where, line=inner)
+            await ask(c, "dap_set_breakpoint", **where, line=inner, collect=["value"])
+            await person.breaks_at(LOOP.source, middle)
+            assert {line for _, line, _ in await person.breakpoints()} == {middle}
+            assert (await known(c))[inner]["collect"] == ["value"]
+            await ask(c, "dap_remove_breakpoint", **where, line=middle)
+            end = await ask(c, "dap_run", program=str(LOOP))
+            assert "5 rows, tracer" in end["collected"][0]
+
+
+async def test_a_session_of_nvim_dap_collects_from_where_it_is_stopped(
+    tmp_path: Path, setup: Json
+) -> None:
+    async with together(tmp_path, setup) as (c, _):
+        stops = [LOOP.at("call", condition="i == 1")]
+        await ask(c, "dap_run", program=str(LOOP), breakpoints=stops, where="nvim")
+        place = LOOP.at("inner")
+        await ask(c, "dap_set_breakpoint", **place, collect=["value"])
+        end = await ask(c, "dap_continue")
+        assert end["state"] == "ended"
+        assert "4 rows, tracer" in end["collected"][0]
+
+
 async def test_a_log_point_that_said_nothing_is_told_where_nvim_dap_has_sent_it(
     tmp_path: Path, setup: Json
 ) -> None:

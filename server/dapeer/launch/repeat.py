@@ -16,6 +16,8 @@ class Repeat:
     times: int = 1
     until: Until | None = None
     """None: any stop."""
+    collects: bool = False
+    """It is to collect from its first line on, which nvim-dap leaves no time for."""
 
     def __post_init__(self) -> None:
         """Refuse an end without a repetition.
@@ -32,8 +34,8 @@ class Repeat:
         return self.times > 1
 
     def place(self, where: Where) -> Where:
-        """Return where to start: repeated runs start without Neovim unless the caller asks for it."""
-        return "direct" if self.wanted and where == "auto" else where
+        """Return where to start: many runs flash by in nobody's Neovim unless they are asked for there, and a run that collects needs no editor."""
+        return "direct" if (self.wanted or self.collects) and where == "auto" else where
 
     def check(self, start: Start) -> None:
         """Look whether it can be run again.

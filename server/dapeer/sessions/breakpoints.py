@@ -45,6 +45,11 @@ class Breakpoints:
             self._tell(path, wanted["line"], wanted)
         return replaced
 
+    @property
+    def collects(self) -> bool:
+        """Whether some collect instead of stopping."""
+        return any("collect" in each for lines in self.by_path.values() for each in lines.values())
+
     def restore(self, path: str, line: int, replaced: SourceBreakpoint | None) -> None:
         """Undo an `add` whose breakpoint was not applied."""
         self.fresh.discard((path, line))

@@ -117,6 +117,7 @@ class ForwardedSession(Session):
         if not self.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
         if await self.wait_for(lambda: self._has(path, wanted), SECONDS_FOR_SIGNS):
+            await self.lines.collect(path, wanted)
             return
         try:
             await self.set_breakpoints(path, wanted)

@@ -68,7 +68,6 @@ class Lines:
     async def set(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
         road = self.road
-        points = [each for each in wanted if "collect" in each]
         sent: list[Mapping[str, Any]] = [
             {**each, "point": self._point(path, each).number} if "collect" in each else each
             for each in wanted
@@ -82,6 +81,12 @@ class Lines:
             "sourceModified": False,
         }
         await self._request("setBreakpoints", arguments)
+        await self.collect(path, wanted)
+
+    async def collect(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+        """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
+        road = self.road
+        points = [each for each in wanted if "collect" in each]
         if points and road and not self._supports("collected"):
             self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
         if road == "tracer" and (points or path in self._points):

@@ -146,7 +146,8 @@ async def dap_run(
     inputs |= {"stop_on_entry": stop_on_entry, "terminal": terminal}
     inputs |= {"follow_children": follow_children, "just_my_code": just_my_code}
     asked = LaunchRequest(type, request, name or "", given(inputs), config or {}, exception_filters)
-    again = Repeat(repeat, until)
+    collects = debugger.breakpoints.collects or any(each.collect for each in breakpoints)
+    again = Repeat(repeat, until, collects)
     start = await Launcher(debugger, call.peers).start(asked, configuration, again.place(where))
     again.check(start)
     placed = [(each.filename, each.wanted()) for each in breakpoints]

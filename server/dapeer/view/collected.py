@@ -68,7 +68,8 @@ def shown(table: Table, expressions: Sequence[str]) -> Shown:
             found.same[name] = twin
             continue
         looked_at = column(values)
-        if looked_at.constant:
+        # Of one row nothing can be said that it does not say itself.
+        if looked_at.constant and (len(table) > 1 or name in WHO):
             found.constant[name] = values[0]
         else:
             found.columns[name] = looked_at

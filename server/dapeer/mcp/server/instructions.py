@@ -11,20 +11,20 @@ dapeer debugs programs through real debug adapters (debugpy, gdb, …).
 0. A person may be debugging already: dap_status also lists the sessions of their Neovim. Join those: \
 breakpoints and steps are shared.
 1. Start: ONE dap_run(program=…, breakpoints=[{"filename": …, "line": …}]) launches the program and \
-waits until it stops. The result holds place, source, stack, locals, output; do not ask \
-again.
+waits for its stop: place, source, stack, locals, output; do not ask again.
+Collect first, stop second: a breakpoint with collect=["a.b"] records each hit, without a stop; the \
+answer sums up all rows. dap_collected: more.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
 waits for the next stop (timeout_ms=0: not) and shows what is new there. evaluate=[…] adds values; \
 show=brief: place and changes only, full: all.
 3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \
 dap_exception_info. Ids die with their stop: take new ones.
-4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time, also before dap_run.
-5. Output: dap_program_output(since=cursor), also while the program runs and after its end. \
+4. Breakpoints: dap_set_breakpoint(filename, line, condition?) at any time.
+5. Output: dap_program_output(since=cursor), also after the end. \
 dap_history: earlier stops.
 6. End: dap_terminate.
 
-"Still running" is not an error: dap_wait_until_paused waits on, dap_pause shows where it is.
-"Ended, exit code N" is the program's end. dap_run(stop_on_entry=true) stops at the first line; \
+"Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where it is. dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
 sessions pass session_id; default: the one used last, also after its end.
 nvim_*: the person's Neovim: code, diagnostics, diffs.

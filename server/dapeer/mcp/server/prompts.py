@@ -83,8 +83,9 @@ PROMPTS: Final = {
                 "expression": "The expression to watch, such as order.total",
             },
             "Run $program and find the line that gives $expression its wrong value.\n"
-            "1. Set breakpoints where $expression is written (search the code), with a condition "
-            "when the line runs often, and dap_run.\n"
+            "1. dap_run with breakpoints that collect $expression where it is written and read (search the code): "
+            "nothing stops, and the answer sums all rows up, the odd ones named; dap_collected shows more.\n"
+            "   Then stop there: the same line without collect, with a condition, and dap_restart.\n"
             "2. At each stop read what changed, and dap_evaluate $expression; go on with "
             "dap_continue, or with dap_step_over when it is near.\n"
             "3. Ran past it? dap_history shows every stop with the variables that changed; "
