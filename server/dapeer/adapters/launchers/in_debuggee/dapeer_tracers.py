@@ -28,7 +28,7 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
         code = id(frame.f_code)
-        if code in skipped and thread.pydev_step_cmd == RUNS_ON:
+        if thread is not None and code in skipped and thread.pydev_step_cmd == RUNS_ON:
             return None
         plan = plan_of(frame)
         if plan:
