@@ -133,7 +133,11 @@ class SharedBreakpoints:
         changed = False
         # What collects is wanted here only: its sign has gone since it became that.
         here = self._breakpoints.by_path.get(path, {})
-        gone = [each for each in before.keys() - now.keys() if "collect" not in here.get(each, {})]
+        gone = [
+            each
+            for each in before.keys() - now.keys()
+            if each not in here or "collect" not in here[each]
+        ]
         for line in gone:
             changed |= self._breakpoints.remove(path, line) is not None
         for line, wanted in now.items():
