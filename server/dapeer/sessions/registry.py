@@ -95,7 +95,7 @@ class Sessions(Mapping[int, Session]):
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
         # An adapter has told what it can do as soon as it has told anything.
         told = [each for each in self._known.values() if each.mirror.capabilities]
-        return frozenset(each for each in wanted if any(s.offers(each) for s in told))
+        return frozenset(each for each in wanted if any(s.has_now(each) for s in told))
 
     def restart_of(self, session: Session) -> Restart:
         """Return what starts a session again that another client holds."""

@@ -209,7 +209,7 @@ class Session(SessionControl):
         allowed = self.post_mortem is None or self.post_mortem.allows(wanted)
         return allowed and can(self.mirror.capabilities, wanted)
 
-    def offers(self, wanted: str) -> bool:
+    def has_now(self, wanted: str) -> bool:
         """Whether a caller can use it now; what was collected lasts longer than the program."""
         return self.supports(wanted) and (not self.over or wanted == "collected")
 
