@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 """Top first. A part loads modules of itself, and of the layers below its own."""
 
-LONGEST_MODULE = 400
+LONGEST_MODULE = 300
 
 PLUGIN = ROOT / "lua" / "dapeer"
 FILES = sorted(PLUGIN.rglob("*.lua"))
@@ -37,6 +37,11 @@ PUBLIC = re.compile(
 )
 RETURNS = re.compile(r"^  return (?!.*\()\S.*\n\Z", re.MULTILINE)
 """The last statement gives a value, which is not what another function has returned."""
+INTERNALS = "dapeer.nvim_dap.internals"
+OF_NVIM_DAP = re.compile(r"local (\w+)[^=\n]* = require\('dap(?:\.\w+)*'\)")
+"""A module of nvim-dap's."""
+FOR_EVERYBODY = re.compile(r"session\.on_close\[|dap\.(?:listeners|adapters)\b")
+"""What nvim-dap has for others to write."""
 DECLARED = re.compile(r"^---@(?:class|alias) (dapeer\.[\w.]+)", re.MULTILINE)
 """Types of the plugin's own."""
 NOTE = re.compile(r"^---@.*$", re.MULTILINE)
@@ -110,6 +115,24 @@ def test_what_outlives_a_reload_has_one_owner() -> None:
                 owners.setdefault(name, []).append(module)
     assert {name for name, modules in owners.items() if len(modules) > 1} == set()
     assert owners.keys() == set(re.findall(r"^---\| '(\w+)'", SOURCES[kept], re.MULTILINE))
+
+
+@pytest.mark.parametrize("module", [m for m in SOURCES if not m.startswith(INTERNALS)])
+def test_nvim_daps_own_tables_are_changed_by_its_internals_only(module: str) -> None:
+    """Each such place is checked, and listed by `:checkhealth dapeer`; listeners and adapters are for everybody."""
+    own = {"session", "thread", "dap", "Session", "body", *OF_NVIM_DAP.findall(code(module))}
+    names = rf"(?:{'|'.join(map(re.escape, sorted(own)))}|require\('dap[.\w]*'\)|vim\.fn|package\.preload)"
+    changes = re.findall(rf"^\s*({names}(?:\.\w+|\[[^\]]*\])+)\s*=[^=]", code(module), re.MULTILINE)
+    assert [place for place in changes if not FOR_EVERYBODY.match(place)] == []
+    assert module == "dapeer.kept" or "rawset(" not in code(module)
+
+
+@pytest.mark.parametrize("module", [m for m in SOURCES if m != "dapeer.results.fitting"])
+def test_a_text_is_cut_in_one_way(module: str) -> None:
+    own = r":sub\(1, [A-Z][A-Z_]+\b|\.\. '…'$|str_utf_start\(\w+, (?:most|[A-Z])"
+    assert not re.search(own, code(module), re.MULTILINE)
+    # A float's lines are wrapped.
+    assert "strcharpart(" not in code(module) or module == "dapeer.person.ask.float"
 
 
 @pytest.mark.parametrize("module", SOURCES)

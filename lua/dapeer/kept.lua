@@ -7,7 +7,7 @@ local M = {}
 ---| 'claude'     integrations.claude.state
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
----| 'hook'       nvim_dap.internals: whether nvim-dap is followed
+---| 'hook'       nvim_dap.internals.loading: whether nvim-dap is followed
 ---| 'knock'      core.knock: whether this Neovim has announced itself
 ---| 'life'       core.supervisor: the core of this Neovim
 ---| 'opencode'   integrations.opencode.state

@@ -11,7 +11,7 @@ M.VERSION = 1
 function M.attach(channel, opts)
   local rpc, nvim_dap = require('dapeer.rpc'), require('dapeer.nvim_dap')
   nvim_dap.install()
-  require('dapeer.editor').watch()
+  require('dapeer.editor.windows').watch()
   require('dapeer.editor.disk').watch()
   -- A core on another machine has its socket there.
   local reachable = opts.tap and vim.uv.fs_stat(opts.tap) ~= nil

@@ -2,6 +2,8 @@
 -- What it means for the plugin is decided in supervisor.lua.
 local M = {}
 
+local head = require('dapeer.results.fitting').head -- here: what luv calls can load nothing
+
 local PATIENCE = 5 * 1000 -- ms that a core has to end its debug sessions and itself
 local LINES = 200 -- of its standard error that are kept …
 local LONGEST_LINE = 500 -- … and their bytes
@@ -98,13 +100,13 @@ local function on_stderr(core, data)
   local text = core.partial .. (data or '\n')
   for line in text:gmatch('([^\n]*)\n') do
     if line:match('%S') then
-      core.stderr[#core.stderr + 1] = line:gsub('\r$', ''):sub(1, LONGEST_LINE)
+      core.stderr[#core.stderr + 1] = head((line:gsub('\r$', '')), LONGEST_LINE)
     end
   end
   while #core.stderr > LINES do
     table.remove(core.stderr, 1)
   end
-  core.partial = text:match('[^\n]*$'):sub(1, LONGEST_LINE)
+  core.partial = head(text:match('[^\n]*$'), LONGEST_LINE)
 end
 
 ---@param core dapeer.Process

@@ -3,7 +3,7 @@ local M = {}
 
 local function listed()
   return vim.tbl_filter(function(bufnr)
-    return vim.bo[bufnr].buflisted and require('dapeer.editor').real(bufnr)
+    return vim.bo[bufnr].buflisted and require('dapeer.editor.windows').real(bufnr)
   end, vim.api.nvim_list_bufs())
 end
 
@@ -39,7 +39,7 @@ end
 ---@param cb fun(result: any, err?: string)
 ---@param args { count: integer, start: integer }
 function M.list(cb, args)
-  local all, active = listed(), require('dapeer.editor').current()
+  local all, active = listed(), require('dapeer.editor.windows').current()
   local tabs, lines = {}, {}
   for _, bufnr in ipairs(vim.list_slice(all, args.start + 1, args.start + args.count)) do
     table.insert(tabs, tab(bufnr, active))

@@ -38,7 +38,7 @@ local function position(bufnr, place)
 end
 
 local function cursor(bufnr)
-  local window = require('dapeer.editor').window()
+  local window = require('dapeer.editor.windows').window()
   if not window or vim.api.nvim_win_get_buf(window) ~= bufnr then
     window = vim.fn.win_findbuf(bufnr)[1]
   end
@@ -80,7 +80,7 @@ local function bounded(text)
   if #text <= MOST then
     return text
   end
-  local cut = text:sub(1, MOST + vim.str_utf_start(text, MOST + 1))
+  local cut = require('dapeer.results.fitting').head(text, MOST)
   return cut .. ('\n… (%d more bytes; read the lines with nvim_buffer_read)'):format(#text - #cut)
 end
 

@@ -2,6 +2,7 @@
 local M = {}
 
 local editor = require('dapeer.editor')
+local windows = require('dapeer.editor.windows')
 local text = require('dapeer.editor.text')
 
 -- In Vim script: Lua would get a copy of all that plugins keep in buffers' variables.
@@ -26,7 +27,7 @@ local INFO = [[map(getbufinfo(), {_, b -> {'bufnr': b.bufnr, 'used': b.lastused,
 local function described(info, current, visible)
   local bufnr = info.bufnr
   -- Of a buffer in several windows the other one's line is as good, but not for where the person is.
-  local line = bufnr == current and vim.api.nvim_win_get_cursor(editor.window())[1] or info.line
+  local line = bufnr == current and vim.api.nvim_win_get_cursor(windows.window())[1] or info.line
   return {
     bufnr = bufnr,
     file = editor.path(bufnr),
@@ -87,7 +88,7 @@ function M.list(args)
   end
   local found = infos(args.all or false)
   local page, note = text.page(found, args)
-  local current = editor.current()
+  local current = windows.current()
   local buffers = vim.tbl_map(function(info)
     return described(info, current, visible)
   end, page)
@@ -169,12 +170,12 @@ end
 
 -- The window of a buffer that the person sees: where they are, then in this tab page, then elsewhere.
 local function window_of(bufnr)
-  local here = editor.window()
+  local here = windows.window()
   if here and vim.api.nvim_win_get_buf(here) == bufnr then
     return here
   end
-  local windows = vim.list_extend(vim.api.nvim_tabpage_list_wins(0), vim.api.nvim_list_wins())
-  return vim.iter(windows):find(function(window)
+  local all = vim.list_extend(vim.api.nvim_tabpage_list_wins(0), vim.api.nvim_list_wins())
+  return vim.iter(all):find(function(window)
     return vim.api.nvim_win_get_buf(window) == bufnr
   end)
 end

@@ -2,6 +2,7 @@
 local M = {}
 
 local editor = require('dapeer.editor')
+local windows = require('dapeer.editor.windows')
 local text = require('dapeer.editor.text')
 
 local MOST_SELECTED = 200 -- lines of a selection
@@ -191,7 +192,7 @@ end
 ---@return dapeer.Result
 function M.context(args)
   local result = require('dapeer.results').result
-  local window = editor.window()
+  local window = windows.window()
   if not window then
     return result('The person has no file open in a window.', { open = false })
   end

@@ -21,10 +21,8 @@ local function cut(text)
   if #text <= LONGEST then
     return text
   end
-  return ('%s… (%d bytes more)'):format(
-    text:sub(1, LONGEST + vim.str_utf_start(text, LONGEST + 1) - 1),
-    #text - LONGEST
-  )
+  local head = require('dapeer.results.fitting').head(text, LONGEST)
+  return ('%s… (%d bytes more)'):format(head, #text - #head)
 end
 
 local function forbidden(name)

@@ -3,6 +3,7 @@ local M = {}
 
 local attention = require('dapeer.person.attention')
 local editor = require('dapeer.editor')
+local windows = require('dapeer.editor.windows')
 
 local WIDE = 160 -- columns of a window that is split side by side
 
@@ -31,16 +32,16 @@ local function busy(window)
 end
 
 local function usable(window, bufnr)
-  if not editor.editing(window) or busy(window) then
+  if not windows.editing(window) or busy(window) then
     return false
   end
   return vim.api.nvim_win_get_buf(window) == bufnr or replaceable(window)
 end
 
 -- The person's own window first, then the others of the tab page that they look at.
-local function windows()
+local function candidates()
   local here = vim.api.nvim_tabpage_list_wins(0)
-  local last = editor.window()
+  local last = windows.window()
   if last and vim.tbl_contains(here, last) then
     table.insert(here, 1, last)
   end
@@ -51,7 +52,7 @@ end
 ---@return integer? window
 ---@return boolean shown  the buffer is in it already
 local function find(bufnr)
-  if not editor.real(bufnr) then
+  if not windows.real(bufnr) then
     -- A help, a terminal, a list: it stays where it is, and no text makes room for it.
     local window = vim.iter(vim.api.nvim_tabpage_list_wins(0)):find(function(window)
       return vim.api.nvim_win_get_buf(window) == bufnr
@@ -60,7 +61,7 @@ local function find(bufnr)
   end
   local choices = vim.tbl_filter(function(window)
     return usable(window, bufnr)
-  end, windows())
+  end, candidates())
   local showing = vim.iter(choices):find(function(window)
     return vim.api.nvim_win_get_buf(window) == bufnr
   end)
@@ -69,7 +70,7 @@ end
 
 -- A new window beside that of the person; beside everything when there is only what is no text.
 local function split(bufnr)
-  local last = editor.window()
+  local last = windows.window()
   local beside = last and vim.tbl_contains(vim.api.nvim_tabpage_list_wins(0), last) and last or -1
   local width = beside == -1 and vim.o.columns or vim.api.nvim_win_get_width(beside)
   return vim.api.nvim_open_win(bufnr, false, {
@@ -256,7 +257,7 @@ function M.open(where)
   if not window then
     return nil, problem
   end
-  if editor.real(bufnr) then
+  if windows.real(bufnr) then
     vim.bo[bufnr].buflisted = true
   end
   local target

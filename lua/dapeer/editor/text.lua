@@ -9,11 +9,8 @@ M.LONGEST = 32000 -- bytes of the lines of a result
 ---@return string
 function M.short(text, most)
   -- Zero bytes are newlines in Neovim's lines.
-  text = text:gsub('\n', '\0'):gsub('%z', '^@')
-  if #text <= most or vim.fn.strchars(text) <= most then
-    return text
-  end
-  return vim.fn.strcharpart(text, 0, most - 1) .. '…'
+  local shown = text:gsub('\n', '\0'):gsub('%z', '^@')
+  return require('dapeer.results.fitting').shortened(shown, most)
 end
 
 ---A line with its number; an arrow marks the one that matters.

@@ -11,7 +11,7 @@ local task = require('dapeer.lsp.task')
 local telling = require('dapeer.lsp.telling')
 
 local OF_WORKSPACE = 'workspace/diagnostic'
-local MESSAGE = 300 -- bytes of a message in the text
+local MESSAGE = 300 -- characters of a message in the text
 
 ---By client: the longest time, in milliseconds, for which it has left a request for the workspace open. The
 ---protocol allows that when a server has nothing (more) to tell; ty does so unless its diagnosticMode is
@@ -207,7 +207,7 @@ local function line_of(finding)
     finding.line,
     finding.column,
     finding.severity,
-    telling.short((finding.message:gsub('%s*\n%s*', '; ')), MESSAGE),
+    require('dapeer.results.fitting').shortened((finding.message:gsub('%s*\n%s*', '; ')), MESSAGE),
     who ~= '' and (' (%s)'):format(who) or ''
   )
 end

@@ -267,7 +267,8 @@ function M.shown(changes)
       table.insert(lines, ('… and %s more.'):format(telling.count(#changes - FILES_SHOWN, 'file')))
       break
     end
-    local diff = change.diff and telling.short(change.diff:gsub('\n$', ''), math.max(room, 0))
+    local diff = change.diff
+      and require('dapeer.results.fitting').shortened(change.diff:gsub('\n$', ''), math.max(room, 0))
     room = room - #(diff or '')
     table.insert(lines, head_of(change))
     table.insert(lines, diff)

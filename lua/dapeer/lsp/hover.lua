@@ -7,7 +7,7 @@ local requests = require('dapeer.lsp.requests')
 local telling = require('dapeer.lsp.telling')
 
 local METHOD = 'textDocument/hover'
-local LONGEST = 6000 -- bytes
+local LONGEST = 6000 -- characters
 
 ---@param contents lsp.MarkupContent|lsp.MarkedString|lsp.MarkedString[]
 ---@return string
@@ -39,7 +39,7 @@ function M.hover(args, ctx)
     local contents = type(answer.result) == 'table' and answer.result.contents
     local text = contents and vim.trim(markdown(contents)) or ''
     if text ~= '' then
-      text = telling.short(text, LONGEST)
+      text = require('dapeer.results.fitting').shortened(text, LONGEST)
       table.insert(hovers, { client = answer.client.name, text = text })
     end
   end

@@ -170,7 +170,7 @@ local function first_line(document, symbol)
 end
 
 local function under_cursor(document)
-  local window = require('dapeer.editor').window()
+  local window = require('dapeer.editor.windows').window()
   if not window or vim.api.nvim_win_get_buf(window) ~= document.bufnr then
     task.fail(('Say where in %s: give `line` with `column` or `symbol`.'):format(document.name))
   end
@@ -202,7 +202,7 @@ local function byte_of(document, text, args, line)
         args.symbol,
         line,
         document.name,
-        vim.trim(text):sub(1, 120),
+        require('dapeer.results.fitting').shortened(vim.trim(text), 120),
         elsewhere(document, args.symbol)
       )
     )

@@ -5,10 +5,9 @@ local positions = require('dapeer.lsp.positions')
 local ready = require('dapeer.lsp.ready')
 local requests = require('dapeer.lsp.requests')
 local servers = require('dapeer.lsp.servers')
-local telling = require('dapeer.lsp.telling')
 
 local OF_FILE = 'textDocument/diagnostic'
-local LONGEST = 2000 -- bytes of a message
+local LONGEST = 2000 -- characters of a message
 
 M.SEVERITIES = { 'error', 'warn', 'info', 'hint' }
 
@@ -55,7 +54,7 @@ function M.of_server(given, path, client, sources)
     end_line = end_line,
     end_column = end_column,
     severity = named(given.severity),
-    message = telling.short(message, LONGEST),
+    message = require('dapeer.results.fitting').shortened(message, LONGEST),
     source = given.source,
     code = code_of(given.code),
     client = client.name,
@@ -77,7 +76,7 @@ function M.of_neovim(given, client, sources)
     end_line = last + 1,
     end_column = positions.column(sources:line(path, last + 1), given.end_col or given.col),
     severity = named(given.severity),
-    message = telling.short(given.message, LONGEST),
+    message = require('dapeer.results.fitting').shortened(given.message, LONGEST),
     source = given.source,
     code = code_of(given.code),
     client = client and client.name,

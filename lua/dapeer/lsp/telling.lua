@@ -1,7 +1,7 @@
 -- How results are written: short lines, grouped by file, and what was left out.
 local M = {}
 
-local WIDEST = 160 -- bytes of a source line
+local WIDEST = 160 -- characters of a source line
 
 ---How a text names a file.
 ---@param path string
@@ -10,21 +10,11 @@ function M.path(path)
   return vim.fn.fnamemodify(path, ':.')
 end
 
----@param text string
----@param most integer  bytes
----@return string
-function M.short(text, most)
-  if #text <= most then
-    return text
-  end
-  return text:sub(1, most + vim.str_utf_start(text, most + 1)) .. '…'
-end
-
 ---A source line as it is shown beside its position.
 ---@param text string
 ---@return string
 function M.source(text)
-  return M.short(vim.trim(text), WIDEST)
+  return require('dapeer.results.fitting').shortened(vim.trim(text), WIDEST)
 end
 
 ---@param count integer

@@ -44,9 +44,9 @@ local function compared(before, after)
     for name, value in pairs(before[scope] and variables or {}) do
       if before[scope][name] ~= value then
         local line = value:gsub('%s+', ' ')
-        local short = vim.fn.strcharpart(line, 0, LONGEST)
+        local short = require('dapeer.results.fitting').shortened(line, LONGEST)
         -- At the top level of a module its locals are its globals.
-        changes[('%s = %s%s'):format(name, short, short == line and '' or '…')] = true
+        changes[('%s = %s'):format(name, short)] = true
       end
     end
   end

@@ -64,16 +64,6 @@ function M.drives(session)
   return own == true
 end
 
----Whether a window is one in which a person reads source, and nvim-dap may show another file.
----@param window integer
----@return boolean
-local function shows_source(window)
-  local buffer = vim.api.nvim_win_get_buf(window)
-  local fixed = vim.fn.exists('+winfixbuf') == 1 and vim.wo[window].winfixbuf
-  local source = vim.bo[buffer].buftype == '' or vim.b[buffer].dap_source_buf == true
-  return source and not fixed and not vim.wo[window].diff
-end
-
 ---Whether the person's cursor may go to a stop that the assistant has caused.
 ---@return boolean
 local function may_jump()
@@ -81,62 +71,8 @@ local function may_jump()
   if follow ~= 'idle' then
     return follow == 'always'
   end
-  return not require('dapeer.person.attention').typing() and shows_source(vim.api.nvim_get_current_win())
-end
-
----@param source dap.Source?
----@param session dap.Session
----@return integer? buffer
-local function buffer_of(source, session)
-  if source and (source.sourceReference or 0) ~= 0 then
-    return vim.uri_to_bufnr(('dap-src://%d/%d/%s'):format(session.id, source.sourceReference, source.path or ''))
-  elseif source and source.path then
-    local is_uri = source.path:match('^[a-z]+://')
-    return vim.uri_to_bufnr(is_uri and source.path or vim.uri_from_fname(source.path))
-  end
-end
-
----Scroll the other windows that show a buffer to a line.
----@param buffer integer
----@param line integer
----@param column integer
-local function scroll(buffer, line, column)
-  local own = vim.api.nvim_get_current_win()
-  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    if window ~= own and not vim.wo[window].diff then
-      if pcall(vim.api.nvim_win_set_cursor, window, { line, math.max(column - 1, 0) }) then
-        vim.api.nvim_win_call(window, function()
-          vim.cmd('silent! ' .. line .. 'foldopen!')
-        end)
-      end
-    end
-  end
-end
-
----Place nvim-dap's sign of a stop.
----@param session dap.Session
----@param buffer integer
----@param line integer
-function M.place_sign(session, buffer, line)
-  pcall(vim.fn.sign_place, 0, session.sign_group, 'DapStopped', buffer, { lnum = line, priority = 22 })
-end
-
----Show a stop as nvim-dap does, except that the person stays where they are.
----@param session dap.Session
----@param stop dapeer.Stop
----@param frame dap.StackFrame
-local function show(session, stop, frame)
-  local buffer = buffer_of(frame.source, session)
-  if not buffer or frame.line < 1 then
-    return
-  end
-  require('dapeer.editor.loading').load(buffer)
-  vim.bo[buffer].buflisted = true
-  M.place_sign(session, buffer, frame.line)
-  scroll(buffer, frame.line, frame.column or 1)
-  if stop.body.reason == 'exception' then
-    require('dapeer.nvim_dap.internals').show_exception(session, stop.body.threadId, buffer, frame)
-  end
+  return not require('dapeer.person.attention').typing()
+    and require('dapeer.nvim_dap.showing').shows_source(vim.api.nvim_get_current_win())
 end
 
 ---Tell the person where the program has stopped, as soon as they do not type.
@@ -199,16 +135,8 @@ local function jumped(session, response)
   stop.shown = true
   local left = stop.body.preserveFocusHint and not stop.told
   if left and session.stopped_thread_id == stop.body.threadId then
-    show(session, stop, frame)
+    require('dapeer.nvim_dap.showing').show(session, stop.body, frame)
     tell(session, stop, frame)
-  end
-end
-
----Show the terminal of a program without going there.
----@param buffer integer
-local function open_terminal(buffer)
-  if vim.api.nvim_buf_is_valid(buffer) and #vim.fn.win_findbuf(buffer) == 0 then
-    vim.api.nvim_open_win(buffer, false, { split = 'below', win = -1 })
   end
 end
 
@@ -220,24 +148,16 @@ function M.open_terminal(session, open)
   if not M.drives(session) or may_jump() then
     return open()
   end
-  local defaults = require('dap').defaults[session.config.type]
-  local command, focus = rawget(defaults, 'terminal_win_cmd'), rawget(defaults, 'focus_terminal')
-  rawset(defaults, 'focus_terminal', false)
-  rawset(defaults, 'terminal_win_cmd', function()
+  local function make()
     local buffer = vim.api.nvim_create_buf(true, false)
     vim.schedule(function()
       require('dapeer.person.attention').when_typed(function()
-        open_terminal(buffer)
+        require('dapeer.nvim_dap.showing').open_terminal(buffer)
       end)
     end)
     return buffer
-  end)
-  local ok, err = pcall(open)
-  rawset(defaults, 'terminal_win_cmd', command)
-  rawset(defaults, 'focus_terminal', focus)
-  if not ok then
-    error(err, 0)
   end
+  require('dapeer.nvim_dap.internals').while_opening_terminals(session, make, open)
 end
 
 ---The person's keys keep acting on the person's own session while it runs.

@@ -15,20 +15,13 @@ local function on_main(work)
   end
 end
 
----Do what nvim-dap's `clear_running` does, which a raw request bypasses: nvim-dap would believe that
----the session is still stopped, and resume by itself the next thread that stops.
+---nvim-dap takes a session for running, and its sign goes.
 ---@param session dap.Session
 ---@param thread_id integer?
 ---@return fun() undo for a request that was refused
 local function mark_running(session, thread_id)
-  local stopped = session.stopped_thread_id
-  local thread = (session.threads or {})[thread_id or stopped]
-  local frame = session.current_frame
-  session.stopped_thread_id = nil
-  if thread then
-    thread.stopped = false
-  end
-  local group = session.sign_group
+  local frame, group = session.current_frame, session.sign_group
+  local mark_stopped = require('dapeer.nvim_dap.internals').mark_running(session, thread_id)
   on_main(function()
     -- By the time that Neovim wakes, nvim-dap may have shown the next stop already.
     if not session.stopped_thread_id and group then
@@ -36,18 +29,14 @@ local function mark_running(session, thread_id)
     end
   end)
   return function()
-    if session.stopped_thread_id then
+    if not mark_stopped() then
       return
-    end
-    session.stopped_thread_id = stopped
-    if thread then
-      thread.stopped = true
     end
     on_main(function()
       local path = frame and frame.source and frame.source.path
       local buffer = path and vim.fn.bufnr(path) or -1
       if buffer > 0 and group then
-        require('dapeer.nvim_dap.follow').place_sign(session, buffer, frame.line)
+        require('dapeer.nvim_dap.showing').place_sign(session, buffer, frame.line)
       end
     end)
   end

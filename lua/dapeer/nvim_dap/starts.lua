@@ -53,7 +53,7 @@ function M.fail(launch, why)
   end
   finish(launch)
   local words = why == '' and table.concat(launch.said, ' ') or why
-  local text = words:gsub('%s+', ' '):sub(1, LONGEST)
+  local text = require('dapeer.results.fitting').head((words:gsub('%s+', ' ')), LONGEST)
   require('dapeer.rpc').notify('launch_failed', launch.id, text)
 end
 

@@ -8,14 +8,10 @@
 --- These are internals of nvim-dap (`internals.lua`). Where one is missing, the session has its listeners only
 --- (`listeners.lua`).
 ---
---- A core gets one connection per session. On it: one line of JSON that says which session this is, then frames
---- `KIND NUMBER LENGTH\n` and so many bytes of DAP as they are:
----   i  from the adapter;  o  to the adapter, NUMBER is the core's own if the core asked for it, else 0;
----   x  the core's request NUMBER could not be sent, the bytes say why;
----   e  nvim-dap has closed the session. A connection that ends without it was cut.
---- In the other direction come the core's requests: `NUMBER LENGTH\n{"command":…,"arguments":…}`.
+--- A core gets one connection per session; what is said on it `frames.lua` tells.
 local M = {}
 
+local frames = require('dapeer.nvim_dap.frames')
 local journal = require('dapeer.nvim_dap.journal')
 
 local uv = vim.uv
@@ -46,13 +42,6 @@ local reason = 'nvim-dap is not loaded'
 ---Marks the end of the journal; an event of dapeer's, which no adapter sends.
 local REPLAYED = '{"seq":0,"type":"event","event":"dapeer.replayed","body":{}}'
 
----@param kind string
----@param number integer
----@param body string
-local function frame(kind, number, body)
-  return ('%s %d %d\n%s'):format(kind, number, #body, body)
-end
-
 -- Requests whose arguments are the person's own configuration, environment included.
 local PRIVATE = { launch = true, attach = true, restart = true }
 
@@ -79,14 +68,14 @@ end
 ---@param name string? event or command
 ---@param body string
 local function emit(tap, kind, name, body)
-  local text = frame(kind, 0, body)
+  local text = frames.write(kind, 0, body)
   journal.add(tap.journal, name, text)
   for pipe, sink in pairs(tap.sinks) do
     if sink.ready then
       if pipe:get_write_queue_size() > WAITING then
         drop(tap, sink)
       elseif sending and sending.pipe == pipe then
-        pipe:write(frame(kind, sending.number, body))
+        pipe:write(frames.write(kind, sending.number, body))
       else
         pipe:write(text)
       end
@@ -135,26 +124,7 @@ local function obey(tap, pipe, number, text)
   end)
   sending = nil
   if not ok then
-    pipe:write(frame('x', number, tostring(err)))
-  end
-end
-
----Take bytes from a core and do each request that is complete.
----@param tap dapeer.Tap
----@param pipe table
-local function reader(tap, pipe)
-  local buffer = ''
-  return function(chunk)
-    buffer = buffer .. chunk
-    while true do
-      local number, length, start = buffer:match('^(%d+) (%d+)\n()')
-      if not number or #buffer < start - 1 + tonumber(length) then
-        return
-      end
-      local text = buffer:sub(start, start - 1 + tonumber(length))
-      buffer = buffer:sub(start + tonumber(length))
-      obey(tap, pipe, tonumber(number), text)
-    end
+    pipe:write(frames.write('x', number, tostring(err)))
   end
 end
 
@@ -176,10 +146,12 @@ local function connect(tap, core)
     end
     pipe:write(vim.json.encode(hello) .. '\n')
     local past = journal.frames(tap.journal)
-    past[#past + 1] = frame('i', 0, REPLAYED)
+    past[#past + 1] = frames.write('i', 0, REPLAYED)
     pipe:write(past)
     sink.ready = true
-    local read = reader(tap, pipe)
+    local read = frames.reader(function(number, text)
+      obey(tap, pipe, number, text)
+    end)
     pipe:read_start(function(failed, chunk)
       if failed or not chunk then
         return drop(tap, sink)
@@ -194,7 +166,7 @@ local function closed(tap)
   taps[tap.session.id] = nil
   for pipe in pairs(tap.sinks) do
     if not pipe:is_closing() then
-      pipe:write(frame('e', 0, ''))
+      pipe:write(frames.write('e', 0, ''))
       pipe:shutdown(function()
         if not pipe:is_closing() then
           pipe:close()

@@ -45,8 +45,7 @@ local function listened(session, start)
     )
     if job > 0 then
       jobs[session.id] = job
-      session.capabilities = session.capabilities or {}
-      session.capabilities[MARK] = true
+      require('dapeer.nvim_dap.internals').add_capability(session, MARK)
       pcall(say, session, 'capabilities', { capabilities = { [MARK] = true } })
     end
     return job

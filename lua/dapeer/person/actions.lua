@@ -14,8 +14,8 @@ local unnoticed = {}
 ---@param text any
 ---@return string
 function M.one_line(text)
-  text = tostring(text):gsub('%s+', ' ')
-  return vim.fn.strchars(text) > LONGEST and vim.fn.strcharpart(text, 0, LONGEST - 1) .. '…' or text
+  local line = tostring(text):gsub('%s+', ' ')
+  return require('dapeer.results.fitting').shortened(line, LONGEST)
 end
 
 ---Null comes over the wire as a value that is true.

@@ -137,7 +137,7 @@ function M.fitted(sentence, tail)
   local text = plain(sentence)
   local room = math.max(vim.v.echospace, 20) - #tail
   if vim.fn.strdisplaywidth(text) > room then
-    text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
+    text = require('dapeer.results.fitting').shortened(text, room)
   end
   return text .. tail
 end

@@ -3,7 +3,7 @@ local M = {}
 
 -- Loaded here: what is called in a luv callback may load nothing.
 local problems = require('dapeer.registry.problems')
-local values = require('dapeer.results.values')
+local fitting = require('dapeer.results.fitting')
 
 ---@class dapeer.Running
 ---@field tool string
@@ -66,7 +66,7 @@ local function sentence_of(run, err)
   if err == '' then
     return ('The tool %s failed without saying why.'):format(run.tool)
   end
-  return values.cut(M.described(err), LONGEST)
+  return fitting.head(M.described(err), LONGEST)
 end
 
 ---@param run dapeer.Running

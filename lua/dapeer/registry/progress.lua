@@ -1,7 +1,7 @@
 -- Limits how often a running tool reports progress, to spare core and client.
 local M = {}
 
-local values = require('dapeer.results.values')
+local fitting = require('dapeer.results.fitting')
 
 local PERIOD = 50 -- ms between two reports
 local LONGEST = 1000 -- bytes of a message
@@ -15,7 +15,7 @@ end
 ---@param value any
 ---@return string?
 local function text(value)
-  return type(value) == 'string' and values.cut(value, LONGEST) or nil
+  return type(value) == 'string' and fitting.head(value, LONGEST) or nil
 end
 
 ---Send reports on: the first at once, then the newest one each period. Legal in luv callbacks.

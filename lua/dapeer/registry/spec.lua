@@ -54,7 +54,7 @@ local function flaw(tool)
   end
   local name = tool.name
   if type(name) ~= 'string' or not name:match('^[%w_-]+$') or #name > LONGEST_NAME then
-    local given = require('dapeer.results.values').cut(vim.inspect(name), 100)
+    local given = require('dapeer.results.fitting').head(vim.inspect(name), 100)
     return ("A tool's name is 1 to %d letters, digits, _ or -; this one is %s."):format(LONGEST_NAME, given)
   elseif type(tool.description) ~= 'string' or tool.description == '' then
     return ('The tool %s needs a description: it is all that the assistant knows of it.'):format(name)

@@ -29,7 +29,7 @@ local function place(walk)
   local text = table.concat(parts):gsub('^%.', '')
   if #text > LONGEST_PLACE then
     local half = LONGEST_PLACE / 2
-    return M.cut(text, half) .. '…' .. text:sub(-half):gsub('^[\128-\191]+', '')
+    return require('dapeer.results.fitting').head(text, half) .. '…' .. text:sub(-half):gsub('^[\128-\191]+', '')
   end
   return text == '' and 'the value' or text
 end
@@ -135,14 +135,6 @@ function M.encode(value, name)
     return result
   end
   return nil, type(result) == 'table' and result[1] or tostring(result)
-end
-
----The first bytes of a text, and no half character. Legal in a luv callback.
----@param text string
----@param most integer
----@return string
-function M.cut(text, most)
-  return #text > most and text:sub(1, most + vim.str_utf_start(text, most + 1)) or text
 end
 
 ---Whether bytes are UTF-8.
