@@ -13,8 +13,9 @@ from pathlib import Path
 
 from mcp import Client
 
-from dapeer.demo.person import Person, find_nvim, find_nvim_dap, person, where_nvim_dap_goes
+from dapeer.demo.person import Person
 from dapeer.demo.review import review
+from dapeer.demo.seat import Seat, find_nvim, find_nvim_dap, seated, where_nvim_dap_goes
 from dapeer.demo.transcript import (
     WIDTH,
     assistant,
@@ -57,14 +58,15 @@ async def _story(nvim: str, nvim_dap: Path) -> None:
         "through Neovim's own RPC.)"
     )
     with _copy_of(SHOP) as shop:
-        async with person(nvim, nvim_dap, shop.parent) as somebody:
+        async with seated(nvim, nvim_dap, shop.parent) as seat:
+            somebody = Person(seat)
             await _starts(somebody, shop)
-            async with assistant(shop.parent, "--nvim", somebody.socket) as client:
+            async with assistant(shop.parent, "--nvim", seat.socket) as client:
                 await _joins(client)
                 await _breakpoint(client, somebody)
-                cost = await _away(client, somebody)
-                await _finds(client, somebody, cost)
-                await review(client, somebody, shop)
+                cost = await _away(client, seat, somebody)
+                await _finds(client, seat, somebody, cost)
+                await review(client, seat, somebody, shop)
                 say("Done: found together, fixed with the person's consent, and tried out.")
 
 
@@ -79,9 +81,9 @@ async def _starts(somebody: Person, shop: Path) -> None:
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
     )
-    await somebody.opens(shop)
-    await somebody.breaks_at(READY)
-    await somebody.starts(shop)
+    await somebody.breaks_at(shop, READY)
+    # In a wheel the program lies among the interpreter's libraries, where debugpy would not stop.
+    await somebody.run(shop, justMyCode=False)
     await somebody.sees_stop(READY)
     await _screen(somebody)
 
@@ -112,9 +114,9 @@ async def _breakpoint(client: Client, somebody: Person) -> None:
     await _screen(somebody)
 
 
-async def _away(client: Client, somebody: Person) -> str:
+async def _away(client: Client, seat: Seat, somebody: Person) -> str:
     await somebody.types("f")
-    state = await somebody.is_asked_for_a_key()
+    state = await seat.is_asked_for_a_key()
     say(
         f"The person presses `f` to find a letter, and is called away. Neovim {state} and runs nothing until one "
         "comes. The assistant continues all the same."
@@ -135,21 +137,21 @@ async def _away(client: Client, somebody: Person) -> str:
     return str(cost["result"])
 
 
-async def _finds(client: Client, somebody: Person, cost: str) -> None:
+async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> None:
     say(
         "`cost` takes the discount off already. What happens to the total? The person writes a note in another "
         "window all the while: the assistant's step takes nothing from under their hands."
     )
     await somebody.types(":botright new<CR>iDoes Ada know ")
-    await somebody.is_at("Does Ada know ")
+    await seat.is_at("Does Ada know ")
     last = await call(client, "dap_step_over")
     expect(last["line"] == TOTAL, f"the step should end at line {TOTAL}")
     await somebody.sees_stop(TOTAL)
     await somebody.types("of this?<Esc>")
-    await somebody.is_at("Does Ada know of this?")
+    await seat.is_at("Does Ada know of this?")
     show("\n  Their note: Does Ada know of this?")
     await somebody.types(":close!<CR>:Dapeer follow<CR>")
-    await somebody.is_at(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
+    await seat.is_at(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
     await _screen(somebody)
     so_far = float(last["locals"]["total"])
     returned = await call(client, "dap_evaluate", expression="total * (1 - self.discount)")

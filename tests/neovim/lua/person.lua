@@ -1,59 +1,17 @@
---- What the person at the tests' Neovim has set up, does and sees.
-local M = {}
+--- What the person at the tests' Neovim does and sees besides what the one of the demo does.
+local tests = vim.fs.dirname(vim.api.nvim_get_runtime_file('lua/person.lua', false)[1])
+local M = dofile(tests .. '/../../../server/dapeer/demo/person.lua')
 
 --- Tell the test.
 local function tell(kind, ...)
   pcall(vim.rpcnotify, vim.g.test_channel, kind, ...)
 end
 
+local adapters = M.adapters
+
 --- The person's adapter for Python: debugpy of the tests' own interpreter.
 function M.adapters(python)
-  local dap = require('dap')
-  dap.adapters.python = {
-    type = 'executable',
-    command = python,
-    args = { '-m', 'debugpy.adapter' },
-    -- A busy machine is slow; nvim-dap would say so at such length that Neovim waits for a key.
-    options = { initialize_timeout_sec = 60 },
-  }
-  dap.listeners.after.scopes.person = function(session, _, response)
-    -- nvim-dap asks for the scopes when it has jumped and placed its sign. Others ask, too; it keeps
-    -- only what it has asked for.
-    local frame = session.stopped_thread_id and session.current_frame
-    if frame and response and frame.scopes == response.scopes then
-      tell('stopped', session.id, session.current_frame.line)
-    end
-  end
-  dap.listeners.after.event_initialized.person = function(session)
-    tell('initialized', session.id)
-  end
-  -- It may end before it is initialized.
-  dap.listeners.before.initialize.person = function(session)
-    session.on_close.person = function()
-      -- The sign goes, and the session leaves the list, in callbacks that are scheduled by now.
-      vim.schedule(function()
-        vim.schedule(function()
-          tell('ended', session.id)
-        end)
-      end)
-    end
-  end
-end
-
---- Start a session as the person does.
-function M.run(config)
-  require('dap').run(config)
-end
-
---- Show a file as the person does, by `:edit`, with the cursor at a line.
-function M.open(path, line)
-  vim.cmd.edit(vim.fn.fnameescape(path))
-  vim.api.nvim_win_set_cursor(0, { line, 0 })
-end
-
-function M.breakpoint(path, line, condition)
-  M.open(path, line)
-  require('dap').set_breakpoint(condition)
+  adapters(python, tell)
 end
 
 function M.toggle(path, line)
