@@ -8,13 +8,13 @@ import textwrap
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
 
 from mcp import Client
 from mcp.client import advertise
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
+from dapeer.json_types import Json, Value, as_object
 from dapeer.mcp.server.data import EXTENSION
 
 WIDTH = 100
@@ -39,7 +39,7 @@ async def played(story: Callable[[], Awaitable[None]]) -> int:
     return code
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call(client: Client, tool: str, **arguments: Value) -> Json:
     """Call a tool, print the call and the answer, and return the structured result."""
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
     print(f"\n→ {tool}({given})")
@@ -47,7 +47,7 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
     show(text)
     expect(not result.is_error, text)
-    return cast("dict[str, Any]", result.structured_content or {})
+    return as_object(result.structured_content)
 
 
 def expect(holds: bool, what: str) -> None:

@@ -17,7 +17,9 @@ from dapeer.json_types import Json
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
-from dapeer.opencode.runs import Outcome, Run, Tell
+from dapeer.opencode.outcome import Outcome
+from dapeer.opencode.runs import Run, Tell
+from dapeer.opencode.session import Session
 from dapeer.schemas import unpacked
 from dapeer.schemas.judge import Judge
 
@@ -175,7 +177,7 @@ async def end(opencode: OpenCode, session: Json, *, runs: bool = True) -> None:
     """Stop and delete the session of a call. It never fails."""
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if runs:
-            await Run(opencode, session).abort()
+            await Session(opencode, session).abort()
         await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
 
 

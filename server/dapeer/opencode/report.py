@@ -12,7 +12,7 @@ from typing import Final
 from dapeer.json_types import Json
 from dapeer.opencode import asks
 from dapeer.opencode.messages import call_of, calls_of, error_of, text_of
-from dapeer.opencode.runs import Outcome
+from dapeer.opencode.outcome import Outcome
 from dapeer.text.fitting import shortened
 
 LONGEST_LINE: Final = 160

@@ -9,24 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import anyio
 
-from dapeer.errors import NoOpenCode, OpenCodeError, OpenCodeFailed, OpenCodeMissing
+from dapeer.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
 from dapeer.json_types import Json
-from dapeer.opencode.asks import reply
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
-from dapeer.opencode.messages import Turn, error_of, last_prompt, turn_of
+from dapeer.opencode.messages import Turn, error_of, last_prompt
 from dapeer.opencode.narration import Narration
+from dapeer.opencode.outcome import Outcome
+from dapeer.opencode.session import PAGE, Session
 
-PAGE: Final = 50
-"""Messages that are asked for at first; then twice as many, until the prompt is among them."""
 ASKED: Final = ("permission.asked", "question.asked")
 ENDED: Final = ("session.idle", "session.error")
 BEATS: Final = (6, 2)
@@ -34,23 +31,11 @@ BEATS: Final = (6, 2)
 SECONDS_TO_STOP: Final = 4
 UNANSWERED: Final = "OpenCode stopped before it answered"
 
-State = Literal["idle", "done", "failed", "needs_input", "running"]
 Tell = Callable[[str], Awaitable[None]]
 Begin = Callable[[], Coroutine[Any, Any, Any]]
 
 _ours: deque[str] = deque(maxlen=1000)
 """The prompts that dapeer has sent to idle sessions: it may stop these runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How far a prompt has come."""
-
-    state: State
-    turn: Turn
-    asks: Sequence[Json] = ()
-    """What it waits for: permissions and questions, as OpenCode sends them."""
-    error: str = ""
 
 
 class Run:
@@ -65,7 +50,6 @@ class Run:
     def __init__(self, opencode: OpenCode, session: Json, prompt: str | None = None) -> None:
         self._opencode = opencode
         self._error = ""
-        self._parents: dict[str, str | None] = {}
         self._reply_to = ""
         self._heard = asyncio.Event()
         """Set when the event stream is open."""
@@ -78,9 +62,8 @@ class Run:
         self._silent_beats = 0
         self._unsure = ""
         """Why it may never have reached OpenCode; empty: it has."""
-        self.id: str = session["id"]
+        self.session = Session(opencode, session)
         self.prompt = prompt
-        self.directory = Path(session["directory"])
 
     async def wait(
         self, begin: Begin | None, tell: Tell, seconds: float, reply_to: str = ""
@@ -132,7 +115,7 @@ class Run:
         self, begin: Begin | None, tell: Tell
     ) -> AsyncGenerator[tuple[asyncio.Task[Outcome], asyncio.Task[None]]]:
         if begin is not None and not self._reply_to:
-            self._among_others = await self._is_busy()
+            self._among_others = await self.session.is_busy()
             if not self._among_others and self.prompt:
                 _ours.append(self.prompt)
         watching = asyncio.create_task(self._watch(tell, look_at_once=begin is None))
@@ -196,7 +179,7 @@ class Run:
         return watching.result() if watching.done() else None
 
     async def _watch(self, tell: Tell, *, look_at_once: bool) -> Outcome:
-        narration = Narration(self.id)
+        narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
             async for event in events:
                 first = event["type"] == CONNECTED and not self._heard.is_set()
@@ -222,7 +205,7 @@ class Run:
         if kind in (CONNECTED, HEARTBEAT, *ASKED):
             return True
         info: Json = told.get("info") or {}
-        if self.id not in (told.get("sessionID"), info.get("sessionID")):
+        if self.session.id not in (told.get("sessionID"), info.get("sessionID")):
             return False
         if kind == "session.error":
             self._error = error_of(told.get("error"))
@@ -257,9 +240,9 @@ class Run:
         Args:
             beat: Some time has passed since the last look.
         """
-        if asks := await self.asks():
+        if asks := await self.session.asks(self._reply_to):
             return Outcome("needs_input", await self._turn(), asks)
-        if await self._is_busy():
+        if await self.session.is_busy():
             # When a stream begins, OpenCode says so a moment before it listens itself.
             unsure = self._among_others or not self._there.is_set()
             turn = await self._turn() if unsure else Turn(())
@@ -280,65 +263,13 @@ class Run:
         """Return how far it is, without waiting."""
         if outcome := await self.look():
             return outcome
-        return Outcome("running" if await self._is_busy() else "idle", await self._turn())
-
-    async def asks(self) -> list[Json]:
-        """Return the permissions and questions that it, or a session that it has begun, waits for."""
-        found = [
-            {"kind": kind, **ask}
-            for kind in ("permission", "question")
-            for ask in await self._opencode.get(f"/{kind}", self.directory)
-        ]
-        return [
-            ask
-            for ask in found
-            if ask["id"] != self._reply_to and await self._is_mine(ask["sessionID"])
-        ]
-
-    async def abort(self) -> None:
-        """Stop what the session does, whichever client has started it.
-
-        Raises:
-            OpenCodeError: OpenCode is gone.
-        """
-        await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
-        # OpenCode itself would keep a question of a session that no longer waits.
-        for ask in await self.asks():
-            path, body = reply(ask, "reject", None, None)
-            with contextlib.suppress(OpenCodeMissing):
-                await self._opencode.post(path, body, self.directory)
-
-    async def _is_mine(self, session: str | None) -> bool:
-        while session is not None and session != self.id:
-            if session not in self._parents:
-                self._parents[session] = await self._parent(session)
-            session = self._parents[session]
-        return session is not None
-
-    async def _parent(self, session: str) -> str | None:
-        with contextlib.suppress(OpenCodeMissing):
-            told: Json = await self._opencode.get(f"/session/{session}", self.directory)
-            return told.get("parentID")
-        return None
-
-    async def _is_busy(self) -> bool:
-        return self.id in await self._opencode.get("/session/status", self.directory)
+        return Outcome("running" if await self.session.is_busy() else "idle", await self._turn())
 
     async def _turn(self) -> Turn:
-        count = PAGE
-        while True:
-            messages = await self._messages(count)
-            prompt = self.prompt or last_prompt(messages)
-            turn = turn_of(messages, prompt) if prompt else Turn(())
-            if turn.messages:
-                self._there.set()
-            if turn.messages or len(messages) < count:
-                return turn
-            count *= 2
-
-    async def _messages(self, count: int) -> list[Json]:
-        path = f"/session/{self.id}/message"
-        return await self._opencode.get(path, self.directory, limit=count)
+        turn = await self.session.turn(self.prompt)
+        if turn.messages:
+            self._there.set()
+        return turn
 
     async def _stop(self) -> None:
         """Stop the run that dapeer has started, unless another client has written to the session since."""
@@ -348,8 +279,8 @@ class Run:
             if not self._reply_to:
                 # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
                 await self._taken.wait()
-            if last_prompt(await self._messages(PAGE)) == self.prompt:
-                await self.abort()
+            if last_prompt(await self.session.messages(PAGE)) == self.prompt:
+                await self.session.abort(self._reply_to)
 
 
 def _ended(turn: Turn) -> Outcome:

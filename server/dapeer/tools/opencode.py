@@ -12,8 +12,10 @@ from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import is_prompt, last_prompt, new_id
+from dapeer.opencode.outcome import Outcome
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
-from dapeer.opencode.runs import Begin, Outcome, Run
+from dapeer.opencode.runs import Begin, Run
+from dapeer.opencode.session import Session
 from dapeer.system.secret_files import HIDDEN
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.call import Call, Reply
@@ -130,10 +132,10 @@ async def opencode_reply(
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     run = await _waiting(opencode, session)
-    ask = asks.chosen(await run.asks(), request_id)
+    ask = asks.chosen(await run.session.asks(), request_id)
     path, body = asks.reply(ask, decision, answers, message)
     going_on = run.wait(
-        lambda: opencode.post(path, body, run.directory),
+        lambda: opencode.post(path, body, run.session.directory),
         call.progress,
         timeout_ms / 1000,
         reply_to=ask["id"],
@@ -179,7 +181,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     if relay.is_call(session):
         await relay.end(opencode, session)
     else:
-        await Run(opencode, session).abort()
+        await Session(opencode, session).abort()
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
 
 
@@ -237,7 +239,7 @@ async def _begin(call: Call, run: Run, begin: Begin, timeout_ms: int | None) -> 
 
 
 def _told(run: Run, outcome: Outcome) -> Reply:
-    facts = report.facts(run.id, outcome)
+    facts = report.facts(run.session.id, outcome)
     return Reply(report.text(facts), facts, failed=outcome.state == "failed")
 
 

@@ -12,8 +12,8 @@ from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed
 from dapeer.json_types import Json
 from dapeer.opencode import relay, report
 from dapeer.opencode.catalogue import RELAY, Catalogue
+from dapeer.opencode.outcome import Outcome
 from dapeer.opencode.relay import Relay
-from dapeer.opencode.runs import Outcome
 from dapeer.text.fitting import shortened
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.call import Call, Reply

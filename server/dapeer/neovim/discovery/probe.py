@@ -95,7 +95,7 @@ async def _connect(address: str) -> ByteStream:
     else:
         stream = await anyio.connect_tcp(match["host"].strip("[]"), int(match["port"]))
     try:
-        check_peer(stream.extra(SocketAttribute.raw_socket), address)  # noqa: S610 - this is no database
+        check_peer(stream.extra_attributes[SocketAttribute.raw_socket](), address)
     except (OSError, Stranger):
         await stream.aclose()
         raise

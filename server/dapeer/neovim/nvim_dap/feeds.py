@@ -12,7 +12,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol
 
 import anyio
 
@@ -208,6 +208,6 @@ class Hello(NamedTuple):
             str(facts.get("name") or ""),
             str(facts.get("type") or ""),
             str(facts.get("request") or "launch"),
-            cast("int | None", facts.get("parent")),
-            cast("int | None", facts.get("launch")),
+            facts.get("parent"),
+            facts.get("launch"),
         )
