@@ -61,6 +61,8 @@ async def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
         "dapeer.needs",
         "dapeer.nvim_dap",
         "dapeer.nvim_dap.internals",
+        "dapeer.nvim_dap.internals.loading",
+        "dapeer.nvim_dap.internals.places",
     ]
     async with neovim(tmp_path, dap=False) as editor:
         assert await editor.lua("return vim.fn.exists(':Dapeer')") == 2

@@ -5,7 +5,7 @@
 ---   * `require('dap.rpc').create_read_loop(handle_body)` is made for every session; what it reads is seen first here;
 ---   * `Session.initialize` is called right after, in the same callback: it says whose read loop that was;
 ---   * `session.client.write` sends.
---- These are internals of nvim-dap (`internals.lua`). Where one is missing, the session has its listeners only
+--- These are internals of nvim-dap (`internals/`). Where one is missing, the session has its listeners only
 --- (`listeners.lua`).
 ---
 --- A core gets one connection per session; what is said on it `frames.lua` tells.
