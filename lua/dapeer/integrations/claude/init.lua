@@ -83,7 +83,7 @@ end
 ---@param last integer
 ---@return string? problem  a few words
 function M.send(first, last)
-  local bufnr = require('dapeer.editor').current()
+  local bufnr = require('dapeer.editor.windows').current()
   local path = bufnr and require('dapeer.editor').path(bufnr) or ''
   if path == '' then
     return 'this buffer has no file'

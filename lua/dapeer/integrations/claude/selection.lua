@@ -9,7 +9,7 @@ local last ---@type string?  what was told, as JSON
 -- What is selected, as VS Code's extension tells it; nil: nothing that may be told.
 local function current()
   local editor = require('dapeer.editor')
-  local bufnr = editor.current()
+  local bufnr = require('dapeer.editor.windows').current()
   local path = bufnr and editor.path(bufnr) or ''
   if not bufnr or path == '' or require('dapeer.editor.secrets').covers(path) then
     return nil
