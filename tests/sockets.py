@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.system import ownership
+from dapeer.base.system import ownership
 from tests.processes import descendants
 
 needs_tables = pytest.mark.skipif(

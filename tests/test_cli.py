@@ -15,10 +15,10 @@ from mcp import Client
 
 import dapeer
 from dapeer.adapters.choice.detection import Detection
-from dapeer.cli import main
-from dapeer.doctor import finding_of, neovim_finding, ptrace_finding
+from dapeer.base.system import credentials
+from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding
+from dapeer.cli.main import main
 from dapeer.mcp.transports import http, token
-from dapeer.system import credentials
 from dapeer.tools import TOOLS
 from tests.harness import DATA, ask
 from tests.mcp.small import LEGACY, MODERN, http_client, streamable
@@ -107,7 +107,7 @@ MISTAKES = (
 )
 ONE_BY_ONE = """
 import json, sys
-from dapeer.cli import main
+from dapeer.cli.main import main
 for arguments in json.loads(sys.argv[1]):
     print(main(arguments), file=sys.stderr)
 """
@@ -404,7 +404,7 @@ async def test_a_log_goes_to_its_file_and_nowhere_else(tmp_path: Path) -> None:
 
 
 def test_a_log_holds_no_secret(tmp_path: Path) -> None:
-    code = "from dapeer.system import logs; import logging, pathlib, sys; logs.set_up('info', pathlib.Path(sys.argv[1]))"
+    code = "from dapeer.base.system import logs; import logging, pathlib, sys; logs.set_up('info', pathlib.Path(sys.argv[1]))"
     log = tmp_path / "log"
     process("-c", f"{code}; logging.info('env: %s', {{'DB_PASSWORD': 'hunter2'}})", str(log))
     assert "env: {'DB_PASSWORD': '<redacted: password>'}" in log.read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer import cli
+from dapeer.cli import main as cli
 from dapeer.mcp.server.prompts import PROMPTS
 from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.pages import PARTS, lua_tools, made, pitfalls

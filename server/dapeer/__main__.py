@@ -2,7 +2,7 @@
 
 import sys
 
-from dapeer.cli import main
+from dapeer.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

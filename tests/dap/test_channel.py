@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 
+from dapeer.base.errors import ChannelClosed, RequestFailed, RequestTimeout
 from dapeer.dap.channel import Channel, body_of
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.errors import ChannelClosed, RequestFailed, RequestTimeout
 from tests.processes import LIMIT
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.exception_filters import Filters
-from dapeer.errors import ArgumentError
 
 DEFINITIONS = load_all(shipped())
 OFFERED = {

@@ -8,8 +8,8 @@ from typing import NotRequired, get_args, get_origin, get_type_hints, is_typeddi
 import debugpy  # noqa: T100 - for its data, not to stop here
 import pytest
 
+from dapeer.base.json_types import Json
 from dapeer.dap import bodies, types
-from dapeer.json_types import Json
 
 SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}

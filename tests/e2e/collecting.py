@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp import Client
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 from dapeer.mirror.rows import Row
 from dapeer.mirror.rows_file import Written, read
 from tests.harness import ask

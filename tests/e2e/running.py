@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.system.process_table import ptrace_scope
+from dapeer.base.system.process_table import ptrace_scope
 
 
 def free_port() -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 
 FAULTS = (
     "deaths", "hangs", "internal errors", "orphans", "leftovers", "leaks", "consents passed",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.cli import main
-from dapeer.install.clients import CLIENTS, Places, command_in
+from dapeer.cli.install.clients import CLIENTS, Places, command_in
+from dapeer.cli.main import main
 from tests.programs import ROOT
 
 DAPEER = Path(sys.executable).with_name("dapeer")

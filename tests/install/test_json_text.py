@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dapeer.install.json_text import Malformed, value_at, with_value, without_value
+from dapeer.cli.install.json_text import Malformed, value_at, with_value, without_value
 from tests.json_types import Json
 
 OURS = {"command": "dapeer", "args": ["stdio"]}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.launch.configurations import Configuration, Found, argument_for, in_neovim, together
 from dapeer.launch.launch_json import Ask
 from tests.json_types import Json

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.system import credentials
+from dapeer.base.system import credentials
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ from mcp.types import CallToolResult, TextContent
 from typing_extensions import TypedDict
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.errors import NotStopped
+from dapeer.base.errors import NotStopped
 from dapeer.mcp.server.server import ALL, SECONDS_OF_SILENCE, DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.mcp.serving import ServerOptions, serve_stdio

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.base.system.own_folders import private
 from dapeer.mcp.rendezvous.announcement import GREETING, announced, reach, runtime_folder
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
 from dapeer.neovim.nvim_dap.taps import Taps
-from dapeer.system.own_folders import private
 from tests import second_user
 from tests.mcp.wire import serving
 from tests.processes import LIMIT

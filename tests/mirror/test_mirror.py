@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from dapeer.base.errors import NotStopped
 from dapeer.dap.messages import Event, Response
-from dapeer.errors import NotStopped
 from dapeer.mirror.mirror import UNKNOWN, Mirror, Phase
 from tests.told import Told, frame, variables
 

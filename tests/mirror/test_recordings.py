@@ -9,10 +9,10 @@ import anyio
 import pytest
 from anyio.abc import SocketStream
 
+from dapeer.base.errors import RequestFailed
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import ContentLengthTransport, Transport, transport_pair
-from dapeer.errors import RequestFailed
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.stops import Stop
 from dapeer.view.activations import compared

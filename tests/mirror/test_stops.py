@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from dapeer.errors import ArgumentError, StaleReference
+from dapeer.base.errors import ArgumentError, StaleReference
 from dapeer.mirror.history import KEPT_STOPS, History
 from dapeer.mirror.stops import KEPT_FRAMES, KEPT_VALUE, KEPT_VARIABLES, Stop
 from tests.told import Told

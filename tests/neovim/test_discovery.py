@@ -12,7 +12,7 @@ from typing import Literal
 import msgpack
 import pytest
 
-from dapeer.errors import NoNeovim
+from dapeer.base.errors import NoNeovim
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery import sockets
 from dapeer.neovim.discovery.discovery import (

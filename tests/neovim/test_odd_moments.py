@@ -25,7 +25,7 @@ FOREVER = "import time\ntime.sleep(1000)\n"
 
 CONNECT = """
 import asyncio, sys
-from dapeer.errors import NeovimBusy
+from dapeer.base.errors import NeovimBusy
 from dapeer.neovim.client import Neovim
 try:
     asyncio.run(Neovim.connect(sys.argv[1]))

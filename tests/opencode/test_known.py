@@ -14,8 +14,8 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from dapeer.base.system.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
-from dapeer.system.credentials import OPENCODE_PASSWORD
 from dapeer.tools import OF_OPENCODE
 from tests.harness import ask, read, refusal, served
 from tests.mcp.small import LEGACY

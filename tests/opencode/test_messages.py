@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.opencode.asks import chosen, reply
 from dapeer.opencode.messages import last_prompt, new_id, turn_of
 from tests.json_types import Json

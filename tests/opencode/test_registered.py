@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.cli import main
-from dapeer.errors import OpenCodeFailed
+from dapeer.base.errors import OpenCodeFailed
+from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.cli.main import main
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.registration import Core, configuration
 from dapeer.opencode.registration import register as register_with
-from dapeer.system.credentials import OPENCODE_PASSWORD
 from tests.mcp.wire import serving
 from tests.opencode.server import OpenCode, free_port
 from tests.opencode.story import story

@@ -6,13 +6,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
+from dapeer.base.system.own_folders import state_folder
 from dapeer.opencode import claims
 from dapeer.opencode.client import is_here
 from dapeer.opencode.registration import Core
 from dapeer.opencode.registrations import Use
 from dapeer.opencode.servers import Servers
-from dapeer.system.own_folders import state_folder
 from tests.processes import LIMIT
 
 CORE = Core("http://127.0.0.1:9/mcp", "a-token")

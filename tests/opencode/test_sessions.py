@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from dapeer.base.system.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import CONNECTED, follow
-from dapeer.system.credentials import OPENCODE_PASSWORD
 from dapeer.tools import OF_OPENCODE
 from tests.harness import DATA, ask, read, refusal, text
 from tests.mcp.small import LEGACY, streamable

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.errors import OpenCodeFailed
+from dapeer.base.errors import OpenCodeFailed
 from dapeer.opencode.client import OpenCode as OpenCodeClient
 from dapeer.opencode.events import follow
 from tests.harness import read, text

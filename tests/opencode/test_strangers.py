@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.cli import main
-from dapeer.errors import NoOpenCode
+from dapeer.base.errors import NoOpenCode
+from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.cli.main import main
 from dapeer.opencode.client import OpenCode
-from dapeer.system.credentials import OPENCODE_PASSWORD
 from tests import second_user
 from tests.mcp.wire import serving
 from tests.processes import LIMIT

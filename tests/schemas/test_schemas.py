@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from dapeer.schemas import flaw_of, problem_of, unpacked
-from dapeer.schemas.judge import Judge
+from dapeer.base.schemas import flaw_of, problem_of, unpacked
+from dapeer.base.schemas.judge import Judge
 
 NAME = {"type": "string", "maxLength": 5}
 

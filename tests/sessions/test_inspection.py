@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from dapeer.base.errors import NotStopped, RequestFailed
 from dapeer.dap.messages import Body, Request
-from dapeer.errors import NotStopped, RequestFailed
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.views import snapshot, view_of
 from tests.peer import Answer, Refused, wired

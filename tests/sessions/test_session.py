@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.dap.messages import Body, Request
-from dapeer.dap.requests import NEEDS
-from dapeer.errors import (
+from dapeer.base.errors import (
     ArgumentError,
     ChannelClosed,
     DapeerError,
@@ -17,6 +15,8 @@ from dapeer.errors import (
     RequestTimeout,
     Unsupported,
 )
+from dapeer.dap.messages import Body, Request
+from dapeer.dap.requests import NEEDS
 from dapeer.mirror.mirror import Phase
 from dapeer.sessions.evaluating import evaluate, set_variable
 from dapeer.sessions.views import snapshot, summary, view_of

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.base.system.folders import PREFIX, held, sweep
 from dapeer.sessions.debugger import Debugger
-from dapeer.system.folders import PREFIX, held, sweep
 from tests.processes import LIMIT
 from tests.programs import ROOT
 
 HOLDER = (
-    "import sys, time\nfrom dapeer.system.folders import held\n"
+    "import sys, time\nfrom dapeer.base.system.folders import held\n"
     "with held(sys.argv[1]) as folder:\n"
     "    (folder / 'file').touch()\n    print(folder, flush=True)\n    time.sleep(1000)"
 )

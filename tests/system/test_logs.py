@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.system.logs import MOST_ALIKE, SECONDS, Bounded
+from dapeer.base.system.logs import MOST_ALIKE, SECONDS, Bounded
 from tests.processes import LIMIT
 
 LOGS_TWICE = """
 import logging, sys
 from pathlib import Path
-from dapeer.system import logs
+from dapeer.base.system import logs
 logs.set_up("warning", Path(sys.argv[1]))
 for _ in range(2):
     logging.getLogger("a").warning("something happened")

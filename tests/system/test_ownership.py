@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.errors import Stranger
-from dapeer.system import ownership
+from dapeer.base.errors import Stranger
+from dapeer.base.system import ownership
 from tests import second_user
 from tests.sockets import needs_tables
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-from dapeer.system import process_end
+from dapeer.base.system import process_end
 from tests.processes import LIMIT
 
 Run: TypeAlias = Callable[[str], subprocess.Popen[bytes]]

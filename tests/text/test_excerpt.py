@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.text.excerpt import within
+from dapeer.base.text.excerpt import within
 
 METHODS = """\
     def take(self):

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from dapeer.base.schemas import flaw_of
 from dapeer.peers import LuaTool
-from dapeer.schemas import flaw_of
 from dapeer.tools.lua import GROUPS, NeovimTool
 from tests.pages import OFF, lua_tools
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from jsonschema import Draft202012Validator
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus

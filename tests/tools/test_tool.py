@@ -8,7 +8,7 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.errors import RequestFailed
+from dapeer.base.errors import RequestFailed
 from dapeer.mirror.output import OutputLog
 from dapeer.view.advice import Advice
 from dapeer.view.snapshot import Snapshot

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import Variable
-from dapeer.errors import ArgumentError
 from dapeer.view.variable_path import child, parse
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.dap.mapped import PathMapping
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json, as_array, as_object, is_array, is_object
 
 OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
 

@@ -12,16 +12,16 @@ from dataclasses import replace
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.dap.messages import Body, Message, Request, Response, describe
-from dapeer.dap.shapes import shaped
-from dapeer.dap.transport import Transport
-from dapeer.errors import (
+from dapeer.base.errors import (
     ChannelClosed,
     DapeerError,
     ProtocolError,
     RequestFailed,
     RequestTimeout,
 )
+from dapeer.dap.messages import Body, Message, Request, Response, describe
+from dapeer.dap.shapes import shaped
+from dapeer.dap.transport import Transport
 
 log = logging.getLogger(__name__)
 

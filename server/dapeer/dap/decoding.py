@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterable
 
+from dapeer.base.json_types import Value, as_array, as_object, is_array, is_object
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.shapes import shaped
-from dapeer.json_types import Value, as_array, as_object, is_array, is_object
 
 DEEPEST = 100
 """Levels of objects and lists in each other; the protocol's own are less than ten."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 
 _TYPE = re.compile(r"[\w.:$]+")
 _TELLING = re.compile(r"[A-Z]|.*[\w][.:]+[\w]")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from dapeer.base.json_types import Value, is_array, is_object
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.transport import Transport
-from dapeer.json_types import Value, is_array, is_object
 
 
 @dataclass(frozen=True, slots=True)

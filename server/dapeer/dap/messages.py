@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from dapeer.json_types import as_object
+from dapeer.base.json_types import as_object
 
 Body: TypeAlias = Mapping[str, Any]
 

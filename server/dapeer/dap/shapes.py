@@ -21,9 +21,9 @@ from typing import (
     is_typeddict,
 )
 
+from dapeer.base.json_types import Value, as_object, is_array, is_object
 from dapeer.dap.bodies import EVENTS, REQUESTS, RESPONSES
 from dapeer.dap.messages import Body, Event, Message, Request, Response
-from dapeer.json_types import Value, as_object, is_array, is_object
 
 Annotation: TypeAlias = Any
 """One of `bodies` and `types`."""

@@ -10,9 +10,9 @@ from typing import Protocol
 import anyio
 from anyio.abc import ByteStream, ObjectReceiveStream, ObjectSendStream
 
+from dapeer.base.errors import ProtocolError
 from dapeer.dap.decoding import decode
 from dapeer.dap.messages import Message, encode
-from dapeer.errors import ProtocolError
 
 CHUNK = 1 << 16
 LONGEST_HEADER = 1 << 14

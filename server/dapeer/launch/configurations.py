@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
 from dapeer.launch import keys
 from dapeer.launch.launch_json import (
     IN_EDITOR,

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, cast
 
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
 
 _TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
 """Keys that choose a terminal, which would be useless to the assistant. dap_run has `terminal` for it."""

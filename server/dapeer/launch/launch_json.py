@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, NamedTuple, cast
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 
 PLATFORMS = ("windows", "osx", "linux")
 IN_EDITOR = frozenset({

@@ -17,12 +17,12 @@ from dapeer.adapters.definition.magic import above
 from dapeer.adapters.mappings import taken
 from dapeer.adapters.runners.named_tests import Launch, launch_of
 from dapeer.adapters.runners.node_ids import as_program, node_id
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.base.system.environment import surroundings
 from dapeer.launch.request import LaunchRequest, RequestName
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
-from dapeer.system.environment import surroundings
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:

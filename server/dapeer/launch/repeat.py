@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dapeer.errors import ArgumentError
-from dapeer.launch.start import Start, Where
+from dapeer.base.errors import ArgumentError
+from dapeer.launch.start import Where
+from dapeer.launch.starts import Start
 from dapeer.sessions.repetition import Until
 
 

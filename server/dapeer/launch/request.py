@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias, cast
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.runners.named_tests import Named
 from dapeer.adapters.runners.node_ids import node_id
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
 from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]

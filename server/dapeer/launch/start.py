@@ -6,14 +6,15 @@ import collections
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from anyio import to_thread
 
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.definition.definition import Definition
-from dapeer.errors import AdapterUnknown, ArgumentError
-from dapeer.json_types import Json
+from dapeer.base.errors import AdapterUnknown, ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import shortened
 from dapeer.launch.configurations import (
     NVIM,
     Configuration,
@@ -26,18 +27,15 @@ from dapeer.launch.configurations import (
 from dapeer.launch.plans import check_interpreter, plan_of, tests_of
 from dapeer.launch.request import (
     LaunchRequest,
-    Placed,
     RequestName,
     check_attach,
     checked,
     folder_of,
 )
-from dapeer.peers import Peer, Peers, unsaved
-from dapeer.sessions.broadcast import Broadcast
+from dapeer.launch.starts import Start, StartHere, StartInNeovim
+from dapeer.peers import Peer, Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.plan import Plan
-from dapeer.sessions.session import Session
-from dapeer.text.fitting import shortened
 
 LONGEST = 120
 """Characters of the description of missing variables."""
@@ -46,85 +44,6 @@ HERE_ONLY = "Start it with where='direct'."
 Where: TypeAlias = Literal["auto", "nvim", "direct"]
 InNeovim: TypeAlias = tuple[Peer, str]
 """The Neovim to start in, and its name of the type."""
-
-
-class Start(Protocol):
-    """A start with all decisions made."""
-
-    @property
-    def launched(self) -> bool:
-        """Whether a program is started; else one is attached to."""
-        ...
-
-    @property
-    def folder(self) -> Path:
-        """The folder that the program runs in, to which names of files may be relative."""
-        ...
-
-    async def begin(
-        self, debugger: Debugger, wanted: Sequence[Placed]
-    ) -> tuple[Session, Broadcast]:
-        """Start it with breakpoints.
-
-        Return its session, and a task that sends the breakpoints to other programs meanwhile.
-
-        Raises:
-            DapeerError: It does not start.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class StartHere:
-    """A start under an adapter of dapeer."""
-
-    plan: Plan
-
-    @property
-    def launched(self) -> bool:
-        """Whether a program is started."""
-        return self.plan.launched
-
-    @property
-    def folder(self) -> Path:
-        """The folder that the program runs in."""
-        return Path(str(self.plan.inputs["cwd"]))
-
-    async def begin(
-        self, debugger: Debugger, wanted: Sequence[Placed]
-    ) -> tuple[Session, Broadcast]:
-        """Start it with breakpoints."""
-        if self.plan.core and wanted:
-            raise ArgumentError(
-                "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
-            )
-        session = await debugger.start(self.plan, wanted)
-        return session, debugger.push(*_files(wanted), started=session)
-
-
-@dataclass(frozen=True, slots=True)
-class StartInNeovim:
-    """A start in nvim-dap, by a configuration in its form."""
-
-    peer: Peer
-    options: Json
-    launched: bool
-    folder: Path
-
-    async def begin(
-        self, debugger: Debugger, wanted: Sequence[Placed]
-    ) -> tuple[Session, Broadcast]:
-        """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
-        paths = _files(wanted)
-        if paths and (there := await self.peer.unsaved(paths)):
-            raise unsaved(there[0])
-        with debugger.breakpoints.wanting(wanted):
-            session = await self.peer.sessions.run(self.options)
-        return session, debugger.push(*paths)
-
-
-def _files(wanted: Sequence[Placed]) -> list[str]:
-    return sorted({path for path, _ in wanted})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import anyio
 
-from dapeer.errors import SystemRefuses
+from dapeer.base.errors import SystemRefuses
+from dapeer.base.system import logs
 from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.serving import ServerOptions, running
 from dapeer.mcp.transports import http, token, unix_socket
 from dapeer.mcp.transports.guard import is_loopback, rules_for
 from dapeer.opencode.registration import Core
-from dapeer.system import logs
 
 
 @dataclass(frozen=True, slots=True)

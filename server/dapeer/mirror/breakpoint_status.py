@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.shapes import ResponseHandler
@@ -16,7 +17,6 @@ from dapeer.dap.types import (
     SourceBreakpoint,
     StackFrame,
 )
-from dapeer.json_types import as_array, as_object
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""

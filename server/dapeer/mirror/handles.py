@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dapeer.errors import ArgumentError, StaleReference
+from dapeer.base.errors import ArgumentError, StaleReference
 
 HANDLES_PER_STOP = 100_000
 """Ids that callers may be given at one stop."""

@@ -6,12 +6,12 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+from dapeer.base.errors import NotStopped
 from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.errors import NotStopped
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dapeer.base.json_types import Value, as_array, as_object
 from dapeer.dap.types import Source, StackFrame
-from dapeer.json_types import Value, as_array, as_object
 
 FRAMES = 60
 """Frames of one thread that are kept."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator
 
+from dapeer.base.errors import RequestFailed, Unsupported
 from dapeer.dap.messages import Event, Message
 from dapeer.dap.requests import NEED_PROCESS
-from dapeer.errors import RequestFailed, Unsupported
 
 REASON = "core dump"
 LOOK = "Look at it: dap_stacktrace, dap_threads, dap_variables, dap_evaluate."

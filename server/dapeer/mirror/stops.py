@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from dapeer.base.text.fitting import fitted
+from dapeer.base.text.folding import unfolded
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.handles import Handles
-from dapeer.text.fitting import fitted
-from dapeer.text.folding import unfolded
 
 KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000

@@ -21,7 +21,7 @@ from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream
 from pynvim.msgpack_rpc.session import Session
 from pynvim.util import get_client_info
 
-from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
+from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
 from dapeer.neovim.connection import Connection
 
 log = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from dapeer.errors import Stranger
+from dapeer.base.errors import Stranger
+from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
-from dapeer.system.ownership import check_peer
 
 Heard = Callable[[bytes], None]
 

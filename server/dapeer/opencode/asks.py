@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
-from dapeer.text.fitting import shortened
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import shortened
 
 LONGEST_DETAILS: Final = 2_000
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import anyio
 
-from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeMissing
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeMissing
+from dapeer.base.json_types import Json
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED
 

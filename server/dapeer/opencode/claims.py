@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.system.own_folders import private, state_folder
+from dapeer.base.system.own_folders import private, state_folder
 
 try:
     import fcntl

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import httpx2
 
-from dapeer.errors import (
+from dapeer.base.errors import (
     ArgumentError,
     NoOpenCode,
     OpenCodeFailed,
@@ -21,10 +21,10 @@ from dapeer.errors import (
     OpenCodeMissing,
     Stranger,
 )
-from dapeer.json_types import Json, as_object
-from dapeer.system.credentials import OPENCODE_PASSWORD
-from dapeer.system.ownership import check_peer
-from dapeer.text.fitting import shortened
+from dapeer.base.json_types import Json, as_object
+from dapeer.base.system.credentials import OPENCODE_PASSWORD
+from dapeer.base.system.ownership import check_peer
+from dapeer.base.text.fitting import shortened
 
 URL: Final = "DAPEER_OPENCODE_URL"
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"

@@ -7,8 +7,8 @@ from typing import Final
 
 import anyio
 
-from dapeer.errors import NoOpenCode
-from dapeer.json_types import Json
+from dapeer.base.errors import NoOpenCode
+from dapeer.base.json_types import Json
 from dapeer.opencode.client import OpenCode
 
 CONNECTED: Final = "server.connected"

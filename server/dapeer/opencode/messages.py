@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dapeer.json_types import Json
-from dapeer.text.fitting import shortened
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import shortened
 
 GOES_ON: Final = ("tool-calls", "unknown")
 """How a message of a model's has finished after which OpenCode asks it again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 
 LONGEST_LINE: Final = 200
 STEP: Final = 150

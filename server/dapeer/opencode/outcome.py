@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 from dapeer.opencode.messages import Turn
 
 State = Literal["idle", "done", "failed", "needs_input", "running"]

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 
 SOURCE: Final = Path(__file__).with_name("relay.js")
 MARK: Final = "// dapeer's relay."

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeFailed
-from dapeer.json_types import Json, as_object
+from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeFailed
+from dapeer.base.json_types import Json, as_object
 from dapeer.opencode.client import OpenCode
 
 MILLISECONDS_FOR_A_CALL: Final = 60 * 60 * 1000

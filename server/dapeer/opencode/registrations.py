@@ -16,8 +16,8 @@ from typing import Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.errors import OpenCodeError, OpenCodeLocked, OpenCodeMissing
-from dapeer.json_types import Json
+from dapeer.base.errors import OpenCodeError, OpenCodeLocked, OpenCodeMissing
+from dapeer.base.json_types import Json
 from dapeer.opencode import claims
 from dapeer.opencode.claims import Claim
 from dapeer.opencode.client import OpenCode

@@ -12,16 +12,16 @@ from typing import Final
 
 import anyio
 
-from dapeer.errors import ArgumentError, OpenCodeError, OpenCodeFailed
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError, OpenCodeError, OpenCodeFailed
+from dapeer.base.json_types import Json
+from dapeer.base.schemas import unpacked
+from dapeer.base.schemas.judge import Judge
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import error_of, new_id, text_of
 from dapeer.opencode.outcome import Outcome
 from dapeer.opencode.runs import Run, Tell
 from dapeer.opencode.session import Session
-from dapeer.schemas import unpacked
-from dapeer.schemas.judge import Judge
 
 NAME: Final = "relay-1"
 """The supported version of the relay, as in `relay.js`."""

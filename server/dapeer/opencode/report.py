@@ -9,11 +9,11 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks
 from dapeer.opencode.messages import call_of, calls_of, error_of, text_of
 from dapeer.opencode.outcome import Outcome
-from dapeer.text.fitting import shortened
 
 LONGEST_LINE: Final = 160
 LONGEST_OUTPUT: Final = 1_000

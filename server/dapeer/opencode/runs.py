@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import anyio
 
-from dapeer.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
-from dapeer.json_types import Json
+from dapeer.base.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
+from dapeer.base.json_types import Json
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.events import CONNECTED, HEARTBEAT, follow
 from dapeer.opencode.messages import Turn, error_of, last_prompt

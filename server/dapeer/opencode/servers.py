@@ -11,12 +11,12 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
+from dapeer.base.system.credentials import OPENCODE_PASSWORD
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.opencode.client import USERNAME, OpenCode, is_here
 from dapeer.opencode.registration import Core
 from dapeer.opencode.registrations import SECONDS_TO_LEAVE, Registrations, Report, Use
-from dapeer.system.credentials import OPENCODE_PASSWORD
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ import contextlib
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import OpenCodeMissing
-from dapeer.json_types import Json
+from dapeer.base.errors import OpenCodeMissing
+from dapeer.base.json_types import Json
 from dapeer.opencode.asks import reply
 from dapeer.opencode.client import OpenCode
 from dapeer.opencode.messages import Turn, last_prompt, turn_of

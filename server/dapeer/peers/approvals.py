@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from dapeer.errors import Refused
+from dapeer.base.errors import Refused
+from dapeer.base.text.fitting import shortened
 from dapeer.neovim.client import Neovim
 from dapeer.peers.kinds import Kinds
-from dapeer.text.fitting import shortened
 
 NOTE = "require('dapeer.person.actions').note(...)"
 ASK = "require('dapeer.person.approvals').ask(...)"

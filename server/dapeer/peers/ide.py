@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 
 
 class Ide:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, get_args
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 from dapeer.peers.kinds import ALL, ActionKind, Kinds
 
 _ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]

@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol, cast
 
 import anyio
 
-from dapeer.errors import NeovimBusy, NeovimFailed, NeovimGone
-from dapeer.json_types import Json
+from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone
+from dapeer.base.json_types import Json
+from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.peers.lua_tool import OTHERS, LuaTool, clean, read_tools
-from dapeer.schemas.judge import Judge
 
 log = logging.getLogger(__name__)
 

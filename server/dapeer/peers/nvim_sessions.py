@@ -13,8 +13,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import typed
-from dapeer.errors import AdapterFailed, NeovimBusy
-from dapeer.json_types import as_object
+from dapeer.base.errors import AdapterFailed, NeovimBusy
+from dapeer.base.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
 from dapeer.peers.starts import Starts

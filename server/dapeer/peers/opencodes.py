@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 from dapeer.neovim.client import Neovim
 from dapeer.opencode.registrations import Use
 from dapeer.opencode.servers import Servers

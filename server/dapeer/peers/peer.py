@@ -11,6 +11,7 @@ from typing import Any, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.discovery import plugin_folder
 from dapeer.neovim.nvim_dap.taps import Taps
@@ -23,7 +24,6 @@ from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, Progress
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared import SharedBreakpoints
-from dapeer.schemas.judge import Judge
 from dapeer.sessions.debugger import Debugger
 
 log = logging.getLogger(__name__)

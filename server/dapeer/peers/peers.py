@@ -13,7 +13,8 @@ from typing import Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.errors import ArgumentError, NeovimBusy, NoNeovim, Refused
+from dapeer.base.errors import ArgumentError, NeovimBusy, NoNeovim, Refused
+from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
@@ -25,7 +26,6 @@ from dapeer.peers.clients import Company
 from dapeer.peers.kinds import ActionKind
 from dapeer.peers.peer import Peer
 from dapeer.peers.search import Search
-from dapeer.schemas.judge import Judge
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 

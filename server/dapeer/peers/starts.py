@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from dataclasses import dataclass, field
 
-from dapeer.errors import AdapterFailed
+from dapeer.base.errors import AdapterFailed
 from dapeer.mirror.mirror import Phase
 from dapeer.sessions.forwarded import ForwardedSession
 from dapeer.sessions.session import Session

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from anyio.abc import TaskGroup
 
+from dapeer.base.errors import DapeerError, SourceChanged
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import DapeerError, SourceChanged
 from dapeer.sessions.outcomes import as_loaded
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
-from dapeer.text.fitting import shortened
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 
+from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import RequestFailed
 
 
 class SessionControl(abc.ABC):

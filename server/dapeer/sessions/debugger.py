@@ -15,8 +15,9 @@ from anyio.abc import TaskGroup
 from dapeer.adapters.choice.choice import debugs
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.errors import DapeerError, NoSession, Overdue
+from dapeer.base.system.folders import sweep
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import DapeerError, NoSession, Overdue
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast, Tell, set_lines
 from dapeer.sessions.direct import DirectSession
@@ -26,7 +27,6 @@ from dapeer.sessions.row_files import RowFolders
 from dapeer.sessions.session import Session
 from dapeer.sessions.supervisor import Supervisor
 from dapeer.sessions.waiters import unless_cancelled
-from dapeer.system.folders import sweep
 
 SECONDS_TO_END = 5.0
 """Seconds in which a program and all its processes end politely; then they are killed."""

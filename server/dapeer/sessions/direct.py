@@ -13,10 +13,7 @@ from dapeer.adapters.definition.quirks import deadly_signal
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.log_points import Reader
 from dapeer.adapters.process.terminal import Terminal
-from dapeer.dap.mapped import mapped
-from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import (
+from dapeer.base.errors import (
     ChannelClosed,
     ChannelError,
     DapeerError,
@@ -24,6 +21,9 @@ from dapeer.errors import (
     RequestFailed,
     Unsupported,
 )
+from dapeer.dap.mapped import mapped
+from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.types import SourceBreakpoint
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.process_watch import ProcessWatch
 from dapeer.sessions.reverse_requests import Offer, run_in_terminal

@@ -7,15 +7,15 @@ import re
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
+from dapeer.base.errors import DapeerError
+from dapeer.base.text.folding import is_folded, is_list, says_nothing
+from dapeer.base.text.structure import READ
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
-from dapeer.errors import DapeerError
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.other_client import OtherClient
 from dapeer.sessions.waiters import WaitFor
-from dapeer.text.folding import is_folded, is_list, says_nothing
-from dapeer.text.structure import READ
 
 LEVELS = 20
 """Frames fetched at a stop."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
+from dapeer.base.system.secret_files import SecretFiles
 from dapeer.dap.types import Source
 from dapeer.mirror.frames import Frames
 from dapeer.sessions.session import Session
-from dapeer.system.secret_files import SecretFiles
 
 _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 """Schemes of names that are no files."""

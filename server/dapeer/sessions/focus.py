@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from dapeer.errors import NoSession
+from dapeer.base.errors import NoSession
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.view.brief import Reader

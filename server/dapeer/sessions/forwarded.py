@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello
 from dapeer.neovim.nvim_dap.transport import NvimTransport

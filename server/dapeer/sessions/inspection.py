@@ -9,9 +9,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from dapeer.adapters.definition.stopping import Expressions
+from dapeer.base.errors import RequestFailed
+from dapeer.base.system.secret_files import HIDDEN, SecretFiles
+from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
-from dapeer.errors import RequestFailed
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.arriving_output import ArrivingOutput
@@ -20,8 +22,6 @@ from dapeer.sessions.fetching import FIRST, Fetching, SendRequest, quietly, toge
 from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.source_versions import SourceVersions
 from dapeer.sessions.waiters import WaitFor
-from dapeer.system.secret_files import HIDDEN, SecretFiles
-from dapeer.text import excerpt
 from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from dapeer.base.errors import RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.errors import RequestFailed, RequestTimeout
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import Collected, Point
 from dapeer.sessions.fetching import SendRequest

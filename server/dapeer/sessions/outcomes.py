@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import shortened
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
 from dapeer.view.stacks import relative

@@ -7,10 +7,10 @@ import os
 from typing import Final
 
 from dapeer.adapters.process.adapter import Adapter
+from dapeer.base.system import process_end
+from dapeer.base.system.process_table import descendants, tracer
 from dapeer.dap.messages import Event, Message
 from dapeer.sessions.session import Session
-from dapeer.system import process_end
-from dapeer.system.process_table import descendants, tracer
 from dapeer.view.snapshot import KILLED
 
 SECONDS_TO_TELL_THE_END: Final = 0.1

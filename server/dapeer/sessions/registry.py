@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from dapeer.adapters.definition.definition import Definition
+from dapeer.base.errors import NoSession
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
-from dapeer.errors import NoSession
 from dapeer.sessions import kept_rows
 from dapeer.sessions.files import Files
 from dapeer.sessions.row_files import RowFolders

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dapeer.errors import AdapterFailed, DapeerError
+from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.terminal import Terminal
+from dapeer.base.errors import DapeerError, Overstepped
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
-from dapeer.errors import DapeerError, Overstepped
-from dapeer.text.fitting import shortened
 
 QUOTED = 200
 """Characters of a command in an error."""

@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio.to_thread
 
 from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.system.folders import held
 from dapeer.mirror.collected import TRACER, Collected
 from dapeer.mirror.rows_file import START, Place, Written, read
-from dapeer.system.folders import held
 
 
 class RowFiles:

@@ -12,18 +12,18 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.definition.stopping import Expressions
+from dapeer.base.errors import (
+    ChannelClosed,
+    ChannelError,
+    RequestTimeout,
+    Unsupported,
+)
 from dapeer.dap.channel import Channel
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import (
-    ChannelClosed,
-    ChannelError,
-    RequestTimeout,
-    Unsupported,
-)
 from dapeer.mirror.collected import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror

@@ -8,15 +8,15 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from dapeer.adapters.process.connecting import no_adapter
-from dapeer.dap.handshake import handshake
-from dapeer.dap.messages import Body
-from dapeer.errors import (
+from dapeer.base.errors import (
     AdapterFailed,
     ChannelClosed,
     DapeerError,
     RequestFailed,
     RequestTimeout,
 )
+from dapeer.dap.handshake import handshake
+from dapeer.dap.messages import Body
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.direct import QUOTED, SECONDS_FOR_LAST_WORDS, DirectSession
 

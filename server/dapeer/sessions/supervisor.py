@@ -11,8 +11,8 @@ from anyio.abc import TaskGroup, TaskStatus
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.errors import DapeerError, Unsupported
 from dapeer.dap.messages import Body
-from dapeer.errors import DapeerError, Unsupported
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan

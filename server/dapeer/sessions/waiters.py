@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import anyio
 
-from dapeer.errors import Overdue
+from dapeer.base.errors import Overdue
 
 Predicate = Callable[[], bool]
 WaitFor = Callable[[Predicate, float | None], Awaitable[bool]]

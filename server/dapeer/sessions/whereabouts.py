@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.dap.types import StackFrame
-from dapeer.errors import DapeerError, RequestFailed
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Place, Seen, Sight, by_thread, told
 from dapeer.mirror.stops import Stop

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
-from dapeer.errors import ArgumentError
 from dapeer.sessions.breakpoints import answered, unsupported
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.outcomes import as_loaded

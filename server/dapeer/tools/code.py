@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, cast
 from anyio import to_thread
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
-from dapeer.errors import ArgumentError, NoSession
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId

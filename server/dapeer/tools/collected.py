@@ -8,7 +8,7 @@ from typing import Annotated
 from anyio import to_thread
 from pydantic import Field
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mirror.collected import Collection
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from anyio import to_thread
 
-from dapeer.errors import ArgumentError, NoSession
+from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.mirror.collected import Collected, Point
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call, Reply

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.messages import Body
 from dapeer.dap.types import (
     Breakpoint,
@@ -15,7 +16,6 @@ from dapeer.dap.types import (
     InstructionBreakpoint,
     SourceBreakpoint,
 )
-from dapeer.errors import ArgumentError
 from dapeer.sessions.breakpoints import unsupported
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger

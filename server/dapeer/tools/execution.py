@@ -7,11 +7,11 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.types import GotoTarget, StepInTarget
-from dapeer.errors import ArgumentError
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import (
     Filename,
     Line,

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError, RequestFailed
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import CompletionItem
-from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.sessions.evaluating import set_expression, set_variable
-from dapeer.text.fitting import shortened
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import Expressions, FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply

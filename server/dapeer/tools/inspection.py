@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError
+from dapeer.base.text import tracebacks
+from dapeer.base.text.fitting import fitted, shortened
+from dapeer.base.text.structure import is_nested
+from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
-from dapeer.errors import ArgumentError
 from dapeer.mirror.places import Place
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection import OPENED
 from dapeer.sessions.session import Session
-from dapeer.text import tracebacks
-from dapeer.text.fitting import fitted, shortened
-from dapeer.text.structure import is_nested
-from dapeer.text.type_names import type_name
 from dapeer.tools.base.arguments import FrameId, SessionId, ThreadId, frame_of, thread_of
 from dapeer.tools.base.asked import Asked
 from dapeer.tools.base.call import Call, Reply

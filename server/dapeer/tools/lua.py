@@ -9,11 +9,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from dapeer.errors import ArgumentError, NoNeovim
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError, NoNeovim
+from dapeer.base.json_types import Json
+from dapeer.base.schemas import problem_of, unpacked
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.kinds import Kinds
-from dapeer.schemas import problem_of, unpacked
 from dapeer.tools.base.answers import compact, reply_of
 from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
 from dapeer.tools.base.shortening import short

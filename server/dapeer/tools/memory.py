@@ -10,8 +10,8 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import DisassembledInstruction, StackFrame
-from dapeer.errors import ArgumentError
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from dapeer.errors import NoNeovim
+from dapeer.base.errors import NoNeovim
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.discovery.discovery import Found
 from dapeer.neovim.discovery.sockets import normal

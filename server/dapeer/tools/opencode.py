@@ -7,7 +7,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
+from dapeer.base.system.secret_files import HIDDEN
+from dapeer.base.text.fitting import shortened
 from dapeer.opencode import asks, relay, report
 from dapeer.opencode.asks import Decision
 from dapeer.opencode.client import OpenCode
@@ -16,8 +18,6 @@ from dapeer.opencode.outcome import Outcome
 from dapeer.opencode.report import LONGEST_TEXT, conversation, spoken
 from dapeer.opencode.runs import Begin, Run
 from dapeer.opencode.session import Session
-from dapeer.system.secret_files import HIDDEN
-from dapeer.text.fitting import shortened
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
 from dapeer.tools.opencode_tools import Directory, answered, catalogue_of, directory_of

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from dapeer.errors import ArgumentError, NoOpenCode, OpenCodeFailed
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError, NoOpenCode, OpenCodeFailed
+from dapeer.base.json_types import Json
+from dapeer.base.text.fitting import shortened
 from dapeer.opencode import relay, report
 from dapeer.opencode.catalogue import RELAY, Catalogue
 from dapeer.opencode.outcome import Outcome
 from dapeer.opencode.relay import Relay
-from dapeer.text.fitting import shortened
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool

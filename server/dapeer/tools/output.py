@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.tools.base.arguments import FrameId, Milliseconds, SessionId, ThreadId, frame_of
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import Placed
-from dapeer.launch.start import Start
+from dapeer.launch.starts import Start
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.repetition import Repetition
 from dapeer.sessions.session import Session

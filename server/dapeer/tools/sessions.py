@@ -14,11 +14,11 @@ from typing_extensions import TypedDict
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
+from dapeer.base.system.environment import surroundings
 from dapeer.peers import Peer
 from dapeer.sessions import outcomes
 from dapeer.sessions.session import Session
 from dapeer.sessions.views import summary, view_of, wait_for_place
-from dapeer.system.environment import surroundings
 from dapeer.tools import starting
 from dapeer.tools.base.arguments import Milliseconds, SessionId, thread_of
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused

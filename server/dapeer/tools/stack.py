@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from dapeer.base.errors import ArgumentError
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.errors import ArgumentError
 from dapeer.mirror.frames import count, is_label
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.looking import looking

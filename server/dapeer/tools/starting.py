@@ -12,15 +12,15 @@ from typing_extensions import TypedDict
 from dapeer.adapters.choice.choice import typed
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
+from dapeer.base.system.environment import surroundings
+from dapeer.base.text.fitting import shortened
 from dapeer.launch.configurations import Configuration, Found
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
 from dapeer.launch.start import LONGEST, Launcher, Where, names_of
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.repetition import Until
-from dapeer.system.environment import surroundings
-from dapeer.text.fitting import shortened
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dapeer.errors import Unsupported
+from dapeer.base.errors import Unsupported
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.asked import Asked, Evaluate, Show
 from dapeer.tools.base.call import Call, Reply

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Event, Message, Response
-from dapeer.errors import RequestFailed
 from dapeer.mirror.output import OutputLog
 from dapeer.view.snapshot import Snapshot
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dapeer.base.text.fitting import fitted, shortened
 from dapeer.mirror.collected import Collection, Point
 from dapeer.mirror.rows import FAILED, Table
-from dapeer.text.fitting import fitted, shortened
 from dapeer.view.columns import Column, column, runs
 from dapeer.view.stacks import relative
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import sub
 
+from dapeer.base.text.fitting import shortened
 from dapeer.mirror.rows import FAILED
-from dapeer.text.fitting import shortened
 
 FEW = 3
 """Rows of one oddity that are shown."""

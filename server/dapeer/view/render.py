@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from dapeer.base.text.fitting import fitted, shortened
 from dapeer.dap.types import Breakpoint, SourceBreakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import Place
-from dapeer.text.fitting import fitted, shortened
 from dapeer.view.snapshot import KILLED, Snapshot
 from dapeer.view.stacks import relative
 

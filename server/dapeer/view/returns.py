@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops import Stop
-from dapeer.text.fitting import fitted
 from dapeer.view.relevance import chosen
 
 MOST = 4

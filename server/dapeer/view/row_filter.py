@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mirror.rows import FAILED
 
 Value = object

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mirror.rows import Table
 from dapeer.view.collected import Shown, columns_of, odd_rows, shown
 from dapeer.view.row_filter import matching, value_of

@@ -14,12 +14,12 @@ from typing import NotRequired, cast
 # Until Python 3.12 pydantic makes no schema of typing's own.
 from typing_extensions import TypedDict
 
+from dapeer.base.text.excerpt import dedented
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import ExceptionDetails, StackFrame
 from dapeer.mirror.failures import Failure
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops import Stop
-from dapeer.text.excerpt import dedented
-from dapeer.text.fitting import shortened
 from dapeer.view import stacks
 from dapeer.view.activations import compared
 from dapeer.view.output import logged, new_output

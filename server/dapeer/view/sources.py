@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 
 LARGEST = 8 << 20
 """Bytes; a larger file is not read for its source lines."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import Frames, Run, count, is_label
 from dapeer.mirror.stops import Stop
-from dapeer.text.fitting import shortened
 
 ROWS = 5
 """Lines of a stack in a snapshot that are not its outermost frame or a label."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import Variable
-from dapeer.errors import ArgumentError
 
 _PLAIN = re.compile(r"\w+|'[^'\\]*'|\"[^\"\\]*\"")
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from dapeer.base.text.differences import differences
+from dapeer.base.text.fitting import fitted, rows, shortened
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops import Stop
-from dapeer.text.differences import differences
-from dapeer.text.fitting import fitted, rows, shortened
 from dapeer.view.relevance import DEFINITIONS, around, arrived, chosen
 
 VALUE = 120

@@ -15,8 +15,8 @@ from dapeer.adapters.choice.attachable import (
     choose_for_process,
 )
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.errors import ArgumentError
-from dapeer.system.process_table import is_running, ptrace_scope
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system.process_table import is_running, ptrace_scope
 
 DEFINITIONS = load_all(shipped())
 NOBODY = 65534

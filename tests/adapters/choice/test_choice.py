@@ -9,7 +9,7 @@ from dapeer.adapters.choice.choice import choose
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.magic import fits, parts
 from dapeer.adapters.definition.vocabulary import Variant
-from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.base.errors import AdapterUnknown, ArgumentError
 
 DEFINITIONS = load_all(shipped())
 

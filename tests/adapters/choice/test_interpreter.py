@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.interpreter import find_python, version_of
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 
 
 def environment(folder: Path) -> str:

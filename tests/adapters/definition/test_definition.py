@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load, load_all, shipped, user_folder
-from dapeer.errors import ArgumentError, DefinitionError
+from dapeer.base.errors import ArgumentError, DefinitionError
 
 SMALL = """
 id = "toy"

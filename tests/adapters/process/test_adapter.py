@@ -14,7 +14,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.errors import AdapterFailed, AdapterMissing
+from dapeer.base.errors import AdapterFailed, AdapterMissing
 from tests.adapters.toys import alive, debuggee, initialize, scripted, toy
 from tests.processes import LIMIT, descendants, process_gone
 

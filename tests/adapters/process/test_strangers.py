@@ -13,9 +13,9 @@ from dapeer.adapters.process import adapter as adapter_process
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
+from dapeer.base.errors import AdapterFailed, RequestFailed
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.transport import ContentLengthTransport
-from dapeer.errors import AdapterFailed, RequestFailed
 from tests import second_user
 from tests.adapters.toys import channel, initialize, toy
 from tests.processes import LIMIT

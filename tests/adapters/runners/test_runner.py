@@ -9,7 +9,7 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.runners.building import at
 from dapeer.adapters.runners.recognition import recognise
 from dapeer.adapters.runners.runner import Runner, load_runners
-from dapeer.errors import DefinitionError
+from dapeer.base.errors import DefinitionError
 from tests.adapters.definition.test_documentation import example
 
 RUNNERS = load_runners(shipped())

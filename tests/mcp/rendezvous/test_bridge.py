@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from dapeer.base.system.own_folders import private
 from dapeer.mcp.rendezvous.announcement import (
     Announcement,
     announced,
@@ -18,7 +19,6 @@ from dapeer.mcp.rendezvous.announcement import (
     runtime_folder,
 )
 from dapeer.mcp.server.uris import SESSIONS
-from dapeer.system.own_folders import private
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
 from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.processes import LIMIT

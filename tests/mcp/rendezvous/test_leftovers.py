@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from dapeer.base.system.own_folders import state_folder
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 from dapeer.mcp.rendezvous.leftovers import swept
-from dapeer.system.own_folders import state_folder
 from tests.mcp.wire import serving
 from tests.processes import LIMIT, process_gone
 

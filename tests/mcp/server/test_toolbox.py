@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from mcp import Client
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mcp.server.toolbox import LEAN, OF_LEAN, Selection
 from dapeer.tools import TOOLS
 from dapeer.tools.base.call import Call, Reply

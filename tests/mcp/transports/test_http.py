@@ -14,7 +14,7 @@ from mcp.client._transport import Transport
 from mcp.server.subscriptions import ToolsListChanged
 
 import dapeer
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mcp.transports import http
 from dapeer.tools import TOOLS
 from tests.harness import DATA, ask

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mcp.transports import token
 
 NOBODY = 65534

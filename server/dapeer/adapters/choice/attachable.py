@@ -13,9 +13,9 @@ from pathlib import Path
 from dapeer.adapters.choice.choice import compiled
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.vocabulary import Attach
-from dapeer.errors import AdapterUnknown, ArgumentError
-from dapeer.system import process_table
-from dapeer.system.ownership import check_listeners
+from dapeer.base.errors import AdapterUnknown, ArgumentError
+from dapeer.base.system import process_table
+from dapeer.base.system.ownership import check_listeners
 
 Ready = Callable[[Definition], bool]
 

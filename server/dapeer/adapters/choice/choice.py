@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.magic import has_section, holds, is_binary, shebang
-from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.base.errors import AdapterUnknown, ArgumentError
 
 Definitions = Mapping[str, Definition]
 Ready = Callable[[Definition], bool]

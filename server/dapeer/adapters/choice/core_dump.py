@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dapeer.adapters.definition.magic import is_binary
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 
 # ELF, 64 bit, little-endian: see elf(5) and core(5).
 _HEADER = struct.Struct("<4s12xHHIQQQIHHH6x")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dapeer.adapters.definition.installation import Interpreter
-from dapeer.errors import ArgumentError
-from dapeer.system import environment
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system import environment
 
 _IN_VENV = ("bin/python", "bin/python3", "Scripts/python.exe")
 _ASKED = "import sys; print('version = %d.%d' % sys.version_info[:2])"

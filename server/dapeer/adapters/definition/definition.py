@@ -27,10 +27,10 @@ from dapeer.adapters.definition.vocabulary import (
     Variant,
 )
 from dapeer.adapters.definition.ways import check_way, way_of
-from dapeer.errors import ArgumentError
-from dapeer.json_types import as_object
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import as_object
+from dapeer.base.system.environment import surroundings
 from dapeer.mirror.places import Sight
-from dapeer.system.environment import surroundings
 
 RequestName: TypeAlias = Literal["launch", "attach"]
 Inputs: TypeAlias = Mapping[str, object]

@@ -25,7 +25,7 @@ from dapeer.adapters.definition.vocabulary import (
     sight,
 )
 from dapeer.adapters.definition.ways import WAYS
-from dapeer.errors import DefinitionError
+from dapeer.base.errors import DefinitionError
 
 
 def shipped() -> Path:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dapeer.errors import DefinitionError
-from dapeer.json_types import is_array, is_object
+from dapeer.base.errors import DefinitionError
+from dapeer.base.json_types import is_array, is_object
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 
 WAYS = ("pid", "tcp", "core")
 _INPUT = {"tcp": "port"}

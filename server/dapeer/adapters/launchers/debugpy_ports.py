@@ -17,8 +17,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from dapeer.adapters.launchers.debugpy_launcher import NO_TOKEN
-from dapeer.errors import Stranger
-from dapeer.system.ownership import check_peer, peer_processes, tells
+from dapeer.base.errors import Stranger
+from dapeer.base.system.ownership import check_peer, peer_processes, tells
 
 
 def admit_only_us(sockets: Any, servers: Any) -> None:

@@ -28,10 +28,10 @@ from dapeer.adapters.process.spawn import Spawned, spawn
 from dapeer.adapters.process.streams import free_port, has_loopback
 from dapeer.adapters.process.tail import SECONDS_OF_LAG
 from dapeer.adapters.process.terminal import Terminal
+from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
+from dapeer.base.system.folders import held
+from dapeer.base.system.process_table import descendants
 from dapeer.dap.transport import ContentLengthTransport, Transport
-from dapeer.errors import AdapterMissing, ChannelClosed, SystemRefuses
-from dapeer.system.folders import held
-from dapeer.system.process_table import descendants
 
 SECONDS_TO_END = 0.5
 """Seconds that an adapter has to end by itself when its wire is closed."""

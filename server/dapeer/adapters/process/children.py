@@ -18,8 +18,8 @@ from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
+from dapeer.base.errors import AdapterFailed, Overstepped
 from dapeer.dap.transport import ContentLengthTransport, Transport
-from dapeer.errors import AdapterFailed, Overstepped
 
 LAST_PORT = 65535
 

@@ -12,7 +12,7 @@ from dapeer.adapters.definition.definition import LOOPBACK, Inputs
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.spawn import Spawned
 from dapeer.adapters.process.streams import PromptStream, StdioStream, connect, connect_unix
-from dapeer.errors import AdapterFailed, Stranger
+from dapeer.base.errors import AdapterFailed, Stranger
 
 SECONDS_BETWEEN_ATTEMPTS = 0.03
 """Seconds between two attempts to connect to a starting adapter.

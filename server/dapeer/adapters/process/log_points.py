@@ -18,10 +18,10 @@ import anyio
 
 from dapeer.adapters.definition.misfires import category_of, is_legible
 from dapeer.adapters.process import log_rows
+from dapeer.base.errors import ProtocolError
+from dapeer.base.json_types import as_array
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
-from dapeer.errors import ProtocolError
-from dapeer.json_types import as_array
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.failures import EVENT
 

@@ -14,11 +14,11 @@ import anyio
 
 from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
 from dapeer.adapters.definition.quirks import Quirks
+from dapeer.base.errors import ProtocolError
+from dapeer.base.json_types import Value, as_array, is_array, is_object
 from dapeer.dap.messages import Event, Message, Request, Response, describe
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 from dapeer.dap.transport import Transport
-from dapeer.errors import ProtocolError
-from dapeer.json_types import Value, as_array, is_array, is_object
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from typing import Final
 import anyio
 
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.system import process_end
-from dapeer.system.process_table import ancestors, carries, members, session_of
+from dapeer.base.system import process_end
+from dapeer.base.system.process_table import ancestors, carries, members, session_of
 
 SECONDS_TO_BE_GONE = 2.0
 """Seconds for killed processes to end; the kernel needs a moment for a large one."""

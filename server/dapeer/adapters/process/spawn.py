@@ -15,9 +15,9 @@ from dapeer.adapters.definition.placeholders import UNSET, fill, fill_list
 from dapeer.adapters.definition.vocabulary import TransportTable
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, within
-from dapeer.errors import AdapterFailed
-from dapeer.json_types import as_object
-from dapeer.system.environment import surroundings
+from dapeer.base.errors import AdapterFailed
+from dapeer.base.json_types import as_object
+from dapeer.base.system.environment import surroundings
 
 ENOUGH = 800
 """Characters of a process's last output in an error."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from dapeer.adapters.process.tail import OutputFilter, Tail
-from dapeer.errors import AdapterFailed, ArgumentError, NotStopped
-from dapeer.system.environment import surroundings
+from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped
+from dapeer.base.system.environment import surroundings
 
 _LAUNCHER = Path(__file__).parents[1] / "launchers" / "terminal.py"
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.runners.runner import Build, Lookup, Naming
-from dapeer.errors import AdapterFailed
-from dapeer.json_types import as_array, is_array, is_object
+from dapeer.base.errors import AdapterFailed
+from dapeer.base.json_types import as_array, is_array, is_object
 
 QUOTED = 1500
 """Characters of a failed command's output in an error."""

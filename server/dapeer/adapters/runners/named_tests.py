@@ -19,8 +19,8 @@ from dapeer.adapters.runners.recognition import (
     recognise,
 )
 from dapeer.adapters.runners.runner import Naming, Runner, load_runners
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json, as_object, is_array
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json, as_object, is_array
 
 LISTED = 5
 """Names of tests that are suggested for an unknown one."""

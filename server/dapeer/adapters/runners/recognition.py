@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from dapeer.adapters.runners.runner import Pattern, Runner, Sign
-from dapeer.errors import AdapterUnknown, ArgumentError
+from dapeer.base.errors import AdapterUnknown, ArgumentError
 
 FOLDER = "/"
 

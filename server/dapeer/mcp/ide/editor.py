@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import anyio
 
-from dapeer.errors import DapeerError
-from dapeer.json_types import Json
+from dapeer.base.errors import DapeerError
+from dapeer.base.json_types import Json
 from dapeer.tools.base.call import Reply
 
 SECONDS_FOR_DIAGNOSTICS: Final = 0.35

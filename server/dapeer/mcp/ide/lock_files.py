@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from dapeer.system.process_table import is_running
+from dapeer.base.system.process_table import is_running
 
 CONFIG: Final = "CLAUDE_CONFIG_DIR"
 OURS: Final = "dapeer"

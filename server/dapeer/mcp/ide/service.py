@@ -25,8 +25,8 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 import dapeer
-from dapeer.errors import DapeerError
-from dapeer.json_types import Json
+from dapeer.base.errors import DapeerError
+from dapeer.base.json_types import Json
 from dapeer.mcp.ide.editor import Editor
 from dapeer.mcp.ide.lock_files import Lock, announced, folders
 from dapeer.mcp.transports.jsonl import Complaint, encoded, parse

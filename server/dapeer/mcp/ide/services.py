@@ -8,8 +8,8 @@ import os
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.errors import NoNeovim
-from dapeer.json_types import Json
+from dapeer.base.errors import NoNeovim
+from dapeer.base.json_types import Json
 from dapeer.mcp.ide.editor import Editor
 from dapeer.mcp.ide.service import Service
 from dapeer.peers import Peer, Peers

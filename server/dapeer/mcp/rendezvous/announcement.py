@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import Stranger
+from dapeer.base.errors import Stranger
+from dapeer.base.system.own_folders import state_folder
+from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.discovery.project import steps_between
 from dapeer.neovim.discovery.sockets import normal, session_folder
-from dapeer.system.own_folders import state_folder
-from dapeer.system.ownership import check_peer
 
 GREETING: Final = b"dapeer\n"
 """The first bytes that a server sends on its socket: proof that it runs, before a client trusts it."""

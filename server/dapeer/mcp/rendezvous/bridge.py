@@ -17,10 +17,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from dapeer.base.system.logs import say
 from dapeer.mcp.rendezvous.announcement import Reached
 from dapeer.mcp.rendezvous.standing import ClientWish, Standing, number_of
 from dapeer.mcp.server.data import asking
-from dapeer.system.logs import say
 
 if TYPE_CHECKING:
     import subprocess

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import Stranger
+from dapeer.base.errors import Stranger
+from dapeer.base.system.own_folders import private
+from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.system.own_folders import private
-from dapeer.system.ownership import check_peer
 
 log = logging.getLogger(__name__)
 

@@ -13,12 +13,12 @@ from typing import Final
 from anyio import create_task_group
 from anyio.abc import TaskGroup
 
-from dapeer.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
+from dapeer.base.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
+from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
 from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
 from dapeer.neovim.discovery.sockets import normal
 from dapeer.peers import Peers
-from dapeer.system.ownership import check_peer
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 
 Id = int | str
 

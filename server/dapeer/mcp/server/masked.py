@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp import types as t
 
-from dapeer.system.redaction import NOTE, Redaction, field_names, redacted
+from dapeer.base.system.redaction import NOTE, Redaction, field_names, redacted
 from dapeer.tools.base.call import AnyTool, Reply
 
 

@@ -10,6 +10,7 @@ from mcp import MCPError
 from mcp import types as t
 from mcp.server import ServerRequestContext
 
+from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server.callers import connection_of
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.masked import masked_resource
@@ -25,7 +26,6 @@ from dapeer.mcp.server.uris import (
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.sessions.views import summary, view_of
-from dapeer.text.fitting import shortened
 
 Context = ServerRequestContext[Any, Any]
 

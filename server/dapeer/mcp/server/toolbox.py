@@ -14,14 +14,14 @@ from mcp import types as t
 from mcp.server import ServerRequestContext
 from pydantic import ValidationError
 
-from dapeer.errors import ArgumentError, DapeerError, of_system
+from dapeer.base.errors import ArgumentError, DapeerError, of_system
+from dapeer.base.system.redaction import redacted
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
 from dapeer.mcp.server.disconnects import presence_of
 from dapeer.mcp.server.masked import masked_reply, shows_programs
 from dapeer.mcp.server.progress import Progress, Send
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
-from dapeer.system.redaction import redacted
 from dapeer.tools import OF_OPENCODE
 from dapeer.tools.base.call import AnyTool, Call, Reply
 from dapeer.tools.base.tool import Tool

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import dapeer
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
 from dapeer.mcp.server.disconnects import Presence
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import connections

@@ -15,10 +15,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from dapeer.errors import ArgumentError
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system.credentials import TOKEN
+from dapeer.base.system.own_folders import private, state_folder
 from dapeer.mcp.rendezvous.leftovers import in_use, swept
-from dapeer.system.credentials import TOKEN
-from dapeer.system.own_folders import private, state_folder
 
 LONGEST: Final = 4096
 """Characters of a token file."""

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import anyio
 
-from dapeer.errors import Stranger
+from dapeer.base.errors import Stranger
+from dapeer.base.system.own_folders import private
+from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
 from dapeer.mcp.rendezvous.announcement import GREETING, announced, runtime_folder
 from dapeer.mcp.rendezvous.leftovers import swept
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import jsonl
-from dapeer.system.own_folders import private
-from dapeer.system.ownership import check_peer
 
 log = logging.getLogger(__name__)
 

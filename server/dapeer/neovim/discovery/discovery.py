@@ -11,11 +11,11 @@ from typing import Any, Final, Literal
 
 import anyio
 
-from dapeer.errors import NoNeovim, Stranger
+from dapeer.base.errors import NoNeovim, Stranger
+from dapeer.base.system.process_table import working_directory
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.project import steps_between
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT, listening, normal
-from dapeer.system.process_table import working_directory
 
 AUTO: Final = "auto"
 """The target `auto`: every Neovim of the same project."""

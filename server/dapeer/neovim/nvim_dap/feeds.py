@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import anyio
 
+from dapeer.base.errors import NeovimBusy, NeovimGone
 from dapeer.dap.decoding import decode, from_json, without_surrogates
 from dapeer.dap.messages import Body, Message
-from dapeer.errors import NeovimBusy, NeovimGone
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 
 FeedName = Literal["tap", "listeners"]

@@ -9,10 +9,10 @@ import os
 import secrets
 from collections.abc import Callable
 
-from dapeer.errors import Stranger
+from dapeer.base.errors import Stranger
+from dapeer.base.system.folders import held, sweep
+from dapeer.base.system.ownership import check_peer
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
-from dapeer.system.folders import held, sweep
-from dapeer.system.ownership import check_peer
 
 SECONDS_FOR_HELLO = 2.0
 LONGEST_FOLDER = 75

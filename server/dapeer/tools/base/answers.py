@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 from dapeer.tools.base.call import Reply
 
 BLOCKS: Final = {

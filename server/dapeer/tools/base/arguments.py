@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import ArgumentError
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
 

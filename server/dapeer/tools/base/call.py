@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from dapeer.errors import DapeerError, Refused
-from dapeer.json_types import Json
+from dapeer.base.errors import DapeerError, Refused
+from dapeer.base.json_types import Json
 from dapeer.opencode.catalogue import Catalogue
 from dapeer.peers import Action, Peers, Progress
 from dapeer.peers.kinds import ActionKind

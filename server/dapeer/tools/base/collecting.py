@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import SourceBreakpoint
-from dapeer.errors import ArgumentError
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session

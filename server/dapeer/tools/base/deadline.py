@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
-from dapeer.errors import Overdue
+from dapeer.base.errors import Overdue
 
 SECONDS_WITHOUT_TIMEOUT = 15.0
 """Seconds for a tool without a timeout: a single request may take 10 of them."""

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dapeer.base.errors import DapeerError, RequestTimeout
+from dapeer.base.text.fitting import fitted, shortened
+from dapeer.base.text.structure import is_nested
+from dapeer.base.text.type_names import unseen
 from dapeer.dap.types import Variable
-from dapeer.errors import DapeerError, RequestTimeout
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import fitted, shortened
-from dapeer.text.structure import is_nested
-from dapeer.text.type_names import unseen
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.missing import hints
 from dapeer.view.snapshot import EXCEPTION

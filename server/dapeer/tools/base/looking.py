@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator
 
-from dapeer.errors import DapeerError, NotStopped
+from dapeer.base.errors import DapeerError, NotStopped
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 

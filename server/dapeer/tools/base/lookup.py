@@ -6,8 +6,8 @@ import contextlib
 import re
 from collections.abc import Sequence
 
+from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.dap.types import Scope, Variable
-from dapeer.errors import ArgumentError, RequestFailed
 from dapeer.peers.kinds import is_name
 from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from typing import cast
 
+from dapeer.base.errors import DapeerError
+from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import CompletionItem
-from dapeer.errors import DapeerError
 from dapeer.sessions.session import Session
-from dapeer.text.fitting import fitted
 from dapeer.tools.base.lookup import known
 from dapeer.view.returns import returned
 from dapeer.view.variables import VALUE

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.shortening import short
 

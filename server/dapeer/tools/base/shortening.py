@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from dapeer.json_types import Json
+from dapeer.base.json_types import Json
 
 
 def short(schema: Any) -> Any:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ValidationError
 
-from dapeer.errors import ArgumentError
-from dapeer.json_types import Json
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.base.schemas import unpacked
 from dapeer.peers import Action
 from dapeer.peers.kinds import kinds_of
-from dapeer.schemas import unpacked
 from dapeer.tools.base import names, schema
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, witnessed
 from dapeer.tools.base.deadline import bounded, seconds_for

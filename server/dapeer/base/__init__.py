@@ -1,0 +1,1 @@
+"""What every package may import: errors, JSON, text, schemas, and the system that dapeer runs on."""

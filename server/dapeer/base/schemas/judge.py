@@ -1,0 +1,91 @@
+"""Checks the schemas of Lua tools, and arguments for them, in a process of its own.
+
+A schema of a few lines can need hours, or all memory: alternatives that refer to each other, thousands of
+values compared with thousands. The extra process limits the damage to one answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from typing import Final
+
+import anyio
+
+from dapeer.base.json_types import Json
+from dapeer.base.schemas.rules import UNCHECKED
+
+SECONDS: Final = 20
+"""For the start of the process and one answer; the process itself allows far less of the processor's time."""
+LONGEST: Final = 1 << 20
+"""Characters of an answer."""
+
+
+class Judge:
+    """The client of that process, which starts at the first question and ends with dapeer."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._asking = asyncio.Lock()
+
+    async def aclose(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def flaw_of(self, schema: object) -> str | None:
+        """Return what is wrong with a schema of arguments, as a clause; None if it is valid."""
+        try:
+            return await self._ask(schema)
+        except _NoAnswer:
+            return "checking its schema takes too much time or memory"
+        except RecursionError:
+            return "its schema is nested too deeply"
+
+    async def problem_of(self, arguments: Json, schema: Json) -> str | None:
+        """Return in one sentence what is wrong with the first invalid argument; None if all are valid."""
+        try:
+            return await self._ask(schema, arguments)
+        except _NoAnswer:
+            return f"{UNCHECKED}: that takes too much time or memory."
+        except RecursionError:
+            return f"{UNCHECKED}: they or the tool's schema are nested without end."
+
+    async def _ask(self, *question: object) -> str | None:
+        line = json.dumps(question).encode() + b"\n"
+        async with self._asking:
+            try:
+                async with asyncio.timeout(SECONDS):
+                    return await self._answer(line)
+            except BaseException as error:
+                # Its late answer must not be taken for the next one.
+                with anyio.CancelScope(shield=True):
+                    await self.aclose()
+                if isinstance(error, OSError | ValueError):
+                    raise _NoAnswer from error
+                raise
+
+    async def _answer(self, line: bytes) -> str | None:
+        process = self._process
+        if process is None or process.returncode is not None:
+            # `-P`: Python must not import a file of the project in place of a module of dapeer.
+            command = (sys.executable, "-P", "-m", "dapeer.base.schemas.worker")
+            process = self._process = await asyncio.create_subprocess_exec(
+                *command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=LONGEST
+            )
+        assert process.stdin  # noqa: S101 - it is a pipe
+        assert process.stdout  # noqa: S101
+        process.stdin.write(line)
+        await process.stdin.drain()
+        # Nothing at all is no JSON, which is a ValueError.
+        return json.loads(await process.stdout.readline())
+
+
+class _NoAnswer(Exception):
+    """The process has ended, or has not answered in time."""

@@ -1,0 +1,46 @@
+"""`python -m dapeer.base.schemas.worker`: answers each line of `judge` with one JSON line.
+
+The kernel ends the process at a question that takes too much time or memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import signal
+import sys
+from typing import Final
+
+from dapeer.base.schemas.rules import flaw_of, problem_of
+
+SECONDS: Final = 1
+"""Of the processor's time, for one question: a busy machine makes no difference."""
+BYTES: Final = 1 << 29
+"""Of memory."""
+
+
+def main() -> None:
+    """Answer until stdin ends."""
+    with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for line in sys.stdin:
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        sys.stdout.write(f"{json.dumps(_answer(line))}\n")
+        sys.stdout.flush()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _answer(line: str) -> str | None:
+    match json.loads(line):
+        case [schema]:
+            return flaw_of(schema)
+        case [schema, arguments]:
+            return problem_of(arguments, schema)
+        case _:
+            raise ValueError(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The log, with a limit on repeated lines, and messages for the person at stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TextIO
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.system.redaction import redacted
+
+MOST_ALIKE: Final = 20
+"""Warnings and errors of one place in the code that are logged within `SECONDS`; the others are counted."""
+SECONDS: Final = 60.0
+
+OWNER_ONLY: Final = 0o600
+_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def set_up(level: str, file: Path | None) -> None:
+    """Log to stderr or a file; stdout belongs to the protocol and to the reader.
+
+    Raises:
+        ArgumentError: The file cannot be written.
+    """
+    try:
+        handler = _Stderr(sys.stderr) if file is None else _File(file)
+    except OSError as error:
+        raise ArgumentError(
+            f"Cannot log to {file}: {error.strerror}.", "Name another file with --log-file."
+        ) from error
+    handler.setFormatter(_Masking(_FORMAT))
+    handler.addFilter(Bounded())
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+
+
+def say(line: str) -> None:
+    """Print a message for the person who has started dapeer, if stderr is open."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"dapeer: {line}\n")
+        sys.stderr.flush()
+
+
+@dataclass(slots=True)
+class _Alike:
+    """What one place in the code has logged recently."""
+
+    since: float
+    logged: int = 0
+    left_out: int = 0
+
+
+class Bounded(logging.Filter):
+    """Drops repeated lines of one place in the code, and logs how many were dropped.
+
+    A client can make a library log as often as it likes, and the log must not fill the disk.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[tuple[str, int], _Alike] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is logged."""
+        if record.levelno < logging.WARNING:
+            return True
+        place = record.pathname, record.lineno
+        alike = self._places.get(place)
+        if alike is None or record.created - alike.since > SECONDS:
+            left_out = alike.left_out if alike else 0
+            alike = self._places[place] = _Alike(record.created)
+            if left_out:
+                record.msg = f"{record.getMessage()} (and {left_out} more like this before)"
+                record.args = ()
+        if alike.logged == MOST_ALIKE:
+            alike.left_out += 1
+            return False
+        alike.logged += 1
+        return True
+
+
+class _Masking(logging.Formatter):
+    """Masks secrets, even with `--no-redact`: people pass logs on."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, with its traceback."""
+        return redacted(super().format(record))
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """Logs to stderr. A closed stderr is ignored."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        """Ignore the error."""
+        del record
+
+
+class _File(logging.FileHandler):
+    """Logs to a file that only its owner can read, since it may contain values of the program."""
+
+    def __init__(self, path: Path) -> None:
+        self._has_failed = False
+        super().__init__(path, encoding="utf-8", errors="backslashreplace")
+
+    def _open(self) -> io.TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, OWNER_ONLY)
+        return io.TextIOWrapper(
+            io.FileIO(descriptor, "a"), encoding=self.encoding, errors=self.errors
+        )
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        """Report the first error, such as a full disk, and continue."""
+        del record
+        if not self._has_failed:
+            self._has_failed = True
+            say(f"cannot log to {self.baseFilename}: {sys.exception()}")

@@ -1,0 +1,165 @@
+"""Which user of this machine is at the other end of a socket: nothing is said to another one.
+
+Any user can listen at a port of this machine, and can take it before the expected process does. dapeer
+accepts its own user and the administrator, who can do everything anyway, and whose proxy listens for
+containers.
+
+The owner of a TCP socket is in Linux's tables. A Unix socket reports it itself, also on macOS. Where the
+owner of a TCP port is unknown, every connection is accepted.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import struct
+import sys
+from pathlib import Path
+
+from dapeer.base.errors import Stranger
+from dapeer.base.system import tcp_table
+from dapeer.base.system.process_table import open_files, processes
+
+TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
+ADMINISTRATOR = 0
+NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."
+
+
+def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:
+    """Reject a connection whose other end belongs to another user of this machine.
+
+    Args:
+        connection: Is connected.
+        where: The address or path, for the error.
+        here: The other end must be on this machine, and not, by rules of its firewall, in some container.
+
+    Raises:
+        Stranger: Another user has it.
+        OSError: It has been closed, or is not here.
+    """
+    uid = peer_uid(connection)
+    if uid is None and here and tells():
+        raise ConnectionRefusedError
+    check(uid, where)
+
+
+def check_listeners(host: str, port: int) -> None:
+    """Reject a port at which another user of this machine listens. Check its connections separately.
+
+    Raises:
+        Stranger: Another user does.
+    """
+    for uid in listeners(host, port):
+        check(uid, f"{host}:{port}")
+
+
+def check(uid: int | None, where: str) -> None:
+    """Reject another user; None is an unknown one, which is accepted.
+
+    Raises:
+        Stranger: It is another one.
+    """
+    if uid not in {None, ADMINISTRATOR, os.geteuid()}:
+        raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
+
+
+def peer_uid(connection: socket.socket) -> int | None:
+    """Return the user at the other end of a connected socket.
+
+    None: it is on another machine or in another container, or the system does not tell. Of a Unix socket it is the user
+    who listens there.
+
+    Raises:
+        OSError: It has been closed.
+    """
+    if connection.family not in {socket.AF_INET, socket.AF_INET6}:
+        return _unix_peer(connection)
+    # A connection that waits to be accepted belongs to the listener. The listeners are read before the check
+    # that it still waits: with another listener at the time of its connect, it would be accepted or closed by
+    # then.
+    listening = _tables()
+    holder = _holder(connection)
+    if holder is None or holder.inode:
+        return holder.uid if holder else None
+    return tcp_table.listener(listening, connection.getpeername()[:2])
+
+
+def peer_processes(connection: socket.socket) -> list[int]:
+    """Return the processes that have the other end of a TCP connection, if the system lets dapeer see them.
+
+    Raises:
+        OSError: It has been closed.
+    """
+    holder = _holder(connection)
+    if holder is None or not holder.inode:
+        return []
+    link = f"socket:[{holder.inode}]"
+    return [pid for pid in processes() if link in open_files(pid)]
+
+
+def listeners(host: str, port: int) -> frozenset[int]:
+    """Return the users who listen at a port of this machine; a name may have several addresses.
+
+    Empty if no process listens, the address is of another machine, or the system does not report it.
+    Resolving a name may block.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return frozenset()
+    hosts = [str(address[0]).partition("%")[0] for *_, address in found]
+    tables = _tables()
+    uids = [tcp_table.listener(tables, (each, port)) for each in hosts if _is_ours(each)]
+    return frozenset(uid for uid in uids if uid is not None)
+
+
+def tells() -> bool:
+    """Whether the system reports the owners of TCP ports."""
+    return any(_tables())
+
+
+def _holder(connection: socket.socket) -> tcp_table.Holder | None:
+    here, there = connection.getsockname()[:2], connection.getpeername()[:2]
+    return tcp_table.holder(_tables(), there, here)
+
+
+def _tables() -> list[str]:
+    tables: list[str] = []
+    for path in TABLES:
+        try:
+            tables.append(path.read_text("ascii"))
+        except OSError:
+            continue
+    return tables
+
+
+def _is_ours(host: str) -> bool:
+    """Whether an address is of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((host, 0))
+        except OSError:
+            return False
+    return True
+
+
+def _unix_peer(connection: socket.socket) -> int | None:
+    if sys.platform == "linux":
+        size = struct.calcsize("3i")
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        _pid, uid, _gid = struct.unpack("3i", credentials)
+        return uid
+    if sys.platform == "darwin":
+        # `struct xucred` of sys/ucred.h, by LOCAL_PEERCRED of sys/un.h.
+        _version, uid = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
+        return uid
+    return None
+
+
+def _name(uid: int | None) -> str:
+    try:
+        return pwd.getpwuid(uid or 0).pw_name
+    except KeyError:
+        return f"uid {uid}"

@@ -1,0 +1,55 @@
+"""What a command needs of the system before it can start, and the error if it is missing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+
+from dapeer.base.errors import ArgumentError, DapeerError, out_of_memory, refused, single
+
+
+def told(error: Exception) -> DapeerError:
+    """Return an `OSError` as an error of the user's input or of the operating system.
+
+    Raises:
+        Exception: It is neither.
+    """
+    match single(error):
+        case DapeerError() as cause:
+            return cause
+        case OSError() as cause:
+            logging.getLogger(__name__).info(
+                "the operating system reports an error", exc_info=error
+            )
+            return refused(cause)
+        case MemoryError():
+            return out_of_memory()
+        case _:
+            raise error
+
+
+def open_standard_streams() -> None:
+    """Open stdin, stdout and stderr if they are closed: otherwise a socket of dapeer would get their number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # It gets the lowest number that is free.
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
+def check_folder() -> None:
+    """Fail if dapeer's working directory no longer exists: it stands for the project.
+
+    Raises:
+        ArgumentError: It is.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise ArgumentError(
+            "The folder in which dapeer was started is gone.", "Start it in an existing one."
+        ) from None

@@ -1,0 +1,104 @@
+"""Waits for the end of any process, and finds the signal that ended it. Linux only."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import struct
+
+from dapeer.base.system import process_table
+
+_GET_INFO, _EXIT = 0xC040_FF0B, 1 << 3
+"""The request PIDFD_GET_INFO with the first 64 bytes of its answer, and the field to ask for: PIDFD_INFO_EXIT."""
+
+
+def opened(pid: int) -> int | None:
+    """Return a file descriptor of a process (a pidfd), which stays valid when the process id is reused.
+
+    None if there is no such process, or the system has no pidfds.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return None
+    with contextlib.suppress(OSError):
+        return os.pidfd_open(pid)
+    return None
+
+
+async def over(pid: int, file: int) -> str | None:
+    """Wait until the process of a pidfd has ended; return the signal that has ended it, if one has.
+
+    The descriptor tells the end when the last thread has been buried. A debugger buries those of its
+    program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
+    6.9 can: what kills one kills all. A program that starts others later must be waited for anew.
+    """
+    # A duplicate, since several may wait, and one descriptor has one reader.
+    whole = os.dup(file)
+    try:
+        while (thread := _other_thread(pid, whole)) is not None:
+            number, descriptor = thread
+            try:
+                await _readable(whole, descriptor)
+                killer = _killer(f"{pid}/task/{number}", descriptor)
+            finally:
+                os.close(descriptor)
+            if killer is not None:
+                return killer
+        await _readable(whole)
+        return deadly_signal(pid, whole)
+    finally:
+        os.close(whole)
+
+
+async def _readable(*files: int) -> None:
+    """Wait until one of the descriptors can be read."""
+    ready = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for file in files:
+        loop.add_reader(file, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        for file in files:
+            loop.remove_reader(file)
+
+
+def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
+    """Return a living thread of a process other than its first, and its pidfd; None if there is none, or it cannot be waited for."""
+    with contextlib.suppress(OSError):
+        threads = process_table.threads(pid)
+        # While a signal can be sent, the process id has not been reused.
+        signal.pidfd_send_signal(file, 0)
+        for thread in threads:
+            if thread != pid and process_table.lives(f"{pid}/task/{thread}"):
+                return thread, os.pidfd_open(thread, os.O_EXCL)
+    return None
+
+
+def deadly_signal(pid: int, file: int) -> str | None:
+    """Return the name of the signal that has ended a process; None if none has, or the system does not report it."""
+    return _killer(str(pid), file)
+
+
+def _killer(task: str, file: int) -> str | None:
+    status = _status_of_buried(file)
+    if status is None:
+        stat = process_table.stat(task)
+        status = int(stat[49]) if stat[:1] == [b"Z"] and len(stat) > 49 else 0
+    with contextlib.suppress(ValueError):
+        return signal.Signals(status & 0x7F).name
+    return None
+
+
+def _status_of_buried(file: int) -> int | None:
+    """Return the wait status of a process that its parent has buried, where the system keeps it (Linux 6.15)."""
+    import fcntl  # noqa: PLC0415 - not everywhere
+
+    answer = bytearray(64)
+    struct.pack_into("Q", answer, 0, _EXIT)
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(file, _GET_INFO, answer)
+        if struct.unpack_from("Q", answer)[0] & _EXIT:
+            return struct.unpack_from("i", answer, 60)[0]
+    return None

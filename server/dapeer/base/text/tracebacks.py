@@ -1,0 +1,65 @@
+"""Tracebacks, as short as a reader wants them. Pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from dapeer.base.text.fitting import shortened
+
+LINES = 60
+"""Lines of a traceback that is shown whole."""
+LINE = 500
+"""Characters of a line."""
+ENTRY = 8
+"""Lines that may repeat as one: those of two functions that call each other, with their source."""
+FEW = 3
+"""Times that something may be there without being counted."""
+
+
+def told(trace: str, exception: str, project: Path) -> str:
+    r"""Return a traceback below its `exception`: paths as a person in the project writes them, repetitions counted.
+
+    >>> entry = '  File "/p/a.py", line 2, in down\n    down(n + 1)'
+    >>> print(told("\n".join([entry] * 500 + ["RecursionError: too deep"]), "RecursionError: too deep", Path("/p")))
+      File "a.py", line 2, in down
+        down(n + 1)
+      … (499 more times)
+    """
+    trace = trace.replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
+    lines = trace.removesuffix(exception).rstrip().splitlines()
+    return "\n".join(shortened(line, LINE) for line in _ends(_counted(lines)))
+
+
+def _counted(lines: Sequence[str]) -> list[str]:
+    counted: list[str] = []
+    at = 0
+    while at < len(lines):
+        size, times = max(
+            ((size, _times(lines, at, size)) for size in range(1, ENTRY + 1)),
+            key=lambda found: found[0] * found[1] if found[1] > FEW else 0,
+        )
+        if times > FEW:
+            counted += [*lines[at : at + size], f"  … ({times - 1} more times)"]
+            at += size * times
+        else:
+            counted.append(lines[at])
+            at += 1
+    return counted
+
+
+def _times(lines: Sequence[str], at: int, size: int) -> int:
+    """Return how many times the `size` lines from `at` on follow each other."""
+    times = 1
+    while lines[at : at + size] == lines[at + times * size : at + (times + 1) * size]:
+        times += 1
+    return times
+
+
+def _ends(lines: Sequence[str]) -> list[str]:
+    """Return the lines without those in the middle: either end may be the innermost."""
+    left_out = len(lines) - LINES
+    if left_out <= 0:
+        return list(lines)
+    return [*lines[: LINES // 2], f"  … ({left_out} lines)", *lines[-LINES // 2 :]]

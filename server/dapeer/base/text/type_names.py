@@ -1,0 +1,55 @@
+"""Names of types, as short as a reader wants them. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from dapeer.base.text.fitting import shortened
+
+TYPE = 100
+"""Characters of a type that is shown whole."""
+_PLAIN = re.compile(
+    r"int|integer|long|number|int64|float|float64|double|bool(ean)?|(true|false|nil|null|none_?type)(class)?|undefined"
+    r"|str(ing)?|symbol|list|tuple|dict|set|array|hash|object|func(tion)?|type|module",
+    re.IGNORECASE,
+)
+"""Types that are recognizable from how their values are written."""
+_WORD = re.compile(r"\w+")
+_CHARACTERS = re.compile(r"\bchar\b")
+
+
+def type_name(name: str) -> str:
+    """Return a type, without the arguments of its templates' arguments where it is long.
+
+    >>> type_name("std::vector<int>")
+    'std::vector<int>'
+    >>> type_name("map<basic_string<char, char_traits<char>, allocator<char> >, int, less<basic_string<char, char_traits<char> > > >")
+    'map<basic_string<…>, int, less<…>>'
+    """
+    if len(name) <= TYPE:
+        return name
+    shown: list[str] = []
+    depth = 0
+    for piece in re.split("([<>])", name):
+        depth -= piece == ">"
+        if depth <= 1:
+            shown.append("<…" if piece == "<" and depth == 1 else piece)
+        depth += piece == "<"
+    return shortened(re.sub(" +>", ">", "".join(shown)), TYPE)
+
+
+def unseen(name: str, value: str) -> str:
+    """Return the type of a value where the value does not show it; empty: it does.
+
+    >>> unseen("int", "5"), unseen("Item", "Item(name='cup')"), unseen("PosixPath", "Path('a')")
+    ('', '', '')
+    >>> unseen("int8", "5"), unseen("SafeString", "'<b>'"), unseen("struct track *", "0x55d0"), unseen("char *", '0x55d0 "a"')
+    ('int8', 'SafeString', 'struct track *', '')
+    """
+    words = _WORD.findall(name.partition("<")[0].partition("[")[0])
+    head = _WORD.match(value)
+    if not words or not value or value.startswith("<") or _PLAIN.fullmatch(name):
+        return ""
+    written = words[-1] in value or (head is not None and head[0] in name)
+    characters = _CHARACTERS.search(name) and value.endswith(('"', "'"))
+    return "" if written or characters else type_name(name)

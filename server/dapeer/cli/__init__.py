@@ -1,0 +1,1 @@
+"""The command line: `main` reads it, the other modules are its commands."""

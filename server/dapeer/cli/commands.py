@@ -1,0 +1,169 @@
+"""What each command does.
+
+It imports its modules when it runs: the MCP library takes half a second to load, too long for `--version`,
+`--help` or a mistyped option.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from dapeer.base.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from dapeer.mcp.serving import ServerOptions
+
+AUTO: Final = "auto"
+NONE: Final = "none"
+
+
+def stdio(arguments: argparse.Namespace) -> int:
+    """Serve the client at stdin and stdout, by a server that runs already or by one of its own."""
+    nvim = arguments.nvim or _neovim_around()
+    # These options apply to the whole server, so the client gets a server of its own.
+    alone = arguments.no_bridge or arguments.successor
+    if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
+        from dapeer.mcp.rendezvous import announcement, bridge, standing
+
+        if reached := announcement.reach(Path.cwd(), nvim):
+            wish = standing.ClientWish(
+                nvim, arguments.given, arguments.credentials, data=arguments.data
+            )
+            return bridge.carry(reached, wish)
+    import asyncio
+
+    with _nothing_collected():
+        from dapeer.mcp.serving import serve_stdio
+
+    asyncio.run(serve_stdio(_offer(arguments, nvim)))
+    return 0
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    """Serve clients over HTTP."""
+    import asyncio
+
+    with _nothing_collected():
+        from dapeer.mcp.web import Address, serve_http
+
+    address = Address(
+        arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
+    )
+    offer = _offer(arguments, arguments.nvim)
+    asyncio.run(serve_http(offer, address, with_stdin=arguments.with_stdin))
+    return 0
+
+
+@contextmanager
+def _nothing_collected() -> Generator[None]:
+    """Import a server with the garbage collector off, which saves a tenth of the start.
+
+    Loaded modules stay for good, so later collections skip them as well.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
+    from dapeer.mcp.serving import ServerOptions
+    from dapeer.opencode.client import URL, address
+
+    url = arguments.opencode or os.environ.get(URL)
+    return ServerOptions(
+        arguments.read_only,
+        arguments.tools,
+        arguments.no_redact,
+        arguments.data,
+        nvim=None if nvim == NONE else nvim,
+        patient=getattr(arguments, "successor", False),
+        opencode=address(url) if url else None,
+        readable=tuple(arguments.readable),
+        credentials=arguments.credentials,
+    )
+
+
+def _neovim_around() -> str:
+    """Return the Neovim in whose terminal dapeer runs; without it, or after its end: those of the project."""
+    from dapeer.neovim.discovery import sockets
+
+    address = sockets.terminal_of()
+    return address if address is not None and sockets.is_listening(address) else AUTO
+
+
+def rtp(_arguments: argparse.Namespace) -> int:
+    """Print the folder of the Neovim plugin."""
+    from dapeer.neovim.discovery.discovery import plugin_folder
+
+    sys.stdout.write(f"{plugin_folder()}\n")
+    return 0
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Play a demo."""
+    import asyncio
+
+    from dapeer.cli.demo import story, story_collect, story_nvim
+
+    told = story_nvim if arguments.nvim else story_collect if arguments.collect else story
+    return asyncio.run(told.run())
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Report what is installed, or try one adapter."""
+    from dapeer.cli import doctor
+
+    return doctor.check(arguments.adapter) if arguments.adapter else doctor.report()
+
+
+def register(arguments: argparse.Namespace) -> int:
+    """Give this project's tools to a running OpenCode server."""
+    import asyncio
+
+    from dapeer.mcp.rendezvous import announcement
+    from dapeer.opencode.client import OpenCode, address
+    from dapeer.opencode.registration import Core, register
+
+    directory = arguments.directory.resolve()
+    found = announcement.serving_http(directory)
+    if found is None:
+        raise ArgumentError(
+            f"No dapeer server serves HTTP for {directory}.",
+            "Start one there with `dapeer serve`, or name its project with --directory.",
+        )
+
+    async def run() -> str:
+        async with OpenCode(address(arguments.url), arguments.credentials) as opencode:
+            core = Core(found.url, found.token)
+            return await register(opencode, core, directory, name=arguments.name)
+
+    sys.stdout.write(f"{asyncio.run(run())}\n")
+    return 0
+
+
+def plugin(arguments: argparse.Namespace) -> int:
+    """Install or remove the plugin of OpenCode."""
+    from dapeer.opencode import plugin
+
+    done = plugin.install() if arguments.installs else plugin.remove()
+    sys.stdout.write(f"{done}\n")
+    return 0
+
+
+def adapters(_arguments: argparse.Namespace) -> int:
+    """List the debug adapters."""
+    from dapeer.cli import doctor
+
+    return doctor.report_adapters()

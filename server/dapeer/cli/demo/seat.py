@@ -1,0 +1,174 @@
+"""The Neovim of `dapeer demo --nvim`: a real one with a real nvim-dap, and somebody's place at it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from dapeer.base.json_types import Value
+from dapeer.cli.demo.person import LUA
+from dapeer.cli.demo.transcript import Evidence
+from dapeer.neovim.client import Neovim
+from dapeer.neovim.discovery.discovery import plugin_folder
+
+SECONDS: Final = 30.0
+"""Seconds that anything may take, on a slow machine."""
+SECONDS_TO_QUIT: Final = 3.0
+"""Seconds that Neovim has to quit."""
+SCREEN: Final = (120, 40)
+"""Columns and rows: nothing that is said here needs more, or Neovim would ask for a key."""
+
+READY: Final = "lua io.stderr:write('ready\\n')"
+SET_UP: Final = """
+local file, python, channel = ...
+local person = dofile(file)
+package.loaded.person = person
+vim.g.loaded_python3_provider = 0
+require('dapeer').setup({})
+person.adapters(python, function(...)
+  pcall(vim.rpcnotify, channel, ...)
+end)
+"""
+
+
+class Seat:
+    """A person's place at a Neovim: its keyboard and its screen."""
+
+    def __init__(self, socket: str) -> None:
+        self.socket = socket
+        """Where the Neovim listens."""
+        self._told: defaultdict[str, asyncio.Queue[list[Value]]] = defaultdict(asyncio.Queue)
+        self._neovim: Neovim
+
+    async def take(self) -> None:
+        """Connect keyboard and screen."""
+        self._neovim = await Neovim.connect(self.socket, self._take)
+        await self._neovim.request("nvim_ui_attach", *SCREEN, {"rgb": True})
+        await self.configure(SET_UP, str(LUA))
+
+    async def configure(self, lua: str, *arguments: object) -> None:
+        """Add to the configuration; the last of its `...` are this Python and the channel to tell by."""
+        await self.lua(lua, *arguments, sys.executable, self._neovim.channel)
+
+    async def lua(self, code: str, *arguments: object) -> Value:
+        """Run Lua there; `...` are the arguments. Return what it returns."""
+        return await self._neovim.call(code, *arguments, seconds=SECONDS)
+
+    async def keys(self, keys: str) -> None:
+        """Press keys."""
+        await self._neovim.request("nvim_input", keys)
+
+    async def notified(self, kind: str) -> list[Value]:
+        """Wait until Neovim tells something of a kind; return the rest of it.
+
+        Raises:
+            Evidence: It does not.
+        """
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._told[kind].get()
+        except TimeoutError:
+            raise Evidence(f"Neovim should show: {kind}") from None
+
+    async def is_at(self, text: str) -> None:
+        """Wait until the line of the cursor says this."""
+        async with asyncio.timeout(SECONDS):
+            while await self.lua("return vim.api.nvim_get_current_line()") != text:
+                pass  # each question lets Neovim's loop turn once
+
+    async def is_asked_for_a_key(self) -> str:
+        """Wait until Neovim waits for a key; return the clause that says so."""
+        async with asyncio.timeout(SECONDS):
+            while not (state := await self._neovim.state()):
+                pass  # each question lets Neovim's loop turn once
+        return state
+
+    async def leave(self) -> None:
+        """Quit, from whatever Neovim waits for."""
+        await self.keys("<C-\\><C-n>")
+        self._neovim.send("vim.cmd('qall!')")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_TO_QUIT):
+                await self._neovim.closed.wait()
+        await self._neovim.aclose()
+
+    def _take(self, name: str, arguments: list[Value]) -> None:
+        if name != "redraw":
+            self._told[name].put_nowait(arguments)
+
+
+@asynccontextmanager
+async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
+    """Start a Neovim in a folder, with a place for a scripted person; at the exit it has ended."""
+    with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
+        socket = str(Path(place) / "nvim")
+        async with _running(nvim, nvim_dap, socket, folder):
+            seat = Seat(socket)
+            await seat.take()
+            try:
+                yield seat
+            finally:
+                await seat.leave()
+
+
+@asynccontextmanager
+async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> AsyncGenerator[None]:
+    plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
+    start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
+    # An embedded Neovim ends with its stdin, so also when this process is killed.
+    process = await asyncio.create_subprocess_exec(
+        *start, "--cmd", plugins, "-c", READY,
+        cwd=folder,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(SECONDS):
+            said = await process.stderr.readline() if process.stderr else b""
+        if said != b"ready\n":
+            raise Evidence(f"Neovim should start, but says: {said.decode(errors='replace')}")
+        yield
+    finally:
+        try:
+            async with asyncio.timeout(SECONDS_TO_QUIT):
+                await process.wait()
+        except TimeoutError:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+def find_nvim() -> str | None:
+    """Return the Neovim next to this Python, else the one on PATH."""
+    beside = Path(sys.executable).with_name("nvim")
+    return str(beside) if beside.is_file() else shutil.which("nvim")
+
+
+def find_nvim_dap() -> Path | None:
+    """Return the folder of nvim-dap: the one that is named by $DAPEER_NVIM_DAP, else that of the user."""
+    named = os.environ.get("DAPEER_NVIM_DAP")
+    if named:
+        path = Path(named).resolve()
+        return path if (path / "lua" / "dap.lua").is_file() else None
+    return next(iter(sorted(_packages().glob("*/start/nvim-dap"))), None)
+
+
+def where_nvim_dap_goes() -> Path:
+    """Return a folder in which Neovim finds nvim-dap."""
+    return _packages() / "dapeer" / "start" / "nvim-dap"
+
+
+def _packages() -> Path:
+    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return data / os.environ.get("NVIM_APPNAME", "nvim") / "site" / "pack"

@@ -1,0 +1,181 @@
+"""`dapeer demo --nvim`: a person in Neovim and an assistant find the bug in one and the same session.
+
+The script decides what the two do next; Neovim, nvim-dap, the server and the debugger are real.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcp import Client
+
+from dapeer.base.text.fitting import shortened
+from dapeer.cli.demo.person import Person
+from dapeer.cli.demo.review import review
+from dapeer.cli.demo.seat import Seat, find_nvim, find_nvim_dap, seated, where_nvim_dap_goes
+from dapeer.cli.demo.transcript import (
+    WIDTH,
+    assistant,
+    call,
+    expect,
+    line_of,
+    played,
+    program,
+    say,
+    show,
+)
+
+SHOP = program()
+ADD, TOTAL, READY = (line_of(SHOP, marker) for marker in ("add", "total", "order_ready"))
+
+SOURCE = "https://github.com/mfussenegger/nvim-dap"
+
+
+async def run() -> int:
+    """Play the story and print its transcript; return the exit code."""
+    nvim, nvim_dap = find_nvim(), find_nvim_dap()
+    if nvim is None:
+        say(
+            "This needs Neovim 0.10 or newer: install it from https://neovim.io, or put its folder on PATH."
+        )
+        return 1
+    if nvim_dap is None:
+        say(
+            f"This needs nvim-dap: `git clone {SOURCE} {where_nvim_dap_goes()}`, or name it in $DAPEER_NVIM_DAP."
+        )
+        return 1
+    return await played(lambda: _story(nvim, nvim_dap))
+
+
+async def _story(nvim: str, nvim_dap: Path) -> None:
+    say(
+        "A person has `shop.py` open in Neovim. It sells goods for 100.00 with a discount of 10 %, so 90.00 should be "
+        "paid, but it prints another amount. (Neovim and nvim-dap are real; the person is a script that types "
+        "through Neovim's own RPC.)"
+    )
+    with _copy_of(SHOP) as shop:
+        async with seated(nvim, nvim_dap, shop.parent) as seat:
+            somebody = Person(seat)
+            await _starts(somebody, shop)
+            async with assistant(shop.parent, "--nvim", seat.socket) as client:
+                await _joins(client)
+                await _breakpoint(client, somebody)
+                cost = await _away(client, seat, somebody)
+                await _finds(client, seat, somebody, cost)
+                await review(client, seat, somebody, shop)
+                say("Done: found together, fixed with the person's consent, and tried out.")
+
+
+@contextmanager
+def _copy_of(program: Path) -> Generator[Path]:
+    """Give a program that may be changed."""
+    with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as folder:
+        yield Path(shutil.copy(program, Path(folder).resolve()))
+
+
+async def _starts(somebody: Person, shop: Path) -> None:
+    say(
+        "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
+    )
+    await somebody.breaks_at(shop, READY)
+    # In a wheel the program lies among the interpreter's libraries, where debugpy would not stop.
+    await somebody.run(shop, justMyCode=False)
+    await somebody.sees_stop(READY)
+    await _screen(somebody)
+
+
+async def _joins(client: Client) -> None:
+    say(
+        "Now they ask their assistant, whose `dapeer stdio` is attached to this Neovim. It finds the same session."
+    )
+    status = await call(client, "dap_status")
+    (session,) = status["sessions"]
+    expect(session["line"] == READY, f"the session should be stopped at line {READY}")
+    snapshot = await call(client, "dap_snapshot")
+    expect("order" in snapshot["locals"], "the assistant should see the person's `order`")
+
+
+async def _breakpoint(client: Client, somebody: Person) -> None:
+    say(
+        "It wants to stop at the last item only. Its breakpoint has a condition, and becomes a sign in Neovim: C."
+    )
+    condition = "item.name == 'spoon'"
+    await call(client, "dap_set_breakpoint", filename=SHOP.name, line=ADD, condition=condition)
+    screen = await _screen(somebody)
+    expect(f"C    {ADD}" in screen, "Neovim should show the assistant's breakpoint")
+
+    say("It lets the program run there, and the person's cursor follows.")
+    await call(client, "dap_continue")
+    await somebody.sees_stop(ADD)
+    await _screen(somebody)
+
+
+async def _away(client: Client, seat: Seat, somebody: Person) -> str:
+    await somebody.types("f")
+    state = await seat.is_asked_for_a_key()
+    say(
+        f"The person presses `f` to find a letter, and is called away. Neovim {state} and runs nothing until one "
+        "comes. The assistant continues all the same."
+    )
+    cost = await call(
+        client, "dap_evaluate", expression="item.price * item.quantity, item.cost(self.discount)"
+    )
+    expect(cost["result"] == "(10.0, 9.0)", "`cost` should take off the discount")
+    stop = await call(client, "dap_step_over")
+    expect(stop["line"] != ADD, "the step should go on")
+
+    say(
+        "The person is back and presses a key. Neovim catches up: it shows where the program is by now."
+    )
+    await somebody.types("<Esc>")
+    await somebody.sees_stop(stop["line"])
+    await _screen(somebody)
+    return str(cost["result"])
+
+
+async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> None:
+    say(
+        "`cost` takes the discount off already. What happens to the total? The person writes a note in another "
+        "window all the while: the assistant's step takes nothing from under their hands."
+    )
+    await somebody.types(":botright new<CR>iDoes Ada know ")
+    await seat.is_at("Does Ada know ")
+    last = await call(client, "dap_step_over")
+    expect(last["line"] == TOTAL, f"the step should end at line {TOTAL}")
+    await somebody.sees_stop(TOTAL)
+    await somebody.types("of this?<Esc>")
+    await seat.is_at("Does Ada know of this?")
+    show("\n  Their note: Does Ada know of this?")
+    await somebody.types(":close!<CR>:Dapeer follow<CR>")
+    await seat.is_at(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
+    await _screen(somebody)
+    so_far = float(last["locals"]["total"])
+    returned = await call(client, "dap_evaluate", expression="total * (1 - self.discount)")
+    expect(float(returned["result"]) < so_far, "the discount should be taken off a second time")
+    say(
+        "It is taken off a second time. Without that, the program that is running should tell the right amount."
+    )
+    await call(client, "dap_set_variable", path="self.discount", value="0.0")
+    end = await call(client, "dap_continue")
+    expect(
+        f"{so_far:.2f}" in end.get("output", ""), "the program should print the right amount now"
+    )
+    await somebody.sees_end()
+
+    say("The person can read what was done in their session: `:Dapeer log`.")
+    show("\n".join(shortened(line, WIDTH - 16) for line in await somebody.log()))
+    say(
+        f"Found: the discount is taken off twice. `Item.cost` does it for each item, {cost}, and `Order.total` does it "
+        f"again in line {TOTAL}, so {float(returned['result']):.2f} is asked for. Return `total` there, and it is "
+        f"{so_far:.2f}."
+    )
+
+
+async def _screen(somebody: Person) -> str:
+    screen = await somebody.screen()
+    show(f"\nNeovim shows:\n{screen}")
+    return screen

@@ -1,0 +1,97 @@
+"""The parts of a story of `dapeer demo`: an assistant, its calls, and their transcript."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from mcp import Client
+from mcp.client import advertise
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import TextContent
+
+from dapeer.base.json_types import Json, Value, as_object
+from dapeer.mcp.server.data import EXTENSION
+
+WIDTH = 100
+
+
+class Evidence(Exception):
+    """The program did not behave as the story expects."""
+
+
+async def played(story: Callable[[], Awaitable[None]]) -> int:
+    """Play a story and return the exit code: 1 if it did not go as expected."""
+    code = 0
+    try:
+        await story()
+    except* Evidence as missing:
+        # The client's task groups have wrapped it, each once.
+        error: BaseException = missing
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        say(f"The demo went wrong: {error}")
+        code = 1
+    return code
+
+
+async def call(client: Client, tool: str, **arguments: Value) -> Json:
+    """Call a tool, print the call and the answer, and return the structured result."""
+    given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
+    print(f"\n→ {tool}({given})")
+    result = await client.call_tool(tool, arguments)
+    text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+    show(text)
+    expect(not result.is_error, text)
+    return as_object(result.structured_content)
+
+
+def expect(holds: bool, what: str) -> None:
+    """Continue only if the story is true so far.
+
+    Raises:
+        Evidence: It is not.
+    """
+    if not holds:
+        raise Evidence(what)
+
+
+def say(text: str) -> None:
+    """Print text for the reader."""
+    # A word without spaces is a path, and is kept whole.
+    lines = textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False)
+    print("\n" + "\n".join(lines))
+
+
+def show(text: str) -> None:
+    """Print what the reader could see themselves."""
+    print(textwrap.indent(text, "  "))
+
+
+@asynccontextmanager
+async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
+    """Start a server as an assistant's host does, over stdio, and connect to it."""
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "dapeer", "stdio", "--no-bridge", *options],
+        cwd=project,
+    )
+    async with Client(stdio_client(command), extensions=[advertise(EXTENSION)]) as client:
+        yield client
+
+
+def program() -> Path:
+    """Return the program of the stories: a fixture in a checkout, a copy of it in a wheel."""
+    package = Path(__file__).parents[2]
+    candidates = (package.parents[1] / "fixtures" / "programs", package / "_fixtures")
+    return next(folder / "shop.py" for folder in candidates if (folder / "shop.py").is_file())
+
+
+def line_of(program: Path, marker: str) -> int:
+    """Return the line that carries `# @marker`."""
+    lines = program.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{marker}"))

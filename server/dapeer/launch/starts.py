@@ -1,0 +1,98 @@
+"""What a start is once all is decided: here, under an adapter of dapeer, or in a Neovim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json
+from dapeer.launch.request import (
+    Placed,
+)
+from dapeer.peers import Peer, unsaved
+from dapeer.sessions.broadcast import Broadcast
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.plan import Plan
+from dapeer.sessions.session import Session
+
+
+class Start(Protocol):
+    """A start with all decisions made."""
+
+    @property
+    def launched(self) -> bool:
+        """Whether a program is started; else one is attached to."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the program runs in, to which names of files may be relative."""
+        ...
+
+    async def begin(
+        self, debugger: Debugger, wanted: Sequence[Placed]
+    ) -> tuple[Session, Broadcast]:
+        """Start it with breakpoints.
+
+        Return its session, and a task that sends the breakpoints to other programs meanwhile.
+
+        Raises:
+            DapeerError: It does not start.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StartHere:
+    """A start under an adapter of dapeer."""
+
+    plan: Plan
+
+    @property
+    def launched(self) -> bool:
+        """Whether a program is started."""
+        return self.plan.launched
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the program runs in."""
+        return Path(str(self.plan.inputs["cwd"]))
+
+    async def begin(
+        self, debugger: Debugger, wanted: Sequence[Placed]
+    ) -> tuple[Session, Broadcast]:
+        """Start it with breakpoints."""
+        if self.plan.core and wanted:
+            raise ArgumentError(
+                "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
+            )
+        session = await debugger.start(self.plan, wanted)
+        return session, debugger.push(*_files(wanted), started=session)
+
+
+@dataclass(frozen=True, slots=True)
+class StartInNeovim:
+    """A start in nvim-dap, by a configuration in its form."""
+
+    peer: Peer
+    options: Json
+    launched: bool
+    folder: Path
+
+    async def begin(
+        self, debugger: Debugger, wanted: Sequence[Placed]
+    ) -> tuple[Session, Broadcast]:
+        """Have nvim-dap start it. nvim-dap sends the breakpoints that are its signs."""
+        paths = _files(wanted)
+        if paths and (there := await self.peer.unsaved(paths)):
+            raise unsaved(there[0])
+        with debugger.breakpoints.wanting(wanted):
+            session = await self.peer.sessions.run(self.options)
+        return session, debugger.push(*paths)
+
+
+def _files(wanted: Sequence[Placed]) -> list[str]:
+    return sorted({path for path, _ in wanted})
