@@ -1,4 +1,4 @@
-"""Making our tools known to an OpenCode server that runs."""
+"""Registers dapeer's tools with a running OpenCode server."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class LuaTools:
         self._running: dict[int, asyncio.Queue[tuple[Any, ...]]] = {}
 
     async def take(self, told: object) -> None:
-        """Take in the list of tools, as JSON from Lua; a newer list may arrive meanwhile.
+        """Record the list of tools, as JSON from Lua; a newer list may arrive meanwhile.
 
         A tool with an invalid schema is left out, and its Neovim gets the reason.
         """
@@ -74,7 +74,7 @@ class LuaTools:
         self._taken.set()
 
     def expect(self) -> int:
-        """Take note that another list is about to be taken in; return its number."""
+        """Announce a new list; return its number."""
         self._newest += 1
         self._taken.clear()
         return self._newest
@@ -178,7 +178,7 @@ class LuaTools:
         self._put(number, "progress", clean(_text(text)), _number(done), _number(total))
 
     def _answered(self, number: int, ok: object, text: object) -> None:
-        """Take in a call's result: JSON, or an error."""
+        """Record a call's result: JSON, or an error."""
         said = _text(text)
         if not ok:
             self._put(number, "failed", NeovimFailed(clean(said)))

@@ -37,7 +37,7 @@ class NvimSessions:
     def __init__(
         self, neovim: Neovim, debugger: Debugger, tasks: TaskGroup, names: Mapping[str, str]
     ) -> None:
-        """`names`: what files are called here, by their paths in Neovim where these differ."""
+        """`names`: the names of files here, by their paths in Neovim if these differ."""
         self.by_number: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
         self.ahead = 0.0

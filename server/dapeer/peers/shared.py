@@ -43,7 +43,7 @@ class SharedBreakpoints:
         self._picture: Picture = {}
         self._sent = 0
         self._unknown: dict[tuple[str, int], int] = {}
-        """By path and line: the number of our latest change there, until Neovim has done it."""
+        """By path and line: the number of dapeer's latest change there, until Neovim has applied it."""
         self._names = names
         self._news = anyio.Event()
         """Replaced with each picture."""
@@ -72,7 +72,7 @@ class SharedBreakpoints:
         return self.take(told, 0)
 
     def not_applied(self, number: int, unsaved: str = "") -> None:
-        """Take note that Neovim, which has no nvim-dap, did not do our changes up to this one.
+        """Record that Neovim, without nvim-dap, has not applied dapeer's changes up to this one.
 
         With `unsaved` it did not do this one only: the lines of that file are not those on disk there.
         """
@@ -95,9 +95,9 @@ class SharedBreakpoints:
         return refused
 
     def take(self, told: object, applied: int) -> list[str]:
-        """Take in Neovim's whole set; return the files with changes.
+        """Compare Neovim's whole set with the last one; return the files with changes.
 
-        `applied` is the number of our latest change that the picture shows.
+        `applied` is the number of dapeer's latest change that the picture contains.
         """
         before, now = self._picture, self._read(told)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}

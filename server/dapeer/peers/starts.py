@@ -38,7 +38,7 @@ class Starts:
         self._starts: dict[int, _Start] = {}
 
     def became(self, launch: int, session: ForwardedSession) -> None:
-        """Take note of the session that a start has become."""
+        """Record the session of a start."""
         start = self._start(launch)
         start.session = session
         _done(start.began)
@@ -51,7 +51,7 @@ class Starts:
         _done(start.failed)
 
     def gone(self) -> None:
-        """Take note that nothing more will come of any of them."""
+        """End all starts: nothing more will come of them."""
         for launch in list(self._starts):
             self.failed(launch, "its Neovim has ended")
 

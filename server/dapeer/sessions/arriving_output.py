@@ -1,4 +1,4 @@
-"""Waiting until what a program has printed has arrived: it travels by another road than its stops."""
+"""Waits for a program's output to arrive: output and stops travel separately."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dapeer.sessions.waiters import Waiters
 SECONDS_AT_STOP = 0.015
 """Seconds without output after which a stop's output counts as complete."""
 SECONDS_TO_SETTLE = 0.3
-"""Seconds after which nobody waits any longer for a few lines now and then: somebody else may print for ever."""
+"""Seconds after which occasional lines are no longer awaited: another process may print for ever."""
 FLOOD = 20_000
-"""Characters printed at a time, or arriving in each second, that tell of a queue on its way."""
+"""Characters at a time, or per second, that indicate a queue of output."""
 SECONDS_WITHOUT_FLOOD = 0.25
 """Seconds without output after which a flood is over; a busy machine makes pauses in it."""
 LATE = 1.5
-"""Times a pause that tell of a machine on which nobody gets to run: what is here may not be read yet, so silence says nothing."""
+"""A delay of this many pauses means an overloaded machine: silence then says nothing about unread output."""
 SECONDS_OF_FLOOD = 5.0
-"""Seconds after which nobody waits any longer for the end of a flood."""
+"""Seconds after which the end of a flood of output is no longer awaited."""
 
 
 class ArrivingOutput:
@@ -37,7 +37,7 @@ class ArrivingOutput:
         return self._output.end - stop.left_at
 
     async def complete(self, stop: Stop) -> None:
-        """Wait until what was printed before a stop is here; the stop knows of what still flows."""
+        """Wait for the output before a stop; the stop records whether more is arriving."""
         stop.output_flows = True
         stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
 

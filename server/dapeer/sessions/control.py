@@ -22,7 +22,7 @@ class SessionControl(abc.ABC):
         """Take note of a message of the session, in either direction, which the mirror has taken in."""
 
     async def answer(self, request: Request) -> Body:
-        """Do what the adapter asks for.
+        """Carry out a request of the adapter.
 
         Raises:
             RequestFailed: It cannot be done, or is not wanted.
@@ -49,14 +49,14 @@ class SessionControl(abc.ABC):
         """Raise `Unsupported` when the session cannot end so."""
 
     async def cut_off(self, tool: str) -> None:  # noqa: B027
-        """Kill what is to end and must not run on, where its adapter would have it do so; `tool` ends it."""
+        """Kill what must not resume during the end, if its adapter would resume it; `tool` ends it."""
 
     async def force(self) -> None:  # noqa: B027
-        """End what would not end when it was asked to, if it is ours."""
+        """Kill what did not end in time, if dapeer has started it."""
 
     @abc.abstractmethod
     async def farewell(self, seconds: float) -> None:
-        """Part, because the server ends: what is ours ends with it."""
+        """Leave at the end of the server: what dapeer has started ends with it."""
 
     @abc.abstractmethod
     async def terminate(self) -> None:

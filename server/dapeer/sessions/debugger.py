@@ -51,7 +51,7 @@ class Debugger:
     async def __aenter__(self) -> Self:
         """Begin to hold sessions."""
         await self._tasks.__aenter__()
-        # What servers that were killed have left: nobody waits for that.
+        # Remove what killed servers have left; no call waits for that.
         self._tasks.start_soon(anyio.to_thread.run_sync, sweep)
         return self
 
@@ -61,7 +61,7 @@ class Debugger:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
-        """End what was launched and let go of what was attached: politely, then for good."""
+        """End launched programs and detach from attached ones: politely, then by force."""
         with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for first in {each.program.first for each in self.sessions.held.values()}:
@@ -81,10 +81,11 @@ class Debugger:
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
-        `breakpoints` (path and breakpoint) join the wanted ones, unless the start fails; the other sessions are not told of them. A program that has ended by then, because it is short or faulty, is a session that ended.
+        `breakpoints` (path and breakpoint) join the set, unless the start fails; other sessions do not get
+        them yet. A short or faulty program may have ended by then: its session has ended.
 
         Raises:
-            ArgumentError: The adapter cannot use what it was given; nothing was started.
+            ArgumentError: The adapter cannot use an argument; nothing was started.
             AdapterError: The adapter is missing, did not start, or refused.
         """
         # Fails before a process is started when the arguments are of no use.
@@ -103,7 +104,7 @@ class Debugger:
 
     @contextlib.contextmanager
     def holding(self, session: Session, restart: Restart, *, focus: bool) -> Generator[None]:
-        """Count a session among ours while the body runs: one that another client holds.
+        """Include the session of another client while the body runs.
 
         Unless it gets the `focus`, it does not take it from a session that lives: who works on that
         one has not asked for another.
@@ -118,10 +119,10 @@ class Debugger:
             self.sessions.ended(session, failed=False)
 
     async def terminate(self, session: Session) -> None:
-        """End the debuggee and the session, its children first, by force after `ENDING`; what has ended already is left as it is.
+        """End the debuggee and the session, its children first, by force after `ENDING`; an ended session is left alone.
 
         Raises:
-            Overdue: It has not ended; it is somebody else's to kill.
+            Overdue: It has not ended, and another client holds its adapter.
         """
         with anyio.move_on_after(SECONDS_TO_END):
             return await self._end(session, lambda each: each.terminate())
@@ -146,7 +147,7 @@ class Debugger:
         return session.id in self.sessions.held
 
     async def _cut_off(self, session: Session, tool: str) -> None:
-        """Kill what must not run on, before any process is asked to end: who ends one may wake another."""
+        """Kill what must not resume, before any process is asked to end: the end of one may resume another."""
         ending = [session, *session.program.below(session)]
         if any(each.mirror.stop is not None for each in ending):
             for each in ending:
@@ -157,7 +158,7 @@ class Debugger:
         self, session: Session, end: Callable[[Session], Awaitable[object]]
     ) -> None:
         async def end_child(child: Session) -> None:
-            # What cannot be ended so is ended with its parent.
+            # A child that does not end ends with its parent.
             with contextlib.suppress(DapeerError):
                 await self._end(child, end)
 
@@ -171,7 +172,7 @@ class Debugger:
         It lives on unless dapeer started it, or `terminate` says otherwise.
 
         Raises:
-            Unsupported: The adapter cannot let go of a program that it launched.
+            Unsupported: The adapter cannot detach from a program that it launched.
             SessionError: The session has ended already.
         """
         self._check_held(session)
@@ -225,13 +226,13 @@ class Debugger:
                 session.program.awaited.places.add((path, line))
 
     def tell(self, what: str, sessions: Iterable[Session], tell: Tell) -> Broadcast:
-        """Begin to tell those of some sessions that live something; `what` they are told is for the answer."""
+        """Start sending something to some running sessions; `what` describes it in the answer."""
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], tell)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
-        """Begin to make what is wanted in files true of every session that debugs such files.
+        """Start sending the breakpoints of files to every session that debugs such files.
 
-        A program that has just been `started` with it needs to be told nothing.
+        A program that was just `started` with them needs no update.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 

@@ -32,17 +32,17 @@ from dapeer.sessions.waiters import Deadlines
 from dapeer.view.snapshot import KILLED
 
 SECONDS_FOR_LAST_WORDS = 1.0
-"""Seconds that an adapter has after `disconnect` to send what is left and go."""
+"""Seconds that an adapter has after `disconnect` to send its last messages and exit."""
 SECONDS_WITHOUT_OUTPUT = 0.05
 """Seconds without output after which an ended program's output counts as complete."""
 SECONDS_TO_END_ITSELF = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""
 QUOTED = 800
-"""Characters of an adapter's own words in an error."""
+"""Characters of an adapter's output in an error."""
 
 
 class DirectSession(Session):
-    """A session whose adapter is ours."""
+    """A session with an adapter that dapeer has started."""
 
     ours = True
 
@@ -61,7 +61,7 @@ class DirectSession(Session):
         self.process = adapter
         """The process of its adapter."""
         self.launched: bool = parent.launched if parent else plan.launched
-        """Whether the debuggee is ours, and so ends with its session."""
+        """Whether dapeer has started the debuggee, so that it ends with its session."""
         self.offers: asyncio.Queue[Offer] = asyncio.Queue()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = definitions
@@ -88,7 +88,7 @@ class DirectSession(Session):
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
         self.watch = ProcessWatch(self, starter)
-        # It is told to all who observe: nothing may be missing by then.
+        # All observers are notified, so the state must be complete.
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
 
@@ -108,7 +108,7 @@ class DirectSession(Session):
                 self.watch.heard(message)
 
     async def answer(self, request: Request) -> Body:
-        """Do what the adapter asks for.
+        """Carry out a request of the adapter.
 
         Raises:
             RequestFailed: It cannot be done, or is not wanted.
@@ -153,7 +153,7 @@ class DirectSession(Session):
         return self.watch.pid or told or offered
 
     async def run(self) -> None:
-        """Receive until the adapter is gone."""
+        """Receive messages until the adapter has ended."""
         try:
             await self.channel.run()
             if not self.mirror.ended:
@@ -174,14 +174,14 @@ class DirectSession(Session):
     # -- end
 
     async def follow(self) -> None:
-        """Wait for the end of the debuggee, then let the adapter say its last words and go."""
+        """Wait for the end of the debuggee and the last output of the adapter, then end the adapter."""
         mirror = self.mirror
         await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
         if self.parent is not None and self.cause is None:
-            # It may have become another program, which nobody debugs, and lives with its parent.
+            # It may have replaced itself by another program, which is not debugged and ends with its parent.
             self.process.release(self._pid)
         await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
-        # Some adapters tell the end before the last output, and forget it when they are left.
+        # Some adapters send the end before the last output, and drop that when the connection closes.
         await self.program.arriving.idle(SECONDS_WITHOUT_OUTPUT)
         signal = deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0)
         if signal is not None:
@@ -194,13 +194,13 @@ class DirectSession(Session):
         await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS)
 
     async def farewell(self, seconds: float) -> None:
-        """End what was launched, and let go of what was attached."""
+        """End a launched program, detach from an attached one."""
         with contextlib.suppress(DapeerError):
             await self._let_go(ending=self.launched)
         await self.leave(seconds, terminate=self.launched)
 
     async def _let_go(self, *, ending: bool) -> None:
-        """Take all breakpoints away and resume, where the adapter leaves a program as it is."""
+        """Remove all breakpoints and resume, if the adapter leaves a program stopped."""
         if ending or not self.plan.definition.quirks.leaves_stopped or self.plan.core is not None:
             return
         for path in list(self.mirror.breakpoints):
@@ -223,7 +223,7 @@ class DirectSession(Session):
             await self.force()
 
     async def force(self) -> None:
-        """Kill the adapter and what it owns, the debuggee with it."""
+        """Kill the adapter and what it has started, including the debuggee."""
         await self.process.kill()
         self.finish()
 
@@ -248,7 +248,7 @@ class DirectSession(Session):
         """Look whether the session can end so.
 
         Raises:
-            Unsupported: The adapter cannot let go of a program that it launched.
+            Unsupported: The adapter cannot detach from a program that it launched.
         """
         plan = self.plan
         if plan.launched and terminate is False and not plan.definition.quirks.detach_launched:
@@ -261,7 +261,7 @@ class DirectSession(Session):
         """End the session; return whether the debuggee was ended, too (None: if it was launched).
 
         Raises:
-            Unsupported: The adapter cannot let go of a program that it launched.
+            Unsupported: The adapter cannot detach from a program that it launched.
         """
         ending = self.launched if terminate is None else terminate
         self.check_leave(terminate=ending)
@@ -271,7 +271,7 @@ class DirectSession(Session):
             self.watch.close()
         await self._let_go(ending=ending)
         self._leaving = True
-        # What ends by itself meanwhile, because its child has, is gone, too.
+        # The end of a child may end its parent meanwhile.
         with contextlib.suppress(ChannelClosed):
             await self.request("disconnect", {"terminateDebuggee": ending})
         await self.close()

@@ -47,7 +47,7 @@ class Fetching:
     def __init__(self, mirror: Mirror, request: SendRequest, wait_for: WaitFor) -> None:
         self.other_client = OtherClient(mirror, wait_for)
         self.folded: re.Pattern[str] | None = None
-        """What stands in a value for elements that the adapter has left out, besides what all write so."""
+        """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
         self._mirror = mirror
         self._request = request
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
@@ -118,12 +118,12 @@ class Fetching:
         return (await self._request("variables", arguments)).get("variables") or []
 
     def is_folded(self, variable: Variable) -> bool:
-        """Whether the adapter has left out of a value what its elements are."""
+        """Whether the adapter has left out the elements of a value."""
         text = variable["value"]
         return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
 
     async def unfold(self, variable: Variable, *, whole: bool = True) -> None:
-        """Fetch the first elements of what the adapter shows without them, and if `whole` the members of what it tells by its class."""
+        """Fetch the first elements of values that the adapter shows without them; if `whole`, also the members of objects."""
         reference, text = variable["variablesReference"], variable["value"]
         lists = is_list(text)
         named = variable.get("type", "")
@@ -141,9 +141,9 @@ class Fetching:
         return stop.exception or {}
 
     async def _once(self, command: str, arguments: Body) -> None:
-        """Join a fetch that is under way, or do it; what came of it is in the mirror.
+        """Join a running fetch, or start it; the result is in the mirror.
 
-        When the one who does it is cancelled, one of those who joined does it again.
+        If the fetching caller is cancelled, one of those that joined fetches again.
         """
         key = (self._mirror.epoch, command, *arguments.values())
         while (fetch := self._fetching.get(key)) is not None:
@@ -156,7 +156,7 @@ class Fetching:
             fetch.set_result(None)
         except DapeerError as error:
             fetch.set_exception(error)
-            fetch.exception()  # seen: where nobody has joined, it is not worth a log line
+            fetch.exception()  # mark the exception as seen: no caller may have joined
             raise
         finally:
             del self._fetching[key]
@@ -173,7 +173,7 @@ async def together(*fetches: Coroutine[Any, Any, object]) -> None:
 
 
 async def quietly(fetch: Coroutine[Any, Any, object]) -> None:
-    """A stop is told even when a part of it cannot be had."""
+    """A stop is shown even if a part of it is missing."""
     try:
         await fetch
     except (DapeerError, KeyError, ValueError):

@@ -13,7 +13,7 @@ from dapeer.view.stacks import frame_path, relative
 
 
 class Focus:
-    """What one client works on.
+    """The default session of one client.
 
     A program that has ended stays meant, so that nobody who asks for its output, or steps on, reaches
     another one that happens to be there, or ends it.
@@ -25,7 +25,7 @@ class Focus:
         self.key = secrets.token_hex(4)
         """Tells the client from others, in what it has asked for."""
         self.reader = Reader()
-        """What the client was told of stops."""
+        """What the client has read about stops."""
         self._started: list[Session] = []
 
     def started(self, session: Session) -> None:
@@ -44,7 +44,7 @@ class Focus:
 
     @property
     def default(self) -> Session | None:
-        """The session that is meant when none is named; None: there is none."""
+        """The session to use when none is named; None if there is none."""
         debugger, used = self._debugger, self._used
         if used is not None:
             return self._started_since(used) or used
@@ -69,10 +69,10 @@ class Focus:
         return session.program.acting(session, exactly=False)
 
     def session(self, session_id: int | None = None) -> Session:
-        """Return the session to act on, by id; default the one used last, or what is stopped while that runs.
+        """Return the session to act on, by id; by default the one used last, or another stopped process while that runs.
 
         Raises:
-            NoSession: There is none; or its program has ended, or none was used, and there are others.
+            NoSession: There is none; or the default's program has ended, or no session was used, and there are several.
         """
         session = self.look(session_id)
         if session_id is None:
@@ -92,7 +92,7 @@ class Focus:
         return session
 
     def follow(self, session: Session) -> None:
-        """Mean this session of the program that is meant from now on: it is what was shown."""
+        """Make this session the default: it was shown."""
         if self._used is None or self._used.program is session.program:
             self._used = session
 

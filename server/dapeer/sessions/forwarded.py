@@ -1,4 +1,4 @@
-"""A session whose adapter somebody else's client holds: we look and act through that client."""
+"""A session of nvim-dap: dapeer reads its messages, and acts through nvim-dap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 
 SECONDS_TO_CLOSE = 0.5
-"""Seconds that nvim-dap has to close a session whose debuggee has ended; it may be waiting for a key."""
+"""Seconds that nvim-dap has to close a session whose debuggee has ended; Neovim may be waiting for a key."""
 SECONDS_FOR_SIGNS = 0.3
 """Seconds in which nvim-dap sends breakpoints that have become signs, unless its Neovim is held up."""
 
@@ -28,7 +28,7 @@ TYPE = "return require('dapeer.nvim_dap.terminals').type(...)"
 
 
 class ForwardedSession(Session):
-    """A session of nvim-dap. The same mirror, the same requests; what is not ours we never kill.
+    """A session of nvim-dap. It has the same mirror and requests as a direct one; dapeer never kills its processes.
 
     nvim-dap sends all breakpoints to all adapters, and so do we.
     """
@@ -50,7 +50,7 @@ class ForwardedSession(Session):
         self.failure: str | None = None
         """Why nvim-dap could not start its debuggee, in the adapter's words."""
         self.replayed = anyio.Event()
-        """All that had happened before we came has been told."""
+        """Set when the journal of earlier messages has been read."""
         self._neovim = neovim
         self._feed = feed
         self._transport = NvimTransport(feed, names)
@@ -68,20 +68,23 @@ class ForwardedSession(Session):
         self.feed = feed.name
         # nvim-dap sends log messages itself, and prints what they say.
         self.lines.heard = False
-        # Who has started it waits for its first stop.
+        # The caller that has started it waits for its first stop.
         self.inspect.other_client.first = hello.launch is None
         if definition is not None:
             self._fit(definition)
 
     def _fit(self, definition: Definition) -> None:
-        """Take in how its adapter differs, which is as the person has it: what it leaves out is asked for, or said to be left out."""
+        """Apply the adapter's definition.
+
+        The program is unpatched, so what its adapter leaves out is requested or noted.
+        """
         self.heed(*definition.stopping.told)
         self.lines.tracers = definition.collect.tracers
         self.where.complete(definition.stopping.folded)
         children = definition.children
         self.delegates = self.parent is None and children is not None and children.primary
 
-    # -- what is special about a session that is not ours
+    # -- differences from a direct session
 
     def heard(self, message: Message) -> None:
         """Take note of the end of the past, of a terminal, and of why the debuggee could not be started."""
@@ -92,7 +95,7 @@ class ForwardedSession(Session):
                 self.replayed.set()
             case Response(command="setBreakpoints"):
                 for path in self.mirror.breakpoints:
-                    # It may change before anybody looks.
+                    # The event may change before a reader sees it.
                     self.inspect.editions.keep(path)
             case Response(command="launch" | "attach" as command, success=False):
                 self.failure = f"could not {command}: {message.failure()}"
@@ -151,7 +154,7 @@ class ForwardedSession(Session):
         await self.hang_up()
 
     async def hang_up(self) -> None:
-        """Hang up; nvim-dap's session goes on, if it has not ended."""
+        """Detach; nvim-dap's session continues, if it has not ended."""
         await self._transport.aclose()
         self.finish()
 

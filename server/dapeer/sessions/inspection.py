@@ -26,21 +26,21 @@ from dapeer.view import relevance, snapshot
 from dapeer.view.stacks import frame_path
 
 UNFOLDED = 50
-"""Locals whose elements are fetched where the adapter leaves them out."""
+"""Locals whose elements are requested if the adapter leaves them out."""
 OPENED = 8
-"""Locals of which so much is fetched in a session of somebody else's client, which waits meanwhile."""
+"""The same in a session of nvim-dap, whose own requests wait meanwhile."""
 DEPTH = 2
 """Levels that are opened below the first."""
 SECONDS_TO_OPEN = 2.0
 """Seconds that this may take."""
 SECONDS_TO_LOOK = 6.0
-"""Seconds that a look at a stop waits for what is slow to come, such as a value whose `repr` takes long."""
+"""Seconds that an inspection waits for slow values, such as a slow `repr`."""
 CHASED = 50
-"""Stops that are looked at unasked until the program is told to run on: with some adapters a look causes the next stop."""
+"""Stops without a resume in between that are inspected unasked: with some adapters an inspection causes the next stop."""
 
 
 class Inspection(Fetching):
-    """Answers what a stopped program looks like.
+    """Fetches what is needed to show a stopped program.
 
     At every stop it fetches what everybody asks: stack, scopes, locals, the exception. A stop that the
     person in Neovim has caused is left to their own client, whose answers are ours, too, until somebody
@@ -59,7 +59,7 @@ class Inspection(Fetching):
         self.editions = SourceVersions(time.time())
         self.expressions = Expressions()
         self.secret_files = SecretFiles()
-        """Whose text is not shown."""
+        """Frames whose source is not shown."""
         self.compare: Callable[[Stop], Coroutine[Any, Any, None]] | None = None
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
@@ -67,7 +67,7 @@ class Inspection(Fetching):
         self._first_look: tuple[asyncio.Task[None], asyncio.Event] | None = None
         self._chased = 0
         self._left: Stop | None = None
-        """The stop that nobody looks at until somebody asks."""
+        """The stop that is inspected only on request."""
 
     # -- at every stop
 
@@ -85,13 +85,13 @@ class Inspection(Fetching):
                 pass
 
     def _resumed(self, *, by_person: bool) -> None:
-        """Take note that somebody has the program run on: the next stop is not of our making."""
+        """Record a resume by a client: the next stop was not caused by an inspection."""
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
             stop.left_by = "the person in Neovim" if by_person else "another call of a tool"
 
     def _stopped(self) -> None:
-        """Begin to fetch what everybody asks at the stop that has just come, unless it is left."""
+        """Start fetching what every reader of a new stop needs, unless the stop is left to the person's client."""
         stop = self._mirror.stop
         self._chased += 1
         if self._chased > CHASED or self.other_client.first:
@@ -109,7 +109,7 @@ class Inspection(Fetching):
             stop.outdated_source = self.editions.warning(path, stop.top["line"])
 
     def wanted(self, stop: Stop) -> None:
-        """Begin to look at a stop that was left to the person's client: somebody asks."""
+        """Start inspecting a stop that was left to the person's client, because a caller asks for it."""
         if stop is self._left and self._chased <= CHASED:
             self._left = None
             self._begin(stop)
@@ -133,8 +133,8 @@ class Inspection(Fetching):
         try:
             stop.output_flows = self._arriving.floods(stop)
             await self._look_around(stop)
-            # A step of which no output has come by now has most likely printed nothing, and costs
-            # no time; what comes later all the same is told with the next stop.
+            # A step without output by now has most likely printed nothing, so it does not wait; later output
+            # is shown with the next stop.
             if stop.reason != "step" or self._mirror.output.end != stop.output_start:
                 await self._arriving.complete(stop)
             if stop.raised and (found := self._errors.since(stop.output_start)):
@@ -170,7 +170,7 @@ class Inspection(Fetching):
             await quietly(self.compare(stop))
 
     async def _open(self, stop: Stop) -> None:
-        """Fetch what is in the values that the adapter leaves out, of those that matter some levels deep."""
+        """Fetch the omitted elements of values; for important values several levels deep."""
         needed = relevance.needed(stop)
         most = UNFOLDED if self.folded is None else OPENED
         if self.folded is not None:

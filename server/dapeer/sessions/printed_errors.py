@@ -26,5 +26,5 @@ class PrintedErrors:
         return next(reversed(list(self.pattern.finditer(text))), None)
 
     def last(self) -> re.Match[str] | None:
-        """Return the last error in what the program has printed last."""
+        """Return the last error in the program's latest output."""
         return self.since(self._output.end - LAST_WORDS)

@@ -1,7 +1,6 @@
 """A program: the processes of one start, each with a session of its own.
 
-A caller who waits for a program waits for all of them: while a parent waits for its child, the child
-is where the program stops.
+A caller waits for all processes of a program: while a parent waits for its child, the stop is in the child.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from dapeer.sessions.row_files import RowFiles, RowFolders
 from dapeer.sessions.waiters import Keyboard, Waiters
 
 SECONDS_BETWEEN_LINES = 0.5
-"""Seconds between two lines of output that who waits is told."""
+"""Seconds between two lines of output that a waiting caller gets."""
 SECONDS_TO_STEP = 0.5
 """Seconds that a step has until its caller is told where another process had stopped before."""
 
@@ -33,7 +32,7 @@ NONE: StopIds = frozenset()
 
 
 class Process(Protocol):
-    """What a program knows of each of its processes: of its session."""
+    """What a program needs of the session of each process."""
 
     id: int
     mirror: Mirror
@@ -56,7 +55,7 @@ class Program(Generic[Of]):
         self.sessions: Sequence[Of] = ()
         """The first process's first, each behind its parent."""
         self.printed = Printed()
-        """What all its processes have printed, and what its log points say."""
+        """The output of all its processes, and the messages of its log points."""
         self.failures = Failures()
         """Conditions and log messages that could not be evaluated."""
         self.collected = Collected()
@@ -68,7 +67,7 @@ class Program(Generic[Of]):
         self.keyboard: Keyboard | None = None
         """Types into the terminal that the program runs in."""
         self.awaited = Awaited()
-        """The breakpoints that were set for it, and what was told of them."""
+        """Its breakpoints, and what was reported about them."""
         self._listeners: list[Callable[[Of, Message], None]] = []
 
     # -- its rows
@@ -154,11 +153,11 @@ class Program(Generic[Of]):
         return next(reversed(self.stopped), session)
 
     def living(self, session: Of) -> Of:
-        """Return the session to show to who has waited for one in vain: a living one."""
+        """Return a running session to show to a caller that has waited in vain."""
         return session if not session.over else next(iter(self.alive), self.first)
 
     def about_others(self, session: Of) -> list[str]:
-        """Return what who looks at one process should know of the others."""
+        """Return notes on the other processes for a reader of one."""
         others = [each for each in self.alive if each is not session]
         said = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
         if session.over:
@@ -180,14 +179,14 @@ class Program(Generic[Of]):
     # -- waiting
 
     def unseen_stops(self, session: Of) -> StopIds:
-        """Return the stops of the other processes that nobody has been told of."""
+        """Return the unreported stops of the other processes."""
         stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
         return frozenset(
             (s.id, stop.number) for s, stop in stops if stop and stop.output_shown is None
         )
 
     def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
-        """Return the session that has something to tell to who waits for one, None: nothing yet.
+        """Return the session with news for a caller that waits for one; None if there is none yet.
 
         That is a stop of it after `epoch`; else a stop of another process that nobody has been told of,
         and is not among the `old` ones; else, when the session has ended, where the program is stopped,
@@ -203,9 +202,9 @@ class Program(Generic[Of]):
         return next(iter(self.stopped), None) or self._ended()
 
     def _ended(self) -> Of | None:
-        """Return the session that tells how the program has ended, None: it has not."""
+        """Return the session that shows how the program has ended; None if it has not."""
         first = self.first
-        # A process that has replaced itself ends without a code, and goes on as a child of its own.
+        # A process that has replaced itself ends without an exit code, and continues as its own child.
         replaced = first.over and first.mirror.exit_code is not None
         return first if not self.alive or replaced else None
 
@@ -236,7 +235,7 @@ class Program(Generic[Of]):
         seconds: float,
         tell: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """Wait until something has happened; who waits may be told the newest line of output now and then."""
+        """Wait for news; a waiting caller gets the newest line of output now and then."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
         output = self.output

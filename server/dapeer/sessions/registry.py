@@ -30,7 +30,7 @@ class Change(NamedTuple):
     """Something of a session is different now."""
 
     kind: ChangeKind
-    """`sessions`: one came or went; `capabilities`: its adapter has told what it can do; `state`: it stopped, ran on or ended; `output`: it printed."""
+    """`sessions`: one started or ended; `capabilities`: its adapter has sent its capabilities; `state`: it stopped, resumed or ended; `output`: it printed."""
     session_id: int
 
 
@@ -43,7 +43,7 @@ class Sessions(Mapping[int, Session]):
         known = (each.stopping.frames(project) for each in definitions.values())
         self.files = Files(project, self, known)
         self.focused: Session | None = None
-        """Of the program that somebody has started or joined last: what a client means that has used none."""
+        """The first session of the program that was started or joined last: the default of a client that has used none."""
         self.rows: RowFolders | None = None
         """Where programs write what they collect by themselves."""
         self._known: dict[int, Session] = {}
@@ -72,7 +72,7 @@ class Sessions(Mapping[int, Session]):
         """Return the session that a caller has named.
 
         Raises:
-            NoSession: There is none of this number.
+            NoSession: There is no session with this number.
         """
         session = self._known.get(session_id)
         if session is None:
@@ -93,7 +93,7 @@ class Sessions(Mapping[int, Session]):
 
     def supported(self, wanted: Iterable[str]) -> frozenset[str]:
         """Return those of some requests, or options of requests, that the adapter of a live session supports."""
-        # An adapter has told what it can do as soon as it has told anything.
+        # Every message of an adapter comes after its capabilities.
         told = [each for each in self._known.values() if each.mirror.capabilities]
         return frozenset(each for each in wanted if any(s.has_now(each) for s in told))
 
@@ -122,10 +122,10 @@ class Sessions(Mapping[int, Session]):
         self._tell("sessions", session)
 
     def ended(self, session: Session, *, failed: bool) -> None:
-        """Keep what has ended for its readers; what never ran leaves no trace."""
+        """Keep an ended session for its readers; drop one whose program never ran."""
         del self._held[session.id]
         ended = [each for each in self._known.values() if each.id not in self._held]
-        # A program's end is told by its first process: the others are forgotten before it.
+        # A program ends with its first process, so the others are dropped before it.
         ended.sort(key=lambda each: each.parent is None)
         for dropped in [session] if failed else ended[:-KEPT_SESSIONS]:
             del self._known[dropped.id]
@@ -137,7 +137,7 @@ class Sessions(Mapping[int, Session]):
         self._tell("sessions", session)
 
     def forget(self, session_id: int) -> None:
-        """Drop the sessions of a program that has ended, as those are that nobody has to read."""
+        """Drop the sessions of an ended program."""
         first = self.named(session_id)
         for dropped in first.program.sessions:
             self._known.pop(dropped.id, None)
@@ -147,7 +147,7 @@ class Sessions(Mapping[int, Session]):
     # -- changes
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call `listener` at every change, at once; it must not block. Returns what ends this."""
+        """Call `listener` at every change, at once; it must not block. Returns a function that stops the calls."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

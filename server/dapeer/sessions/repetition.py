@@ -16,11 +16,11 @@ from dapeer.sessions.waiters import unless_cancelled
 from dapeer.view.tally import Tally, Verdict
 
 Until: TypeAlias = Literal["stop", "failure"]
-"""What ends the repetition besides a run that fails at its end: any stop, or only one that is a failure."""
+"""What ends the repetition, apart from a failed run: any stop, or only a failure."""
 
 Begin: TypeAlias = Callable[[], Awaitable[Session]]
 Tell: TypeAlias = Callable[[str, float | None, float | None], Awaitable[None]]
-"""Tells who waits what was reached: as a sentence, as a number, and of how many."""
+"""Reports progress to the caller: as a sentence, as a number, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Repetition:
         tally.passed.append(seconds)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
-        """Wait until it is known what becomes of a run."""
+        """Wait for the outcome of a run."""
         clock = asyncio.get_running_loop().time
         while True:
             told = await session.program.next_stop(session, 0, end - clock())
@@ -85,7 +85,7 @@ class Repetition:
             stop = told.mirror.stop
             if stop is None:
                 return _end(told)
-            # Some adapters speak of a breakpoint where an exception was thrown: the stack tells.
+            # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
             await looked_at(told)
             if _is_failure(stop):
                 return Verdict.FAILED
@@ -96,12 +96,12 @@ class Repetition:
 
 
 def _is_failure(stop: Stop) -> bool:
-    """Whether nobody wanted the program to stop there: an exception, a failed assertion, a signal."""
+    """Whether the stop is a failure: an exception, a failed assertion, a signal."""
     return not stop.planned and stop.reason != "pause"
 
 
 def _end(session: Session) -> Verdict:
-    """Return what became of a run that has ended."""
+    """Return the outcome of an ended run."""
     if session.by_us:
         return Verdict.ENDED
     failed = session.cause is not None or _code(session) not in {None, 0}

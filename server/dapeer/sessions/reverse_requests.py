@@ -1,7 +1,7 @@
-"""What an adapter asks us to do, and whether it is done.
+"""Answers the requests that an adapter sends.
 
-Programs are run for adapters that we have started for a program that we launch, and for no other: what is
-attached to may be in a container, on another machine, or somebody else's.
+dapeer runs programs only for adapters that it has started, for a program that it launches. An attached
+program may be in a container, on another machine, or another user's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A debug session: a channel to act on, and a mirror of what it has told."""
+"""A debug session: a channel to act on, and a mirror of all that it has reported."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class Session(SessionControl):
     where: Whereabouts
     """Looks at all threads, those that run, too."""
     over: bool
-    """The wire is gone: no more output, no more answers."""
+    """The connection has ended: no more output, no more responses."""
     cause: str | None
     """Why the session ended, where it was not the program's own doing."""
     by_us: bool
-    """We have ended the program; its exit code tells nothing then."""
+    """A tool has ended the program, so its exit code means nothing."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
     delegates: bool = False
     """Its program is its first child: it has no threads of its own."""
     advice = Advice()
-    """What to do about what the adapter and the program say."""
+    """The hints on messages of the adapter and the program."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Session(SessionControl):
         self.adapter = adapter
         """The definition's id: debugpy, gdb, …; in Neovim the type that nvim-dap knows."""
         self.feed: str | None = None
-        """How a session of a Neovim reaches us: tap or listeners. None: we hold the adapter."""
+        """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
         self.parent = parent
         """The session whose program has started this one's."""
         self.program = parent.program if parent else Program()
@@ -116,14 +116,14 @@ class Session(SessionControl):
     # -- messages
 
     async def run(self) -> None:
-        """Receive until the adapter is gone."""
+        """Receive messages until the adapter has ended."""
         try:
             await self.channel.run()
         finally:
             self.finish()
 
     def finish(self) -> None:
-        """Take note that the wire is gone: a session without `terminated` has ended all the same."""
+        """Record the end of the connection: a session without `terminated` has ended, too."""
         if not self.over:
             self.over = True
             if not self.mirror.ended:
@@ -131,7 +131,7 @@ class Session(SessionControl):
             self.program.waiters.wake()
 
     def lose(self, cause: str) -> None:
-        """Take note that the program is gone, which no message tells, and why if that is not known."""
+        """Record the end of the program that no message reports, and its reason, if that is unknown."""
         self.cause = self.cause or cause
         self.observe(Event("terminated"))
 
@@ -164,7 +164,7 @@ class Session(SessionControl):
         self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
 
     def print_in_terminal(self, printed: Body) -> None:
-        """Take in what the program prints there, as the body of an output event."""
+        """Take in output from the program's terminal, as the body of an output event."""
         self.observe(Event("output", {**printed, IN_TERMINAL: True}))
 
     # -- requests
@@ -275,13 +275,13 @@ class Session(SessionControl):
     # -- breakpoints
 
     async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
-        """Make `wanted` the breakpoints of a file, without options that the adapter lacks; what came of it is in the mirror."""
+        """Make `wanted` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
         self.inspect.editions.keep(path)
         await self.lines.set(path, wanted)
 
     def heed(
         self, filters: Filters, expressions: Expressions, traceback: re.Pattern[str] | None
     ) -> None:
-        """Take in what is known of stops of its adapter: see `adapters/stopping`."""
+        """Apply what the definition knows of the adapter's stops: see `adapters/stopping`."""
         self.stops_at.filters = filters
         self.inspect.expressions, self.errors.pattern = expressions, traceback

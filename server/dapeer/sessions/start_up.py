@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 SECONDS_TO_GREET = 5.0
 """Seconds in which an adapter that runs already answers a first request."""
 SECONDS_TO_IMPROVE = 3.0
-"""Seconds that a program may take to evaluate what its adapter's definition has for one that is attached to."""
+"""Timeout for evaluating the definition's `attached` expression in a program, in seconds."""
 
 
 async def start_up(
@@ -34,7 +34,7 @@ async def start_up(
     """Do the handshake, with these arguments of `launch` or `attach`; return why it failed, None when the debuggee ran, if only for a moment."""
     plan = session.plan
     timeouts = plan.definition.timeouts
-    # A child that is offered starts up while we attach to it.
+    # An offered child starts while dapeer attaches to it.
     starts = plan.launched or session.parent is not None
     seconds = timeouts.launch if starts else timeouts.attach
     try:
@@ -57,7 +57,7 @@ async def start_up(
 
 
 def _watch_over(session: DirectSession) -> None:
-    """Watch the program's process, if it is known and its end not told yet."""
+    """Watch the program's process, if it is known and its end not reported yet."""
     pid = session.plan.inputs.get("pid")
     if session.mirror.ended:
         return
@@ -94,7 +94,7 @@ async def _shake_hands(session: DirectSession, wanted: Breakpoints, arguments: B
 
 
 async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
-    """Send all breakpoints; one that an adapter rejects keeps nobody from starting."""
+    """Send all breakpoints; a rejected one does not prevent the start."""
     if not session.launched:
         await _improve(session)
     sent: list[Coroutine[Any, Any, None]] = [
@@ -117,7 +117,7 @@ async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
 
 
 async def _improve(session: DirectSession) -> None:
-    """Evaluate in a program that was attached to what its definition has for it; one that cannot do it is debugged as it is."""
+    """Evaluate the definition's `attached` expression in the program; if that fails, debug the program without it."""
     definition = session.plan.definition
     if not definition.attached:
         return
@@ -133,7 +133,7 @@ async def _improve(session: DirectSession) -> None:
 
 
 def _filters(session: DirectSession, wanted: Breakpoints) -> Sequence[str] | None:
-    """Return the exception filters to send; an adapter stops at none until it is told."""
+    """Return the exception filters to send; without a request an adapter may use defaults of its own."""
     chosen = session.plan.exception_filters
     if chosen is None:
         return session.stops_at.standing(wanted.exceptions)
@@ -142,7 +142,7 @@ def _filters(session: DirectSession, wanted: Breakpoints) -> Sequence[str] | Non
 
 
 def _failed(session: DirectSession, what: str) -> AdapterFailed:
-    """Name what the adapter did, with its own last words, which often are the reason."""
+    """Return the error with the adapter's last output, which often has the reason."""
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()

@@ -19,11 +19,11 @@ class StopsAt:
         self, adapter: str, mirror: Mirror, request: SendRequest, supports: Callable[[str], bool]
     ) -> None:
         self.filters = Filters()
-        """The exception filters of the adapter, and ours for it."""
+        """The exception filters: the adapter's, and those that dapeer makes."""
         self.own: Sequence[str] = ()
-        """Functions that the program stops at besides those that somebody wants."""
+        """Functions at which the program stops, in addition to the function breakpoints."""
         self.conditions: Mapping[str, str] | None = None
-        """By exception filter: when it stops, as far as the adapter can tell."""
+        """By exception filter: its condition, as far as the adapter supports it."""
         self._adapter = adapter
         self._mirror = mirror
         self._request = request
@@ -32,7 +32,7 @@ class StopsAt:
         self._of_filters: tuple[str, ...] = ()
 
     async def functions(self, names: Sequence[str]) -> None:
-        """Make these the function breakpoints, besides the program's own, and those that filters stand for."""
+        """Set the function breakpoints, together with the program's own functions and those of filters."""
         self._wanted = names
         every = dict.fromkeys([*names, *self.own, *self._of_filters])
         wanted: list[FunctionBreakpoint] = [{"name": name} for name in every]

@@ -54,7 +54,8 @@ class Supervisor:
         try:
             failure = await self._open(plan, arguments, begin)
         except Exception:
-            # Who starts is told; later nobody waits, and a fault of one must not end all the others.
+            # The caller of the start gets the error. Later no caller waits, and the fault of one session must
+            # not end the others.
             if not begun:
                 raise
             log.exception("session %s", begun[0].id)
@@ -96,7 +97,7 @@ class Supervisor:
         """Return when the session of a child has begun.
 
         Raises:
-            DapeerError: It is not wanted, or cannot be reached: then it runs on without us.
+            DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger.
         """
         if parent.plan.inputs.get("follow_children") is False and not parent.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
@@ -113,7 +114,7 @@ class Supervisor:
         async with opened as adapter:
             session = self._session(plan, adapter, parent)
             task_status.started(session)
-            # Nobody waits for it: a fault of one must not end all the others.
+            # No caller waits for it: the fault of one session must not end the others.
             try:
                 failure = await self._run_through(session, plan.config, lambda: None)
             except Exception:
@@ -159,7 +160,7 @@ class Supervisor:
 
 
 async def _followed(session: DirectSession) -> None:
-    """Follow a session to its end; a fault of ours ends this one, and no other."""
+    """Run a session to its end; an internal error ends this one, and no other."""
     try:
         await session.follow()
     except Exception:

@@ -16,7 +16,7 @@ LOOKS = 10
 
 
 def view_of(session: Session) -> look.Snapshot:
-    """Return what the session looks like now, as far as the mirror knows. Asks for nothing."""
+    """Return the session's state from the mirror, without any request."""
     view = _view(session)
     if session.parent is not None:
         view["parent"] = session.parent.id
@@ -44,10 +44,10 @@ def _view(session: Session) -> look.Snapshot:
 
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
-    """Wait until what a stop needs is known, if the program is stopped; give up after `seconds`."""
+    """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            # The program may be resumed and stop again, by somebody else, while a stop is looked at.
+            # Another client may resume the program, and it may stop again, during the inspection.
             for _ in range(LOOKS):
                 if (stop := session.mirror.stop) is None:
                     return
@@ -57,7 +57,7 @@ async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
 
 
 async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:
-    """Return what the session looks like now, with what a stop needs, as far as that comes within `seconds`."""
+    """Return the session's state with what a stop needs, as far as that arrives within `seconds`."""
     await looked_at(session, min(seconds, SECONDS_TO_LOOK))
     telling, view = Telling(session.mirror), view_of(session)
     telling.told()

@@ -18,9 +18,9 @@ from dapeer.sessions.inspection import Inspection
 from dapeer.view.stacks import left_out, missing
 
 SECONDS_TO_LOOK_AROUND = 1.5
-"""Seconds that a look may take; what has not been told by then is left out."""
+"""Timeout of the inspection; later results are left out."""
 MOST = 200
-"""Threads whose stacks are asked for."""
+"""Threads whose stacks are requested."""
 
 T = TypeVar("T")
 
@@ -40,15 +40,15 @@ class Whereabouts:
         self._request = request
         self.sight = sight
         self._left_out: dict[tuple[object, ...], str] = {}
-        """By the callers of a stop: what is left out there."""
+        """By the callers of a stop: the frames that are left out there."""
 
     @property
     def sees_running(self) -> bool:
-        """Whether it can be told where threads are that run."""
+        """Whether the locations of threads can be found while the program runs."""
         return bool(self.sight.expression)
 
     async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
-        """Return where the threads and tasks are; after `seconds` as far as it is known by then."""
+        """Return where the threads and tasks are, as far as known after `seconds`."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
         names = await _within(seconds, self._inspect.threads())
@@ -66,13 +66,13 @@ class Whereabouts:
         )
 
     def complete(self, folded: re.Pattern[str] | None) -> None:
-        """Ask the program for what its adapter leaves out, since nothing of ours is in it; `folded` stands there in values."""
+        """Ask the unpatched program for what its adapter leaves out; `folded` marks that in values."""
         self._inspect.folded = folded
         if self.sight.hides:
             self._inspect.compare = self.compare
 
     async def compare(self, stop: Stop) -> None:
-        """Have a stop know which frames its adapter leaves out, where the program itself tells more.
+        """Record at a stop which frames its adapter leaves out, if the program itself reports more.
 
         It is asked once for each chain of callers: a step within a function, which may be a person's, costs nothing.
         """
@@ -126,7 +126,7 @@ class Whereabouts:
 
 
 async def _within(seconds: float, fetch: Awaitable[T]) -> T | None:
-    """Return what comes of a fetch; None: it did not come in time, or failed."""
+    """Return the result of a fetch; None if it failed or was too slow."""
     try:
         async with asyncio.timeout(max(seconds, 0)):
             return await fetch

@@ -1,4 +1,4 @@
-"""A start that is decided: made once, or again and again, and told."""
+"""Runs a planned start, once or repeatedly, and shows the result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Running:
     wanted: Sequence[Placed]
     inherited: Inheritance
     _push: Broadcast | None = field(default=None, init=False)
-    """Tells the other programs of the breakpoints."""
+    """Sends the breakpoints to the other programs."""
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
@@ -56,7 +56,7 @@ class Running:
         return noted(reply, [*located(self.call, session), *lines])
 
     async def _begin(self) -> Session:
-        """Start it once more; the breakpoints are everybody's from the first time on."""
+        """Start it once more; its breakpoints are in the shared set since the first time."""
         debugger = self.call.debugger
         first = self._push is None
         session, push = await self.start.begin(debugger, self.wanted if first else ())

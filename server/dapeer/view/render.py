@@ -15,7 +15,7 @@ from dapeer.view.stacks import relative
 
 
 def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
-    """Return one look at a session as text; nothing of it is missing in the text but the number of the `only` session."""
+    """Return a snapshot as text; only the number of the `only` session is left out."""
     head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
         head(view, project, _which(view, only=only)),
@@ -39,7 +39,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
 def _stack(view: Snapshot, project: Path) -> str:
     """Return the stack; in brackets are ids of frames.
 
-    The file and the frame that the first line of the snapshot names are not told again: `main :36` is in that file.
+    The file and the frame in the first line of the snapshot are not repeated: `main :36` is in that file.
     """
     path = relative(view.get("file", ""), project)
     lines = list(view.get("stack", ()))
@@ -54,7 +54,7 @@ def _changed(view: Snapshot) -> str:
 
 
 def outcomes(told: Mapping[str, Sequence[str]]) -> Iterable[str]:
-    """Yield a line for each state of breakpoints that did not become what was asked for."""
+    """Yield a line for each state of breakpoints that did not work as requested."""
     return (f"{state.capitalize()}: {', '.join(places)}" for state, places in told.items())
 
 
@@ -99,7 +99,7 @@ def _which(view: Snapshot, *, only: bool) -> str:
 
 
 def location(path: str, line: int | None, function: str, project: Path) -> str:
-    """Return ` at file:line in function`, as far as it is known.
+    """Return ` at file:line in function`, as far as known.
 
     >>> location("/p/a.py", 3, "f", Path("/p"))
     ' at a.py:3 in f'
@@ -109,7 +109,7 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
 
 
 def place(each: Place, frames: Frames, project: Path) -> str:
-    """Return where a thread or task is: in the user's innermost frame, and what that one has called."""
+    """Return where a thread or task is: the user's innermost frame, and what that has called."""
     if not each.frames:
         return ""
     top = each.frames[0]
@@ -130,7 +130,7 @@ def assignments(values: Mapping[str, str]) -> list[str]:
 
 
 def changes(changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()) -> list[str]:
-    """Return `name: before → after` lines; what is new has no value where it is `shown` beside.
+    """Return `name: before → after` lines; a new variable that is `shown` elsewhere has no value.
 
     >>> changes({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
     ['a: 1 → 2', 'b: new', 'c = 4 (new)']
@@ -146,7 +146,7 @@ def changes(changed: Mapping[str, Sequence[str | None]], shown: Collection[str] 
 
 
 def _new(name: str) -> str:
-    # What was returned is always new.
+    # A return value is always new.
     return "" if name.startswith("(") else " (new)"
 
 
@@ -157,7 +157,7 @@ def values(view: Snapshot) -> list[str]:
 
 
 def breakpoint_line(wanted: SourceBreakpoint, made: Breakpoint | None, text: str) -> str:
-    """Return a breakpoint as one line: where it is, what it does, what the adapter made of it."""
+    """Return a breakpoint as one line: location, options, state."""
     line = wanted["line"]
     state = breakpoint_state(made)
     actual = made.get("line") if made else None
@@ -189,7 +189,7 @@ _OPTIONS = (
 
 
 def breakpoint_state(made: Breakpoint | None) -> str:
-    """Return verified, pending or rejected; waiting while no session has been told.
+    """Return verified, pending or rejected; waiting if no session has got it.
 
     An adapter that says "not verified" without a reason will often verify when the code is loaded.
     """
@@ -201,7 +201,7 @@ def breakpoint_state(made: Breakpoint | None) -> str:
 
 
 _PENDING = ("pending", "unbound", "provisional", "locations: 0")
-"""What adapters say without `reason`, which is new in DAP."""
+"""Messages of adapters that lack `reason`, which is new in DAP."""
 
 
 def _is_pending(made: Breakpoint) -> bool:

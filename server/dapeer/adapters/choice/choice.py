@@ -22,14 +22,14 @@ def choose(
     code: str | None,
     ready: Ready = lambda _: True,
 ) -> Definition:
-    """Return the definition for a program: of this type, or else as the program itself tells.
+    """Return the definition for a program: the named one, or one that fits the program.
 
     `type` is an id, an alias, a type that it stands in for, or a language. Where several fit, the
     first is taken that is `ready`, which is asked only then.
 
     Raises:
         AdapterUnknown: None fits; the hint lists the types that there are.
-        ArgumentError: The program is a folder that nobody can run.
+        ArgumentError: The program is a folder that no adapter can run.
     """
     if type is not None:
         found = typed(definitions, type, ready)
@@ -55,7 +55,7 @@ def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
     named = [d for d in definitions.values() if kind in d.names]
     others = [d for d in definitions.values() if kind in d.stands_in_for]
     speaking = [d for d in definitions.values() if kind.lower() in {d.id, *d.languages}]
-    # The one that has the name comes first, whatever its rank.
+    # An adapter with this name comes before others, whatever its rank.
     return _best(named + _ranked(others), ready) or _best(_ranked(speaking), ready)
 
 
@@ -97,7 +97,7 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
 
 
 def _fitting(known: list[Definition], program: str) -> list[Definition]:
-    """Return the definitions for a program, by the first sign of it that tells anything."""
+    """Return the definitions that fit a program, by the first property that decides."""
     path = Path(program)
     if path.is_dir():
         return [d for d in known if holds(program, d.folders)]

@@ -39,7 +39,10 @@ class Announcement:
     url: str = ""
     """Where it serves HTTP; empty: nowhere."""
     token: str = ""
-    """The token of its HTTP clients. Whoever can read it can also reach the socket, which gives the same access."""
+    """The token of its HTTP clients.
+
+    A process that can read it can also reach the socket, which gives the same access.
+    """
 
 
 @dataclass(frozen=True, slots=True)

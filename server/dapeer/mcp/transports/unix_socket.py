@@ -77,7 +77,7 @@ async def _serve_client(
 
 @contextmanager
 def _socket_path() -> Generator[Path]:
-    """Give a path for our socket in a folder that is closed to others."""
+    """Yield a path for the server's socket, in a folder that other users cannot open."""
     path = runtime_folder() / f"{os.getpid()}.sock"
     if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
         try:

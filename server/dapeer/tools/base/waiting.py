@@ -152,7 +152,7 @@ async def look(
 ) -> Reply:
     """Return the session's current state, as far as it can be fetched in the remaining time; `seen` says where its threads are, if it runs.
 
-    When somebody goes on from the stop while expressions are evaluated there, the next one is told instead.
+    If another client resumes while expressions are evaluated, the next stop is shown instead.
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     await looked_at(session, min(left.to_tell, SECONDS_TO_LOOK))
