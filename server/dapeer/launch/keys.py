@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_object, is_array, is_object
 
 _TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
 """Keys that choose a terminal, which would be useless to the assistant. dap_run has `terminal` for it."""
@@ -46,8 +46,8 @@ def split(values: Json) -> tuple[dict[str, Any], dict[str, Any]]:
             inputs["args"] = _words(value)
         elif key in {"env", "environment"}:
             inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
-        elif key == "connect" and isinstance(value, Mapping):
-            inputs |= cast("Json", value)
+        elif key == "connect" and is_object(value):
+            inputs |= value
         elif argument and not isinstance(value, list | Mapping):
             inputs[argument] = _number(value) if argument in {"pid", "port"} else value
         elif key not in _TERMINALS:
@@ -64,8 +64,8 @@ def _words(value: object) -> list[str]:
     match value:
         case None:
             return []
-        case list():
-            return [str(each) for each in cast("list[object]", value)]
+        case _ if is_array(value):
+            return [str(each) for each in value]
         case str():
             try:
                 return shlex.split(value)
@@ -81,14 +81,12 @@ def _environment(value: object) -> dict[str, str]:
     Raises:
         ArgumentError: It is neither.
     """
-    if isinstance(value, list):
-        named = [
-            cast("Json", each) for each in cast("list[object]", value) if isinstance(each, Mapping)
-        ]
+    if is_array(value):
+        named = [each for each in value if is_object(each)]
         return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
-    if not isinstance(value or {}, Mapping):
+    if value and not is_object(value):
         raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
-    table = cast("Json", value or {})
+    table = as_object(value)
     return {name: str(each) for name, each in table.items() if each is not None}
 
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 
 PLATFORMS = ("windows", "osx", "linux")
 IN_EDITOR = frozenset({
@@ -115,8 +115,7 @@ def lifted(configuration: Json, platform: str) -> dict[str, Any]:
     {'program': 'c'}
     """
     plain = {key: value for key, value in configuration.items() if key not in PLATFORMS}
-    own = configuration.get(platform)
-    return {**plain, **cast("Json", own)} if isinstance(own, Mapping) else plain
+    return {**plain, **as_object(configuration.get(platform))}
 
 
 def resolved(
@@ -133,12 +132,10 @@ def resolved(
             case str():
                 asks.extend(_asks(value, field, surroundings, inputs))
                 return _VARIABLE.sub(lambda found: _known(found[1], surroundings), value)
-            case Mapping():
-                table = cast("Json", value)
-                return {key: fill(item, f"{field}.{key}") for key, item in table.items()}
-            case list():
-                items = cast("list[Any]", value)
-                return [fill(item, f"{field}[{index}]") for index, item in enumerate(items)]
+            case _ if is_object(value):
+                return {key: fill(item, f"{field}.{key}") for key, item in value.items()}
+            case _ if is_array(value):
+                return [fill(item, f"{field}[{index}]") for index, item in enumerate(value)]
             case _:
                 return value
 
@@ -177,11 +174,10 @@ def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> It
 
 def _input(wanted: object) -> str:
     """Return in parentheses what an input asks: its question, its options, its default."""
-    if not isinstance(wanted, Mapping):
+    if not is_object(about := wanted):
         return " (not among the file's inputs)"
-    about = cast("Json", wanted)
     options = [
-        str(cast("Json", option).get("value")) if isinstance(option, Mapping) else str(option)
+        str(option.get("value")) if is_object(option) else str(option)
         for option in _list(about.get("options"))
     ]
     parts = (
@@ -223,24 +219,24 @@ def _loads(text: str) -> Json:
         raise Malformed("this is nested too deeply", 1, 1) from error
     except ValueError as error:
         raise Malformed("a number has too many digits", 1, 1) from error
-    if not isinstance(top, Mapping):
+    if not is_object(top):
         raise Malformed("this must be an object", 1, 1)
-    return cast("Json", top)
+    return top
 
 
 def _list(value: object) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return as_array(value)
 
 
 def _objects(top: Json, key: str, text: str) -> list[Json]:
     """Return the list of objects at a key, empty when it is absent."""
     value = top.get(key, [])
-    if not isinstance(value, list):
+    if not is_array(value):
         raise Malformed(f"`{key}` must be a list", *_place(text, text.find(f'"{key}"')))
-    for index, each in enumerate(cast("list[object]", value)):
-        if not isinstance(each, Mapping):
+    for index, each in enumerate(value):
+        if not is_object(each):
             raise Malformed(f"{key}[{index}] must be an object", *_start(text, key, index))
-    return cast("list[Json]", value)
+    return value
 
 
 def _check(configuration: Json, text: str, index: int) -> None:

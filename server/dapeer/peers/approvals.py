@@ -8,9 +8,10 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from dapeer.base.errors import Refused
+from dapeer.base.json_types import as_object, is_array
 from dapeer.base.text.fitting import shortened
 from dapeer.neovim.client import Neovim
 from dapeer.peers.kinds import Kinds
@@ -71,12 +72,12 @@ class Approvals:
 
     def wants_changed(self, wants: object) -> None:
         """Record the kinds of actions that need consent."""
-        self.wants = cast("Mapping[str, Any]", wants if isinstance(wants, dict) else {})
+        self.wants = as_object(wants)
 
     def secrets_changed(self, patterns: object) -> None:
         """Record the patterns of secret files."""
-        if isinstance(patterns, list):
-            self.secrets = tuple(map(str, cast("list[object]", patterns)))
+        if is_array(patterns):
+            self.secrets = tuple(map(str, patterns))
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
         """Record the person's answer."""

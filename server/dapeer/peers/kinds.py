@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
+from dapeer.base.json_types import as_object
 from dapeer.dap.requests import RESUMES
 
 ActionKind = Literal["run", "evaluate", "write", "read"]
@@ -207,7 +208,7 @@ def _at(arguments: Any, path: str) -> Iterator[Any]:
     """Yield the values at a path in the arguments; of a list, each element's."""
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")
-    fields = cast("Mapping[str, Any]", arguments if isinstance(arguments, Mapping) else {})
+    fields = as_object(arguments)
     found = fields.get(name.removesuffix("[]"))
     if found is None:
         return

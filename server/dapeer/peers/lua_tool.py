@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, get_args
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_array, is_array, is_object
 from dapeer.peers.kinds import ALL, ActionKind, Kinds
 
 _ACTIONS: Final[list[ActionKind]] = [*get_args(ActionKind)]
@@ -63,7 +63,7 @@ def _kinds(action: object) -> Kinds:
     """Return the kinds that a tool's author has declared: one, several, or none (false)."""
     if not action:
         return ()
-    told = cast("list[object]", action) if isinstance(action, list) else [action]
+    told = action if is_array(action) else [action]
     known: Kinds = tuple(kind for kind in _ACTIONS if kind in told)
     # An unknown kind may be any of them.
     return known if len(known) == len(told) else ALL
@@ -71,12 +71,11 @@ def _kinds(action: object) -> Kinds:
 
 def _in_order(schema: Any) -> Any:
     """Give arguments an order, which Lua's tables have not: a list that changes is read anew."""
-    fields = cast("dict[str, Any]", schema)
-    if not isinstance(schema, dict) or not isinstance(fields.get("properties"), dict):
-        return fields
-    properties: Mapping[str, Any] = fields["properties"]
+    if not is_object(schema) or not is_object(properties := schema.get("properties")):
+        return schema
+    fields = schema
     required: Any = fields.get("required")
-    needed = cast("list[str]", required) if isinstance(required, list) else []
+    needed = as_array(required)
     names = sorted(properties, key=lambda name: (name not in needed, name))
     ordered = {key: fields[key] for key in sorted(fields)}
     return {**ordered, "properties": {name: properties[name] for name in names}}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 
+from dapeer.base.json_types import as_object
 from dapeer.dap.types import SourceBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints import Breakpoints
@@ -172,7 +173,7 @@ class SharedBreakpoints:
 
     def _read(self, told: object) -> Picture:
         """Read breakpoints that Lua has sent; an empty table arrives as a list."""
-        files = cast("Mapping[str, Sequence[Any]]", told if isinstance(told, dict) else {})
+        files = as_object(told)
         picture: Picture = {}
         self.signs = {}
         for there, lines in files.items():

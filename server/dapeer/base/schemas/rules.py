@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, cast
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.text.fitting import shortened
 
 LONGEST = 200
@@ -211,12 +211,11 @@ def _value(value: object) -> str:
 
 def _references(node: object) -> Iterator[str]:
     inner: Iterable[object] = ()
-    if isinstance(node, dict):
-        fields = cast("dict[str, object]", node)
-        found = (fields.get(name) for name in ("$ref", "$dynamicRef"))
+    if is_object(node):
+        found = (node.get(name) for name in ("$ref", "$dynamicRef"))
         yield from (reference for reference in found if isinstance(reference, str))
-        inner = fields.values()
-    elif isinstance(node, list):
-        inner = cast("Sequence[object]", node)
+        inner = node.values()
+    elif is_array(node):
+        inner = node
     for each in inner:
         yield from _references(each)

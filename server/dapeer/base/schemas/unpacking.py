@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_object
 
 PLAIN = {"array", "object", "integer", "number", "boolean"}
 """Types of values that a model may have written as a string."""
@@ -36,7 +36,7 @@ def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
 
 
 def _types_of(schema: object) -> Sequence[str]:
-    kind: object = cast("Json", schema).get("type") if isinstance(schema, dict) else None
+    kind: object = as_object(schema).get("type")
     return [kind] if isinstance(kind, str) else cast("list[str]", kind or [])
 
 

@@ -9,8 +9,9 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
+from dapeer.base.json_types import as_object
 from dapeer.base.system.process_table import is_running
 
 CONFIG: Final = "CLAUDE_CONFIG_DIR"
@@ -62,7 +63,7 @@ def sweep(folder: Path) -> None:
     for path in folder.glob("*.lock"):
         with contextlib.suppress(OSError, ValueError):
             told: object = json.loads(path.read_bytes())
-            pid = cast("dict[str, object]", told).get(OURS) if isinstance(told, dict) else None
+            pid = as_object(told).get(OURS)
             if isinstance(pid, int) and not is_running(pid):
                 path.unlink()
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_object
 
 Id = int | str
 
@@ -192,7 +192,7 @@ def _part(message: Json, *names: str) -> Json:
     """Return an object inside of a message; empty if there is none."""
     for name in names:
         inner = message.get(name)
-        message = cast("Json", inner) if isinstance(inner, dict) else {}
+        message = as_object(inner)
     return message
 
 
@@ -201,7 +201,7 @@ def _read(line: bytes) -> Json:
         message: object = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return cast("Json", message) if isinstance(message, dict) else {}
+    return as_object(message)
 
 
 def _line(message: Json) -> bytes:

@@ -10,7 +10,9 @@ Only the standard library: the bridge needs it.
 from __future__ import annotations
 
 import json
-from typing import Any, Final, cast
+from typing import Final
+
+from dapeer.base.json_types import as_object, is_object
 
 EXTENSION: Final = "dapeer/data"
 """Among `extensions` of the client's capabilities; it has no settings."""
@@ -31,15 +33,15 @@ def asking(line: bytes) -> bytes:
         return line
     for place in _PLACES:
         capabilities = _at(message, *place)
-        if isinstance(capabilities, dict):
-            told = cast("dict[str, Any]", capabilities)
-            extensions: object = told.get("extensions")
-            others = cast("dict[str, Any]", extensions) if isinstance(extensions, dict) else {}
+        if is_object(capabilities):
+            told = capabilities
+            extensions = told.get("extensions")
+            others = as_object(extensions)
             told["extensions"] = {**others, EXTENSION: {}}
     return json.dumps(message).encode() + b"\n"
 
 
 def _at(value: object, *names: str) -> object:
     for name in names:
-        value = cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
+        value = as_object(value).get(name)
     return value

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -17,6 +17,8 @@ from mcp.server import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
+
+from dapeer.base.json_types import as_object
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of the longest message that is read; the limit to give an `asyncio.StreamReader`."""
@@ -132,7 +134,7 @@ def _complaint(line: bytes) -> Complaint:
 
 
 def _id_of(value: object) -> int | str | None:
-    number = cast("dict[str, object]", value).get("id") if isinstance(value, dict) else None
+    number = as_object(value).get("id")
     return number if isinstance(number, int | str) and not isinstance(number, bool) else None
 
 

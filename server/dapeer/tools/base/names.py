@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import is_array, is_object
 
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
 NAMES: Final = PATHS | {"module", "names", "target"}
@@ -23,10 +24,10 @@ def check(arguments: Mapping[str, Any], prefix: str = "") -> None:
         ArgumentError: One is empty, too long, or holds a NUL.
     """
     for key, value in arguments.items():
-        values = cast("list[object]", value) if isinstance(value, list) else [value]
+        values = value if is_array(value) else [value]
         for one in values:
-            if isinstance(one, dict) and key == "breakpoints":
-                check(cast("Mapping[str, Any]", one), f"{key}.")
+            if is_object(one) and key == "breakpoints":
+                check(one, f"{key}.")
             elif isinstance(one, str) and key in NAMES:
                 _check(f"{prefix}{key}", one, is_path=key in PATHS)
 
