@@ -18,7 +18,7 @@ class SessionControl(abc.ABC):
 
     # -- messages
 
-    def heard(self, message: Message) -> None:  # noqa: B027 - most need nothing
+    def heard(self, message: Message) -> None:
         """Take note of a message of the session, in either direction, which the mirror has taken in."""
 
     async def answer(self, request: Request) -> Body:
@@ -35,7 +35,7 @@ class SessionControl(abc.ABC):
 
     # -- breakpoints
 
-    def takes(self, path: str) -> bool:  # noqa: ARG002
+    def takes(self, path: str) -> bool:
         """Whether breakpoints of a source file may be sent to its adapter."""
         return True
 
@@ -45,13 +45,13 @@ class SessionControl(abc.ABC):
 
     # -- end
 
-    def check_leave(self, *, terminate: bool | None) -> None:  # noqa: B027
+    def check_leave(self, *, terminate: bool | None) -> None:
         """Raise `Unsupported` when the session cannot end so."""
 
-    async def cut_off(self, tool: str) -> None:  # noqa: B027
+    async def cut_off(self, tool: str) -> None:
         """Kill what must not resume during the end, if its adapter would resume it; `tool` ends it."""
 
-    async def force(self) -> None:  # noqa: B027
+    async def force(self) -> None:
         """Kill what did not end in time, if dapeer has started it."""
 
     @abc.abstractmethod

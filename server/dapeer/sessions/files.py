@@ -57,9 +57,9 @@ class Files:
         """
         if filename.startswith("file://"):
             filename = unquote(filename.removeprefix("file://"))
-        path = os.path.join(folder, os.path.expanduser(filename))  # noqa: PTH111, PTH118 - raises nothing
+        path = os.path.join(folder, os.path.expanduser(filename))
         # Files that may hold secrets are rejected anyway.
-        if not os.path.isfile(path) or self.secret.hides(path):  # noqa: PTH113 - nor does this
+        if not os.path.isfile(path) or self.secret.hides(path):
             return ""
         real, here = (Path(os.path.realpath(each)) for each in (path, folder))
         inside = _is_project(here) and real.is_relative_to(here)
@@ -95,4 +95,4 @@ class Files:
 
 def _is_project(real: Path) -> bool:
     # A home need not be known.
-    return str(real) not in ("/", os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
+    return str(real) not in ("/", os.path.realpath(os.path.expanduser("~")))

@@ -70,7 +70,7 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
 
 def _refused(schema: str, *, declared: bool) -> str | None:
     """Return why the engine rejects a schema, as a clause; None if it accepts it."""
-    import jsonschema_rs  # noqa: PLC0415
+    import jsonschema_rs
 
     try:
         _engine(schema, declared=declared)
@@ -96,7 +96,7 @@ def _engine(schema: str, *, declared: bool) -> Validator:
         ValueError: It is nested too deeply, or contains invalid text.
     """
     # Loaded when it is needed: most servers never see a schema that is not their own.
-    import jsonschema_rs  # noqa: PLC0415
+    import jsonschema_rs
 
     parsed = json.loads(schema)
     kind: Any = jsonschema_rs.Draft202012Validator
@@ -107,7 +107,7 @@ def _engine(schema: str, *, declared: bool) -> Validator:
 
 
 def _is_missing(schema: str) -> Any:
-    import jsonschema_rs  # noqa: PLC0415
+    import jsonschema_rs
 
     resolver = jsonschema_rs.Registry([("urn:it", json.loads(schema))]).resolver("urn:it")
 

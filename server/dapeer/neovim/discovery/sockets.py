@@ -51,7 +51,7 @@ def normal(address: str) -> str:
     """Return the one way to write an address: `host:port`, or an absolute path without links."""
     if HOST_AND_PORT.fullmatch(address):
         return address
-    return os.path.realpath(os.path.expanduser(address))  # noqa: PTH111 - a string in, a string out
+    return os.path.realpath(os.path.expanduser(address))
 
 
 def is_listening(address: str) -> bool:
