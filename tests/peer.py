@@ -11,7 +11,7 @@ import anyio
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.transport import Transport, transport_pair
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import Deadlines
 from tests.processes import LIMIT
@@ -123,7 +123,7 @@ class Toy(Session):
         """Say that nobody knows."""
         return "the adapter ended unexpectedly"
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Send them."""
         await self.set_breakpoints(path, wanted)
 

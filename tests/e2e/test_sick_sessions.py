@@ -210,4 +210,4 @@ async def test_who_looks_is_told_that_the_program_was_resumed_meanwhile(settings
         looking = asyncio.create_task(refusal(c, "dap_variables", path="other"))
         await printed(c, "asked")
         assert (await ask(c, "dap_step_over"))["line"] == 2
-        assert "The program was resumed by another call of a tool while" in await looking
+        assert "The program was resumed by another call of a tool during this call" in await looking

@@ -275,6 +275,6 @@ async def test_a_request_that_would_end_the_program_is_not_sent() -> None:
     p = program("loop.pl")
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
-        assert "dap_run_to a line behind the call" in await refusal(c, "dap_step_out")
+        assert "Use dap_run_to with a line after the call" in await refusal(c, "dap_step_out")
         stop = await ask(c, "dap_run_to", filename=str(p), line=p.line("middle") + 1)
         assert stop["function"] == "middle"

@@ -1,15 +1,15 @@
 """The breakpoints that are wanted, whoever set them."""
 
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from tests.told import Told
 
 
-def at(line: int, condition: str | None = None) -> SourceBreakpoint:
+def at(line: int, condition: str | None = None) -> WantedBreakpoint:
     if condition is None:
-        return SourceBreakpoint(line=line)
-    return SourceBreakpoint(line=line, condition=condition)
+        return WantedBreakpoint(line=line)
+    return WantedBreakpoint(line=line, condition=condition)
 
 
 def made(*lines: tuple[int, int]) -> Mirror:
@@ -94,7 +94,7 @@ def test_clearing_a_file_without_any_names_none() -> None:
 def test_options_that_an_adapter_does_not_advertise_are_named() -> None:
     told = Told()
     told.tell("initialize", {"supportsConditionalBreakpoints": True})
-    wanted = SourceBreakpoint(line=1, condition="x", hitCondition="3", logMessage="x")
+    wanted = WantedBreakpoint(line=1, condition="x", hitCondition="3", logMessage="x")
     assert unsupported(told.mirror, wanted) == ["hitCondition", "logMessage"]
     assert unsupported(told.mirror, at(1)) == []
 

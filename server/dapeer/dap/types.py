@@ -77,14 +77,6 @@ class SourceBreakpoint(TypedDict):
     condition: NotRequired[str]
     hitCondition: NotRequired[str]
     logMessage: NotRequired[str]
-    collect: NotRequired[list[str]]
-    """Ours: expressions of which each hit makes a row, instead of a stop. No adapter gets it."""
-    maxHits: NotRequired[int]
-    """Ours: the hits after which nothing is collected any more."""
-    collectedBy: NotRequired[str]
-    """Ours: the client that has asked for it."""
-    point: NotRequired[int]
-    """Ours: the number of the collection point, in what is sent."""
 
 
 class FunctionBreakpoint(TypedDict):

@@ -12,11 +12,11 @@ from dapeer.adapters.runners.named_tests import Named
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.view.sources import check_line, expanded, source_file
 
 RequestName: TypeAlias = Literal["launch", "attach"]
-Placed: TypeAlias = tuple[str, SourceBreakpoint]
+Placed: TypeAlias = tuple[str, WantedBreakpoint]
 """A breakpoint, with its file."""
 
 

@@ -10,13 +10,8 @@ from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.shapes import ResponseHandler
-from dapeer.dap.types import (
-    Breakpoint,
-    DataBreakpoint,
-    InstructionBreakpoint,
-    SourceBreakpoint,
-    StackFrame,
-)
+from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, StackFrame
+from dapeer.dap.wanted import WantedBreakpoint
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
@@ -41,12 +36,12 @@ class Awaited:
 class Placed:
     """Each breakpoint that was sent, with the adapter's answer. `Mirror` feeds it."""
 
-    lines: dict[str, list[tuple[SourceBreakpoint, Breakpoint]]] = field(
-        default_factory=dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]
+    lines: dict[str, list[tuple[WantedBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
     )
     """By source path."""
-    collecting: dict[str, list[tuple[SourceBreakpoint, Breakpoint]]] = field(
-        default_factory=dict[str, list[tuple[SourceBreakpoint, Breakpoint]]]
+    collecting: dict[str, list[tuple[WantedBreakpoint, Breakpoint]]] = field(
+        default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
     )
     """By source path, those that no adapter has: the program collects there by itself."""
     functions: list[tuple[str, Breakpoint]] = field(default_factory=list[tuple[str, Breakpoint]])

@@ -138,7 +138,7 @@ def by_point(text: str, first: int = 0) -> dict[int, tuple[str, Sequence[int]]]:
     """
     lines = text.removesuffix("\n").split("\n") if text else []
     point = lines[0].partition("\t")[0] if lines else ""
-    if point.isdigit() and text.count(f"\n{point}\t") == len(lines) - 1:
+    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == len(lines) - 1:
         return {int(point): ("\n" + text.removesuffix("\n"), range(first, first + len(lines)))}
     found: dict[str, tuple[list[str], list[int]]] = {}
     for number, line in enumerate(lines, first):

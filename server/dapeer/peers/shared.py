@@ -9,14 +9,14 @@ from typing import Any
 import anyio
 
 from dapeer.base.json_types import as_object
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.neovim.client import Neovim
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.forwarded import ForwardedSession
 
 APPLY = "require('dapeer.nvim_dap.breakpoints').apply(...)"
 
-Picture = dict[str, dict[int, SourceBreakpoint]]
+Picture = dict[str, dict[int, WantedBreakpoint]]
 """By path and line."""
 
 
@@ -127,8 +127,8 @@ class SharedBreakpoints:
     def _merge(
         self,
         path: str,
-        before: Mapping[int, SourceBreakpoint],
-        now: Mapping[int, SourceBreakpoint],
+        before: Mapping[int, WantedBreakpoint],
+        now: Mapping[int, WantedBreakpoint],
     ) -> bool:
         """Apply the changes of a file's signs; return whether there were any."""
         changed = False
@@ -147,7 +147,7 @@ class SharedBreakpoints:
                 changed = True
         return changed
 
-    def _wanted(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
+    def _wanted(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
         """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 
 from dapeer.dap.requests import can
-from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.dap.types import Breakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.mirror import Mirror
 
-Listener = Callable[[str, int, SourceBreakpoint | None], None]
+Listener = Callable[[str, int, WantedBreakpoint | None], None]
 """Gets path, line, and the breakpoint that is wanted there now."""
 
 
@@ -22,8 +23,8 @@ class Breakpoints:
     adapter made of it is in that session's mirror.
     """
 
-    by_path: dict[str, dict[int, SourceBreakpoint]] = field(
-        default_factory=dict[str, dict[int, SourceBreakpoint]]
+    by_path: dict[str, dict[int, WantedBreakpoint]] = field(
+        default_factory=dict[str, dict[int, WantedBreakpoint]]
     )
     """By absolute source path and the line that was asked for."""
     functions: list[str] = field(default_factory=list[str])
@@ -36,7 +37,7 @@ class Breakpoints:
     listeners: list[Listener] = field(default_factory=list[Listener])
     """Called at once for each line breakpoint that is added, changed or removed."""
 
-    def add(self, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint | None:
+    def add(self, path: str, wanted: WantedBreakpoint) -> WantedBreakpoint | None:
         """Want a breakpoint; return the one on its line that it replaces."""
         lines = self.by_path.setdefault(path, {})
         replaced = lines.get(wanted["line"])
@@ -50,7 +51,7 @@ class Breakpoints:
         """Whether some collect instead of stopping."""
         return any("collect" in each for lines in self.by_path.values() for each in lines.values())
 
-    def restore(self, path: str, line: int, replaced: SourceBreakpoint | None) -> None:
+    def restore(self, path: str, line: int, replaced: WantedBreakpoint | None) -> None:
         """Undo an `add` whose breakpoint was not applied."""
         self.fresh.discard((path, line))
         if replaced is None:
@@ -60,7 +61,7 @@ class Breakpoints:
 
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = ()
-    ) -> SourceBreakpoint | None:
+    ) -> WantedBreakpoint | None:
         """Want it no longer; `line` is the one asked for, or the one an adapter moved it to.
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
@@ -82,7 +83,7 @@ class Breakpoints:
         return removed
 
     @contextlib.contextmanager
-    def wanting(self, wanted: Sequence[tuple[str, SourceBreakpoint]]) -> Generator[None]:
+    def wanting(self, wanted: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
         """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
         persons = {*self.persons}
         replaced = [(path, each, self.add(path, each)) for path, each in wanted]
@@ -125,11 +126,11 @@ class Breakpoints:
         self.fresh.clear()
         return list(dict.fromkeys(path for path, _ in gone))
 
-    def _tell(self, path: str, line: int, wanted: SourceBreakpoint | None) -> None:
+    def _tell(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
         for listener in self.listeners:
             listener(path, line, wanted)
 
-    def of(self, path: str) -> list[SourceBreakpoint]:
+    def of(self, path: str) -> list[WantedBreakpoint]:
         """Return the breakpoints of a file, by line."""
         return [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
 
@@ -138,14 +139,14 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 """The options of a breakpoint."""
 
 
-def unsupported(mirror: Mirror, wanted: SourceBreakpoint) -> list[str]:
+def unsupported(mirror: Mirror, wanted: WantedBreakpoint) -> list[str]:
     """Return the options of a breakpoint that an adapter will not heed."""
     return [
         option for option in OPTIONS if option in wanted and not can(mirror.capabilities, option)
     ]
 
 
-def answered(mirror: Mirror, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
+def answered(mirror: Mirror, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
     """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
     pairs = (*mirror.breakpoints.get(path, ()), *mirror.placed.collecting.get(path, ()))
     return next((made for asked, made in pairs if asked["line"] == wanted["line"]), None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dapeer.base.errors import RequestFailed
 from dapeer.dap.messages import Body, Message, Request
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 
 
 class SessionControl(abc.ABC):
@@ -40,7 +40,7 @@ class SessionControl(abc.ABC):
         return True
 
     @abc.abstractmethod
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """See to it that `wanted` are the breakpoints of a file, whoever sends them."""
 
     # -- end

@@ -17,7 +17,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.folders import sweep
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast, Tell, set_lines
 from dapeer.sessions.direct import DirectSession
@@ -77,7 +77,7 @@ class Debugger:
     # -- start and end
 
     async def start(
-        self, plan: Plan, breakpoints: Sequence[tuple[str, SourceBreakpoint]] = ()
+        self, plan: Plan, breakpoints: Sequence[tuple[str, WantedBreakpoint]] = ()
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
@@ -264,7 +264,7 @@ class Debugger:
         others = [wanted for wanted in self.breakpoints.of(path) if wanted["line"] != line]
         # Begun first: an adapter that does not answer in time may have it all the same.
         self._tasks.start_soon(self._restore, session, path, session.mirror.epoch)
-        await session.set_breakpoints(path, [*others, SourceBreakpoint(line=line)])
+        await session.set_breakpoints(path, [*others, WantedBreakpoint(line=line)])
 
     async def _restore(self, session: Session, path: str, epoch: int) -> None:
         """Make the breakpoints of a file what is wanted, once the session has stopped after `epoch`."""

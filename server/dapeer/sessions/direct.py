@@ -23,7 +23,7 @@ from dapeer.base.errors import (
 )
 from dapeer.dap.mapped import mapped
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.process_watch import ProcessWatch
 from dapeer.sessions.reverse_requests import Offer, run_in_terminal
@@ -140,7 +140,7 @@ class DirectSession(Session):
         """Whether breakpoints of a source file may be sent to its adapter; nothing runs to one in a core dump."""
         return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
 
-    async def ensure_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    async def ensure_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file."""
         await self.set_breakpoints(path, wanted)
 

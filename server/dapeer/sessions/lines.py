@@ -15,7 +15,8 @@ from typing import Any, Literal, cast
 from dapeer.base.errors import RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import OPTIONS
-from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.dap.types import Breakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import Collected, Point
 from dapeer.sessions.fetching import SendRequest
@@ -33,7 +34,7 @@ class Lines:
 
     tracers: tuple[str, ...] = ()
     """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
-    functions: Mapping[str, SourceBreakpoint]
+    functions: Mapping[str, WantedBreakpoint]
     """By name the functions at whose entry the program is to collect."""
 
     def __init__(
@@ -53,7 +54,7 @@ class Lines:
         """What the adapter says of log points passes us."""
         self.folder: Callable[[], Path] | None = None
         """Tells where the program's processes write their rows."""
-        self._points: dict[str, list[SourceBreakpoint]] = {}
+        self._points: dict[str, list[WantedBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
         self._telling = asyncio.Lock()
@@ -65,7 +66,7 @@ class Lines:
             return "tracer"
         return "log points" if self.heard and self._supports("logMessage") else ""
 
-    async def set(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    async def set(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
         road = self.road
         sent: list[Mapping[str, Any]] = [
@@ -83,7 +84,7 @@ class Lines:
         await self._request("setBreakpoints", arguments)
         await self.collect(path, wanted)
 
-    async def collect(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    async def collect(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
         road = self.road
         points = [each for each in wanted if "collect" in each]
@@ -96,7 +97,7 @@ class Lines:
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self._supports(option)
 
-    def _point(self, path: str, wanted: SourceBreakpoint, function: str = "") -> Point:
+    def _point(self, path: str, wanted: WantedBreakpoint, function: str = "") -> Point:
         return self._collected.point(
             wanted.get("collect") or (),
             path=path,
@@ -153,7 +154,7 @@ class Lines:
             self._observe(Event(TRACED, body))
 
 
-def _facts(point: Point, wanted: SourceBreakpoint) -> dict[str, Any]:
+def _facts(point: Point, wanted: WantedBreakpoint) -> dict[str, Any]:
     return {
         "id": point.number,
         "collect": [*point.expressions],

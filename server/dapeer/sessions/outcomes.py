@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from dapeer.sessions.session import Session
@@ -81,7 +81,7 @@ def untold(
     return {state: _bounded(places) for state, places in by_state.items()}
 
 
-def as_loaded(session: Session, path: str, wanted: SourceBreakpoint) -> SourceBreakpoint:
+def as_loaded(session: Session, path: str, wanted: WantedBreakpoint) -> WantedBreakpoint:
     """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
     change = session.inspect.editions.known(path)
     then = change.line_then(wanted["line"]) if change else None
@@ -147,7 +147,7 @@ def _outcome(
     first: Session,
     mirrors: Sequence[Mirror],
     path: str,
-    wanted: SourceBreakpoint,
+    wanted: WantedBreakpoint,
     *,
     ended: bool,
     final: bool,

@@ -23,7 +23,7 @@ from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.collected import Gathered
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
@@ -274,7 +274,7 @@ class Session(SessionControl):
 
     # -- breakpoints
 
-    async def set_breakpoints(self, path: str, wanted: Sequence[SourceBreakpoint]) -> None:
+    async def set_breakpoints(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks; the result is in the mirror."""
         self.inspect.editions.keep(path)
         await self.lines.set(path, wanted)

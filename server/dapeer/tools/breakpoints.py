@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.dap.types import Breakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import answered, unsupported
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.outcomes import as_loaded
@@ -195,7 +196,7 @@ class Row:
     """A breakpoint of the set, and its state in one adapter."""
 
     path: str
-    wanted: SourceBreakpoint
+    wanted: WantedBreakpoint
     made: Breakpoint | None = None
     """None if no adapter has got it."""
     ignored: Sequence[str] = ()
@@ -271,7 +272,7 @@ def _rows(call: Call, path: str) -> Iterator[Row]:
             yield from (replace(row, session=number) for number, row in rows.items())
 
 
-def _made(session: Session, path: str, wanted: SourceBreakpoint) -> Breakpoint | None:
+def _made(session: Session, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
     return answered(session.mirror, path, as_loaded(session, path, wanted))
 
 

@@ -10,12 +10,8 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.messages import Body
-from dapeer.dap.types import (
-    Breakpoint,
-    DataBreakpoint,
-    InstructionBreakpoint,
-    SourceBreakpoint,
-)
+from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.breakpoints import unsupported
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
@@ -155,7 +151,7 @@ class Row:
     @property
     def ignored(self) -> Sequence[str]:
         """Its options that the adapter does not heed."""
-        return unsupported(self.session.mirror, cast("SourceBreakpoint", self.wanted))
+        return unsupported(self.session.mirror, cast("WantedBreakpoint", self.wanted))
 
     def text(self) -> str:
         """Return it as one line."""

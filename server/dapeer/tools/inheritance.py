@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from dapeer.adapters.choice.choice import debugs
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import listed
@@ -81,7 +81,7 @@ class Inheritance:
 
 
 async def before(
-    call: Call, wanted: Sequence[tuple[str, SourceBreakpoint]], *, filters: bool, fresh: bool
+    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]], *, filters: bool, fresh: bool
 ) -> Inheritance:
     """Return the state before a start with the `wanted` breakpoints, and whether it has exception `filters` of its own.
 

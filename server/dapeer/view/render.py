@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import cast
 
 from dapeer.base.text.fitting import fitted, shortened
-from dapeer.dap.types import Breakpoint, SourceBreakpoint
+from dapeer.dap.types import Breakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import Place
 from dapeer.view.snapshot import KILLED, Snapshot
@@ -156,7 +157,7 @@ def values(view: Snapshot) -> list[str]:
     return assignments(view.get("values", {})) + failed
 
 
-def breakpoint_line(wanted: SourceBreakpoint, made: Breakpoint | None, text: str) -> str:
+def breakpoint_line(wanted: WantedBreakpoint, made: Breakpoint | None, text: str) -> str:
     """Return a breakpoint as one line: location, options, state."""
     line = wanted["line"]
     state = breakpoint_state(made)

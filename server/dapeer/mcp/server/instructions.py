@@ -6,7 +6,7 @@ from typing import Final
 
 # Clients put this into the system prompt, so every character costs; a test keeps it below 1,500.
 INSTRUCTIONS: Final = """\
-dapeer debugs programs through real debug adapters (debugpy, gdb, …).
+dapeer debugs programs by real debug adapters (debugpy, gdb, …).
 
 0. A person may be debugging already: dap_status also lists the sessions of their Neovim. Join those: \
 breakpoints and steps are shared.
@@ -24,7 +24,8 @@ dap_exception_info. Ids die with their stop: take new ones.
 dap_history: earlier stops.
 6. End: dap_terminate.
 
-"Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where it is. dap_run(stop_on_entry=true) stops at the first line; \
+"Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where. \
+dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
 sessions pass session_id; default: the one used last, also after its end.
 nvim_*: the person's Neovim: code, diagnostics, diffs.

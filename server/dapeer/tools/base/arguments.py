@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
 
@@ -48,15 +48,15 @@ class BreakpointArgument(BaseModel):
     collect: Collect = ()
     max_hits: MaxHits = None
 
-    def wanted(self) -> SourceBreakpoint:
+    def wanted(self) -> WantedBreakpoint:
         """Return it in DAP's terms."""
         wanted = source_breakpoint(self.line, self.condition, self.hit_condition, self.log_message)
         return collecting(wanted, self.collect, self.max_hits)
 
 
 def collecting(
-    wanted: SourceBreakpoint, expressions: Sequence[str], max_hits: int | None
-) -> SourceBreakpoint:
+    wanted: WantedBreakpoint, expressions: Sequence[str], max_hits: int | None
+) -> WantedBreakpoint:
     """Return a breakpoint with what it collects, if it collects something.
 
     Raises:
@@ -85,9 +85,9 @@ def collecting(
 
 def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
-) -> SourceBreakpoint:
+) -> WantedBreakpoint:
     """Return a breakpoint in DAP's terms, without empty fields."""
-    wanted = SourceBreakpoint(line=line)
+    wanted = WantedBreakpoint(line=line)
     if condition:
         wanted["condition"] = condition
     if hit_condition:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.types import SourceBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
@@ -15,8 +15,8 @@ from dapeer.view.collected import section
 
 
 def mine(
-    call: Call, wanted: Sequence[tuple[str, SourceBreakpoint]]
-) -> Sequence[tuple[str, SourceBreakpoint]]:
+    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]]
+) -> Sequence[tuple[str, WantedBreakpoint]]:
     """Return breakpoints (path and breakpoint); on those that collect it is noted who has asked for it.
 
     Raises:
