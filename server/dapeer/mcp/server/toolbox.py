@@ -35,8 +35,8 @@ LEAN: Final = "lean"
 """The group of the tools with which an agent of its own finds a bug: at most 12, and 6 KB."""
 OF_LEAN: Final = frozenset({
     "dap_run", "dap_terminate",
-    "dap_set_breakpoint", "dap_continue", "dap_step_over", "dap_step_into", "dap_pause", "dap_wait_until_paused",
-    "dap_evaluate",
+    "dap_set_breakpoint", "dap_continue", "dap_step_over", "dap_pause", "dap_wait_until_paused",
+    "dap_evaluate", "dap_collected",
 })  # fmt: skip
 OLD_PREFIX: Final = "nvim_dap_"
 """How mcp-tools.nvim named its debugging tools; accepted from old prompts, never listed."""
