@@ -13,7 +13,7 @@ from tests.e2e.conftest import names_in
 from tests.e2e.test_server_end import server
 from tests.harness import ask, call, client, data, read, refusal, text
 from tests.languages import LANGUAGES, Language, named, program_of, ready
-from tests.processes import LIMIT, command_line, descendants, process_gone
+from tests.processes import LIMIT, age_order, command_line, descendants, process_gone
 from tests.programs import copied
 
 
@@ -46,12 +46,12 @@ def program_process() -> int:
     below = descendants(adapter())
     # js-debug has the program start a process of its own.
     ours = [pid for pid in below if "watchdog.js" not in command_line(pid)]
-    return max(ours, default=adapter())
+    return max(ours, key=age_order, default=adapter())
 
 
 def youngest() -> int:
     """Return the process that the adapter has started last: the program. It may be the adapter's own."""
-    return max(descendants(adapter()), default=adapter())
+    return max(descendants(adapter()), key=age_order, default=adapter())
 
 
 async def test_a_killed_adapter_ends_the_session_and_the_program(
