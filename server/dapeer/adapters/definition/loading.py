@@ -26,13 +26,12 @@ from dapeer.adapters.definition.vocabulary import (
 )
 from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
+from dapeer.base.system.shipped import shipped_folder
 
 
 def shipped() -> Path:
     """Return the folder of dapeer's own definitions: in a wheel inside the package, else in the checkout."""
-    package = Path(__file__).parents[2]
-    packed = package / "_adapters"
-    return packed if packed.is_dir() else package.parents[1] / "adapters"
+    return shipped_folder("_adapters", "adapters")
 
 
 def user_folder() -> Path:

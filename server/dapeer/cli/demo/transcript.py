@@ -15,6 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
 from dapeer.base.json_types import Json, Value, as_object
+from dapeer.base.system.shipped import shipped_folder
 from dapeer.mcp.server.data import EXTENSION
 
 WIDTH = 100
@@ -86,9 +87,7 @@ async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
 
 def program() -> Path:
     """Return the program of the stories: a fixture in a checkout, a copy of it in a wheel."""
-    package = Path(__file__).parents[2]
-    candidates = (package.parents[1] / "fixtures" / "programs", package / "_fixtures")
-    return next(folder / "shop.py" for folder in candidates if (folder / "shop.py").is_file())
+    return shipped_folder("_fixtures", "fixtures/programs") / "shop.py"
 
 
 def line_of(program: Path, marker: str) -> int:

@@ -13,6 +13,7 @@ from typing import Final, cast
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install.clients import NAME, Client, Places, Scope
 from dapeer.cli.install.json_text import Malformed, value_at, with_value, without_value
 from dapeer.cli.install.toml_text import table_at, with_table, without_table
@@ -123,13 +124,6 @@ def entry_in(client: Client, scope: Scope, places: Places) -> Json | None:
     return cast("Json", found) if isinstance(found, dict) else None
 
 
-def packed(name: str, place: str) -> Path:
-    """Return a folder of ours: in a wheel it is inside the package, else at a place in the checkout."""
-    package = Path(__file__).parents[2]
-    folder = package / name
-    return folder if folder.is_dir() else package.parents[1] / place
-
-
 def link(data: Path, plugin: Path, *, remove: bool) -> str:
     """Put a link to the Neovim plugin where Neovim loads packages from, or remove it; say what was done.
 
@@ -163,7 +157,7 @@ def _extras(client: Client, scope: Scope, places: Places) -> Iterator[tuple[Path
     root = places.project if scope == "project" else places.home
     for kind, folder in (("skills", client.skills), ("agents", client.agents)):
         if folder is not None:
-            ours = packed("_agent", "packages/agent") / kind
+            ours = shipped_folder("_agent", "packages/agent") / kind
             files = sorted(path for path in ours.rglob("*.md"))
             yield from ((path, root / folder / path.relative_to(ours)) for path in files)
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.errors import ArgumentError
-from dapeer.cli.install.changes import Change, adding, link, packed, removing
+from dapeer.cli.install.changes import Change, adding, link, removing
 from dapeer.cli.install.clients import CLIENTS, NAME, Client, Places, Scope
+from dapeer.neovim.discovery.discovery import plugin_folder
 
 NVIM: Final = "nvim"
 DECLINED: Final = 1
@@ -81,7 +82,7 @@ def _own_command(
 def _run_neovim(scope: Scope, *, remove: bool) -> int:
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")
-    _say(link(_neovim_data(), packed("_nvim", "."), remove=remove))
+    _say(link(_neovim_data(), plugin_folder(), remove=remove))
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -19,6 +20,9 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.lua import PREFIX, NeovimTool
 
 log = logging.getLogger(__name__)
+
+SERVED: Final = "require('dapeer.integrations.claude').served(...)"
+FAILED: Final = "require('dapeer.integrations.claude').failed(...)"
 
 
 class Services:
@@ -87,7 +91,3 @@ class Services:
             return await NeovimTool(PREFIX + name, spec, [peer])(call, arguments)
 
         return Editor(run, peer.cwd)
-
-
-SERVED = "require('dapeer.integrations.claude').served(...)"
-FAILED = "require('dapeer.integrations.claude').failed(...)"

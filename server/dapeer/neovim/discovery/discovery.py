@@ -13,6 +13,7 @@ import anyio
 
 from dapeer.base.errors import NoNeovim, Stranger
 from dapeer.base.system.process_table import working_directory
+from dapeer.base.system.shipped import shipped_folder
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.project import steps_between
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT, listening, normal
@@ -119,9 +120,7 @@ def belongs(cwd: Path, project: Path) -> bool:
 
 def plugin_folder() -> Path:
     """Return the folder for Neovim's `runtimepath`: in a wheel inside the package, else the checkout."""
-    package = Path(__file__).parents[2]
-    packed = package / "_nvim"
-    return packed if packed.is_dir() else package.parents[1]
+    return shipped_folder("_nvim", ".")
 
 
 def _steps(cwd: Path, project: Path) -> int | None:
