@@ -3,6 +3,8 @@
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -210,23 +212,76 @@ async def test_a_killed_program_keeps_what_it_has_collected(tmp_path: Path) -> N
         assert end["collected"][-1] == "  #50 number = 49"
 
 
-async def test_what_one_assistant_collects_is_not_in_the_answers_of_another(tmp_path: Path) -> None:
-    p = written(tmp_path, "shop.py", SHOP)
-    definitions = load_all(shipped())
+@asynccontextmanager
+async def two_assistants(project: Path) -> AsyncGenerator[tuple[Client, Client]]:
+    """Serve two clients the same sessions."""
     async with (
         asyncio.timeout(LIMIT),
-        Debugger(definitions, tmp_path) as debugger,
+        Debugger(load_all(shipped()), project) as debugger,
         Peers(debugger) as peers,
-        Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as one,
         Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as other,
+        Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as one,
     ):
-        points = [p.at("cost", collect=["cost"]), p.at("done")]
-        await ask(one, "dap_run", program=str(p), breakpoints=points)
-        stop = await ask(other, "dap_snapshot", session_id=1)
-        assert stop["line"] == p.line("done")
-        assert "collected" not in stop
-        assert "Nothing was collected." in await refusal(other, "dap_collected")
-        assert "300 rows" in await read(one, "dap_collected")
+        yield one, other
+
+
+async def test_what_two_assistants_collect_on_one_line_is_not_mixed(tmp_path: Path) -> None:
+    p = written(tmp_path, "shop.py", SHOP)
+    cost = p.at("cost", collect=["cost"])
+    async with two_assistants(tmp_path) as (one, other):
+        only_last = {"condition": "number > 290", "collect": ["number", "count"]}
+        await ask(other, "dap_set_breakpoint", **p.at("cost", **only_last))
+        stop = await ask(one, "dap_run", program=str(p), breakpoints=[cost, p.at("done")])
+        assert "300 rows" in stop["collected"][0]
+        assert "number" not in "\n".join(stop["collected"])
+        theirs = await ask(other, "dap_snapshot", session_id=1)
+        assert "9 rows" in theirs["collected"][0]
+        # Each takes away its own.
+        await ask(other, "dap_remove_breakpoint", **p.at("cost"))
+        assert "(of another assistant)\n" in await read(other, "dap_breakpoints")
+        told = await read(other, "dap_clear_breakpoints")
+        assert told == "Removed 1 breakpoint.\n(1 of other assistants stay: they collect)"
+        end = await ask(one, "dap_restart")
+        assert "300 rows" in end["collected"][0]
+        assert "Nothing was collected." in await refusal(other, "dap_collected", session_id=2)
+
+
+async def test_log_points_of_one_line_bring_the_rows_of_two_assistants(tmp_path: Path) -> None:
+    needs("js-debug")
+    p = written(tmp_path, "cart.js", CART_JS)
+    async with two_assistants(tmp_path) as (one, other):
+        await ask(
+            other, "dap_set_breakpoint", **p.at("total", condition="index > 8", collect="name")
+        )
+        points = [p.at("total", collect=["index", "lost"])]
+        end = await ask(one, "dap_run", program=str(p), breakpoints=points)
+        assert "12 rows, log points" in end["collected"][0]
+        assert "always lost = (ReferenceError: lost is not defined)" in end["collected"][1]
+        theirs = await ask(other, "dap_snapshot", session_id=1)
+        assert "3 rows, log points" in theirs["collected"][0]
+        assert "'multi" in theirs["collected"][-1]
+        # What one collects does not keep the other from stopping there; then it says that it does not.
+        await ask(other, "dap_set_breakpoint", **p.at("total"))
+        stop = await ask(one, "dap_restart")
+        assert stop["line"] == p.line("total")
+        why = f"cart.js:{p.line('total')} (js-debug cannot collect where a breakpoint stops)"
+        assert stop["breakpoints"]["not collected"] == [why]
+
+
+async def test_what_an_assistant_collects_ends_when_it_goes(tmp_path: Path) -> None:
+    p = written(tmp_path, "shop.py", SHOP)
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(load_all(shipped()), tmp_path) as debugger,
+        Peers(debugger) as peers,
+        Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as stays,
+    ):
+        async with Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as goes:
+            await ask(goes, "dap_set_breakpoint", **p.at("cost", collect=["cost"]))
+            await ask(goes, "dap_set_breakpoint", **p.at("done"))
+            assert "collects cost" in await read(stays, "dap_breakpoints")
+        left = (await ask(stays, "dap_breakpoints"))["breakpoints"]
+        assert [each["line"] for each in left] == [p.line("done")]
 
 
 async def test_the_demo_finds_the_bug_of_the_shop_in_one_call() -> None:

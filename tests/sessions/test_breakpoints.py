@@ -1,5 +1,7 @@
 """The breakpoints that are wanted, whoever set them."""
 
+import contextlib
+
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
@@ -31,8 +33,8 @@ def test_what_is_wanted_in_a_file_is_listed_by_line() -> None:
 
 def test_a_second_one_on_a_line_replaces_the_first_and_returns_it() -> None:
     wanted = Breakpoints()
-    assert wanted.add("/a.py", at(10)) is None
-    assert wanted.add("/a.py", at(10, "x > 1")) == at(10)
+    assert wanted.add("/a.py", at(10)) == (None, None)
+    assert wanted.add("/a.py", at(10, "x > 1")) == (at(10), None)
     assert wanted.of("/a.py") == [at(10, "x > 1")]
 
 
@@ -104,3 +106,31 @@ def test_what_an_adapter_made_is_found_by_the_line_that_was_asked_for() -> None:
     assert answered(mirror, "/a.py", at(10)) == {"id": 12, "verified": True, "line": 12}
     assert answered(mirror, "/a.py", at(12)) is None
     assert answered(mirror, "/b.py", at(10)) is None
+
+
+def test_what_collects_takes_the_place_of_what_a_tool_has_set_and_leaves_the_persons() -> None:
+    wanted = Breakpoints(persons={("/a.py", 20)})
+    points = [WantedBreakpoint(line=line, collect=["x"], collectedBy="me") for line in (10, 20)]
+    for point in points:
+        wanted.add("/a.py", at(point["line"]))
+        wanted.add("/a.py", point)
+    assert wanted.of("/a.py") == [points[0], at(20), points[1]]
+    wanted.add("/a.py", at(10), "me")
+    assert wanted.of("/a.py") == [at(10), at(20), points[1]]
+    assert wanted.forget(client="me") == ["/a.py"]
+    assert wanted.of("/a.py") == [at(20)]
+
+
+def test_what_could_not_be_set_leaves_all_as_it_was() -> None:
+    wanted = Breakpoints()
+    point = WantedBreakpoint(line=10, collect=["x"], collectedBy="me")
+    wanted.add("/a.py", point)
+    before = wanted.add("/a.py", at(10), "me")
+    wanted.restore("/a.py", 10, before, "me")
+    assert wanted.of("/a.py") == [point]
+    again = WantedBreakpoint(line=10, collect=["y"], collectedBy="me")
+    with contextlib.suppress(KeyError), wanted.wanting([("/a.py", again), ("/b.py", at(1))]):
+        assert wanted.of("/a.py") == [again]
+        raise KeyError
+    assert wanted.of("/a.py") == [point]
+    assert wanted.paths == ["/a.py"]

@@ -19,3 +19,5 @@ class WantedBreakpoint(SourceBreakpoint):
     """The client that has asked for it."""
     point: NotRequired[int]
     """The number of the collection point, in what is sent."""
+    others: NotRequired[list[WantedBreakpoint]]
+    """What other clients collect on its line, in what is sent."""

@@ -107,6 +107,13 @@ class Placed:
         pairs = zip(body.get("breakpoints") or (), body.get("made") or (), strict=False)
         self.collecting[_path(body)] = list(pairs)
 
+    def at(
+        self, path: str, *, collecting: bool = False
+    ) -> list[tuple[WantedBreakpoint, Breakpoint]]:
+        """Return those on lines of a file; what is `collecting` by itself first, or last."""
+        every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
+        return [pair for each in (reversed(every) if collecting else every) for pair in each]
+
     def hit(self, numbers: Sequence[int]) -> None:
         """Record the ids of the breakpoints of a stop."""
         every = [(path, *pair) for path, pairs in self.lines.items() for pair in pairs]

@@ -106,7 +106,7 @@ class SharedBreakpoints:
             wanted = self._breakpoints.by_path.get(path, {}).get(line)
             lines = now.setdefault(path, {})
             lines.pop(line, None)
-            if wanted is not None and "collect" not in wanted:
+            if wanted is not None:
                 lines[line] = wanted
         self._picture = now
         self._tell_news()
@@ -132,17 +132,10 @@ class SharedBreakpoints:
     ) -> bool:
         """Apply the changes of a file's signs; return whether there were any."""
         changed = False
-        # What collects is wanted here only: its sign has gone since it became that.
-        here = self._breakpoints.by_path.get(path, {})
-        gone = [
-            each
-            for each in before.keys() - now.keys()
-            if each not in here or "collect" not in here[each]
-        ]
-        for line in gone:
+        for line in before.keys() - now.keys():
             changed |= self._breakpoints.remove(path, line) is not None
         for line, wanted in now.items():
-            if before.get(line) != wanted and self._breakpoints.add(path, wanted) != wanted:
+            if before.get(line) != wanted and self._breakpoints.add(path, wanted)[0] != wanted:
                 self._breakpoints.persons.add((path, line))
                 changed = True
         return changed
@@ -151,9 +144,6 @@ class SharedBreakpoints:
         """Make one of dapeer's breakpoints a sign there, or remove the sign."""
         if not self._listening:
             return
-        if wanted is not None and "collect" in wanted:
-            # nvim-dap would stop there.
-            wanted = None
         self._sent += 1
         self._unknown[path, line] = self._sent
         self._names[_real(path)] = path

@@ -10,9 +10,14 @@ from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.mirror import Mirror
+from dapeer.sessions.collection_points import CollectionPoints
 
 Listener = Callable[[str, int, WantedBreakpoint | None], None]
 """Gets path, line, and the breakpoint that is wanted there now."""
+
+
+OnLine = tuple[WantedBreakpoint | None, WantedBreakpoint | None]
+"""What is wanted on a line: to stop or log, and to collect for one client."""
 
 
 @dataclass(slots=True)
@@ -20,13 +25,15 @@ class Breakpoints:
     """The one set of wanted breakpoints.
 
     It outlives sessions: what is set while nothing runs is sent when something starts. What an
-    adapter made of it is in that session's mirror.
+    adapter made of it is in that session's mirror. A line has one that stops or logs, whoever set it,
+    and one that collects for each client.
     """
 
     by_path: dict[str, dict[int, WantedBreakpoint]] = field(
         default_factory=dict[str, dict[int, WantedBreakpoint]]
     )
     """By absolute source path and the line that was asked for."""
+    points: CollectionPoints = field(default_factory=CollectionPoints)
     functions: list[str] = field(default_factory=list[str])
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
@@ -37,50 +44,82 @@ class Breakpoints:
     listeners: list[Listener] = field(default_factory=list[Listener])
     """Called at once for each line breakpoint that is added, changed or removed."""
 
-    def add(self, path: str, wanted: WantedBreakpoint) -> WantedBreakpoint | None:
-        """Want a breakpoint; return the one on its line that it replaces."""
-        lines = self.by_path.setdefault(path, {})
-        replaced = lines.get(wanted["line"])
-        lines[wanted["line"]] = wanted
-        if replaced != wanted:
-            self._tell(path, wanted["line"], wanted)
-        return replaced
+    @property
+    def paths(self) -> list[str]:
+        """The files that have some."""
+        return list(dict.fromkeys([*self.by_path, *self.points.by_path]))
 
     @property
     def collects(self) -> bool:
         """Whether some collect instead of stopping."""
-        return any("collect" in each for lines in self.by_path.values() for each in lines.values())
+        return bool(self.points.by_path)
 
-    def restore(self, path: str, line: int, replaced: WantedBreakpoint | None) -> None:
-        """Undo an `add` whose breakpoint was not applied."""
+    def on(self, path: str, line: int, client: str = "") -> OnLine:
+        """Return what is wanted on a line."""
+        return self.by_path.get(path, {}).get(line), self.points.get(path, line, client)
+
+    def add(self, path: str, wanted: WantedBreakpoint, client: str = "") -> OnLine:
+        """Want a breakpoint; return what was wanted on its line.
+
+        A client has one on a line: it stops or it collects. But what collects leaves a person's alone.
+        """
+        line = wanted["line"]
+        client = wanted.get("collectedBy") or client
+        before = self.on(path, line, client)
+        if "collect" in wanted:
+            self.points.put(path, line, client, wanted)
+        if "collect" not in wanted or (path, line) not in self.persons:
+            self._put(path, line, None if "collect" in wanted else wanted)
+        if "collect" not in wanted:
+            self.points.put(path, line, client, None)
+        return before
+
+    def _put(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
+        """Have programs stop on a line, or not any longer."""
+        before = self._take(path, line, wanted)
+        if before != wanted:
+            for listener in self.listeners:
+                listener(path, line, wanted)
+
+    def _take(
+        self, path: str, line: int, wanted: WantedBreakpoint | None
+    ) -> WantedBreakpoint | None:
+        lines = self.by_path.setdefault(path, {})
+        before = lines.pop(line, None)
+        if wanted is not None:
+            lines[line] = wanted
+        if not lines:
+            del self.by_path[path]
+        return before
+
+    def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
+        """Undo an `add` whose breakpoint was not applied; a Neovim has not changed its sign either."""
         self.fresh.discard((path, line))
-        if replaced is None:
-            del self.by_path[path][line]
-        else:
-            self.by_path[path][line] = replaced
+        self._take(path, line, before[0])
+        self.points.put(path, line, client, before[1])
 
     def remove(
-        self, path: str, line: int, mirrors: Sequence[Mirror] = ()
+        self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
     ) -> WantedBreakpoint | None:
-        """Want it no longer; `line` is the one asked for, or the one an adapter moved it to.
+        """Want it no longer, and nothing collected there for the client; `line` is the one asked for, or the one an adapter moved it to.
 
         Returns the breakpoint, or None if there is none, and nothing has changed.
         """
-        lines = self.by_path.get(path, {})
+        asked = self._asked(path, line, mirrors, client)
+        stops, collects = self.on(path, asked, client)
+        self.persons.discard((path, asked))
+        self._put(path, asked, None)
+        self.points.put(path, asked, client, None)
+        return stops or collects
+
+    def _asked(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         moved = (
             wanted["line"]
             for mirror in mirrors
-            for wanted, made in mirror.breakpoints.get(path, ())
-            if made.get("line") == line and wanted["line"] in lines
+            for wanted, made in mirror.placed.at(path)
+            if made.get("line") == line and any(self.on(path, wanted["line"], client))
         )
-        asked = line if line in lines else next(moved, line)
-        removed = lines.pop(asked, None)
-        self.persons.discard((path, asked))
-        if not lines:
-            self.by_path.pop(path, None)
-        if removed is not None:
-            self._tell(path, asked, None)
-        return removed
+        return line if any(self.on(path, line, client)) else next(moved, line)
 
     @contextlib.contextmanager
     def wanting(self, wanted: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
@@ -90,49 +129,50 @@ class Breakpoints:
         try:
             yield
         except BaseException:
-            for path, each, before in reversed(replaced):
-                self.remove(path, each["line"])
-                if before is not None:
-                    self.add(path, before)
+            for path, each, (stops, collects) in reversed(replaced):
+                self._put(path, each["line"], stops)
+                self.points.put(path, each["line"], each.get("collectedBy") or "", collects)
             self.persons = persons
             raise
 
-    def clear(self, path: str | None = None) -> list[str]:
-        """Want none any longer, in one file or anywhere; return the files that had some.
+    def clear(self, path: str | None = None, client: str = "") -> list[str]:
+        """Want none any longer, in one file or anywhere, and nothing collected there for the client; return the files that had some.
 
         Without a path the function breakpoints go, too.
         """
-        paths = [path] if path else list(self.by_path)
         if path is None:
             self.functions.clear()
-        cleared = [path for path in paths if path in self.by_path]
-        for path in cleared:
-            for line in list(self.by_path[path]):
-                self.remove(path, line)
-        return cleared
+        gone = [each for each in self.places(client) if path in {None, each[0]}]
+        for each in gone:
+            self.remove(*each, client=client)
+        return _files(gone)
 
-    def forget(self, kept: Collection[tuple[str, int]] = ()) -> list[str]:
-        """Remove all breakpoints that tools have set, except `kept` (path and line); return the files that had some."""
-        gone = [
-            (path, line)
-            for path, lines in self.by_path.items()
-            for line in lines
-            if (path, line) not in self.persons and (path, line) not in kept
-        ]
-        for path, line in gone:
-            self.remove(path, line)
+    def forget(self, kept: Collection[tuple[str, int]] = (), client: str = "") -> list[str]:
+        """Remove what tools have set, of what collects the client's, except `kept` (path and line); return the files that had some."""
+        stop = [each for each in self.places() if each not in self.persons and each not in kept]
+        collect = [each for each in self.points.places(client) if each not in kept]
+        for path, line in stop:
+            self._put(path, line, None)
+        for path, line in collect:
+            self.points.put(path, line, client, None)
         self.functions.clear()
         self.exceptions = None
         self.fresh.clear()
-        return list(dict.fromkeys(path for path, _ in gone))
+        return _files([*stop, *collect])
 
-    def _tell(self, path: str, line: int, wanted: WantedBreakpoint | None) -> None:
-        for listener in self.listeners:
-            listener(path, line, wanted)
+    def places(self, client: str = "") -> list[tuple[str, int]]:
+        """Return path and line of all that stop, and of those that collect for a client."""
+        stop = [(path, line) for path, lines in self.by_path.items() for line in lines]
+        return list(dict.fromkeys([*stop, *self.points.places(client)]))
 
     def of(self, path: str) -> list[WantedBreakpoint]:
-        """Return the breakpoints of a file, by line."""
-        return [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
+        """Return the breakpoints of a file, by line; those that collect behind the one that stops."""
+        stop = [wanted for _, wanted in sorted(self.by_path.get(path, {}).items())]
+        return sorted([*stop, *self.points.of(path)], key=lambda each: each["line"])
+
+
+def _files(places: Sequence[tuple[str, int]]) -> list[str]:
+    return list(dict.fromkeys(path for path, _ in places))
 
 
 OPTIONS = ("condition", "hitCondition", "logMessage")
@@ -148,5 +188,5 @@ def unsupported(mirror: Mirror, wanted: WantedBreakpoint) -> list[str]:
 
 def answered(mirror: Mirror, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
     """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
-    pairs = (*mirror.breakpoints.get(path, ()), *mirror.placed.collecting.get(path, ()))
+    pairs = mirror.placed.at(path, collecting="collect" in wanted)
     return next((made for asked, made in pairs if asked["line"] == wanted["line"]), None)

@@ -249,6 +249,14 @@ class Debugger:
         ]
         return Broadcast(self._tasks, "the breakpoints", others, tell, taken=started is not None)
 
+    def left(self, client: str) -> None:
+        """Collect no longer what a client has asked for that has gone."""
+        points = self.breakpoints.points
+        places = points.places(client)
+        for path, line in places:
+            points.put(path, line, client, None)
+        self.push(*dict.fromkeys(path for path, _ in places))
+
     def push_functions(self) -> Broadcast:
         """Begin to make the wanted function breakpoints true of every session that can have them."""
 
@@ -261,7 +269,11 @@ class Debugger:
     async def run_to(self, session: Session, path: str, line: int) -> None:
         """Want a breakpoint without conditions until the session's next stop."""
         self._check_held(session)
-        others = [wanted for wanted in self.breakpoints.of(path) if wanted["line"] != line]
+        others = [
+            wanted
+            for wanted in self.breakpoints.of(path)
+            if wanted["line"] != line or "collect" in wanted
+        ]
         # Begun first: an adapter that does not answer in time may have it all the same.
         self._tasks.start_soon(self._restore, session, path, session.mirror.epoch)
         await session.set_breakpoints(path, [*others, WantedBreakpoint(line=line)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -68,12 +68,9 @@ class Lines:
 
     async def set(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
-        road = self.road
-        sent: list[Mapping[str, Any]] = [
-            {**each, "point": self._point(path, each).number} if "collect" in each else each
-            for each in wanted
-            if "collect" not in each or road == "log points"
-        ]
+        sent: list[Mapping[str, Any]] = [each for each in wanted if "collect" not in each]
+        if self.road == "log points":
+            sent += self._logging(path, wanted)
         arguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
@@ -83,6 +80,20 @@ class Lines:
         }
         await self._request("setBreakpoints", arguments)
         await self.collect(path, wanted)
+
+    def _logging(
+        self, path: str, wanted: Sequence[WantedBreakpoint]
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
+        by_line: dict[int, list[dict[str, Any]]] = {}
+        for each in wanted:
+            if "collect" in each:
+                point = {**each, "point": self._point(path, each).number}
+                by_line.setdefault(each["line"], []).append(point)
+        stops = {each["line"] for each in wanted if "collect" not in each}
+        for line in by_line.keys() - stops:
+            first, *others = by_line[line]
+            yield {**first, "others": others} if others else first
 
     async def collect(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""

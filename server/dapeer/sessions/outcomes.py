@@ -10,6 +10,7 @@ from typing import Literal
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
 from dapeer.sessions.session import Session
@@ -68,8 +69,8 @@ def untold(
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
-    found = list(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
-    found += [] if ended else _ignored(first, sessions, wanted, hits)
+    found = dict.fromkeys(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
+    found |= {} if ended else dict.fromkeys(_ignored(first, sessions, wanted, hits))
     new = found if ended else [each for each in found if each.key not in first.program.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
@@ -100,14 +101,14 @@ def _outcomes(
 ) -> Iterator[Outcome]:
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
-    for path in wanted.by_path:
+    for path in wanted.paths:
         for each in wanted.of(path):
             place = path, each["line"]
             if place in first.program.awaited.kept_from:
                 continue
             if place in first.program.awaited.places or path in loaded:
-                if "collect" in each and not any(session.lines.road for session in sessions):
-                    yield Outcome("not collected", path, each["line"], f" ({_why_not(first)})")
+                if why := _why_not_collected(first, sessions, wanted, path, each):
+                    yield Outcome("not collected", path, each["line"], f" ({why})")
                     continue
                 told = (as_loaded(session, path, each) for session in sessions)
                 asked = next((one for one in told if one is not each), each)
@@ -117,8 +118,20 @@ def _outcomes(
                     yield replace(outcome, detail=f"{outcome.detail}{DOUBT}") if doubt else outcome
 
 
-def _why_not(first: Session) -> str:
-    """Say why a session cannot collect."""
+def _why_not_collected(
+    first: Session,
+    sessions: Sequence[Session],
+    wanted: Breakpoints,
+    path: str,
+    asked: WantedBreakpoint,
+) -> str:
+    """Say why nothing is collected at a breakpoint that should; empty: it is."""
+    roads = {session.lines.road for session in sessions} - {""}
+    if "collect" not in asked or TRACER in roads:
+        return ""
+    if roads:
+        stops, _ = wanted.on(path, asked["line"])
+        return f"{first.adapter} cannot collect where a breakpoint stops" if stops else ""
     if not first.lines.heard:
         return f"{first.adapter} cannot in a session of Neovim"
     return f"{first.adapter} has no log points"

@@ -99,7 +99,7 @@ async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
         await _improve(session)
     sent: list[Coroutine[Any, Any, None]] = [
         session.set_breakpoints(path, wanted.of(path))
-        for path in wanted.by_path
+        for path in wanted.paths
         if session.takes(path) and not session.delegates
     ]
     functions = wanted.functions or session.stops_at.own

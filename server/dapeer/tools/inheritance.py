@@ -28,6 +28,7 @@ class Inheritance:
     """The state before a program is started."""
 
     debugger: Debugger
+    client: str
     given: Places
     """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
@@ -62,9 +63,8 @@ class Inheritance:
         definition = debugger.definitions.get(session.adapter)
         return [
             (path, line)
-            for path, wanted in sorted(debugger.breakpoints.by_path.items())
+            for path, line in sorted(debugger.breakpoints.places(self.client))
             if definition is None or debugs(debugger.definitions, definition, path)
-            for line in sorted(wanted)
             if (path, line) not in self.given
         ]
 
@@ -91,7 +91,9 @@ async def before(
     debugger = call.debugger
     given = {(path, each["line"]) for path, each in wanted}
     if not fresh:
-        return Inheritance(debugger, {*given, *debugger.breakpoints.fresh}, not filters)
+        return Inheritance(
+            debugger, call.focus.key, {*given, *debugger.breakpoints.fresh}, not filters
+        )
     ended = call.focus.own
     for program in ended:
         living = program.program.alive
@@ -103,10 +105,10 @@ async def before(
             if each.by_us:
                 each.cause = CAUSE
     functions = bool(debugger.breakpoints.functions)
-    paths = debugger.breakpoints.forget(given)
+    paths = debugger.breakpoints.forget(given, call.focus.key)
     if functions:
         await debugger.push_functions().untaken()
-    return Inheritance(debugger, given, not filters, ended, debugger.push(*paths))
+    return Inheritance(debugger, call.focus.key, given, not filters, ended, debugger.push(*paths))
 
 
 def _numbered(programs: Sequence[Session]) -> str:

@@ -38,7 +38,7 @@ class Running:
 
     async def told(self, again: Repeat, timeout_ms: int, asked: Asked, *, stops: bool) -> Reply:
         """Start it, and return its first stop, or its end; `stops`: something in the arguments will stop it."""
-        can_stop = stops or self.start.launched or self.call.debugger.breakpoints.by_path
+        can_stop = stops or self.start.launched or self.call.debugger.breakpoints.paths
         limit = timeout_ms if can_stop or self.wanted else MILLISECONDS_WITHOUT_STOP
         limit = min(limit, timeout_ms)
         if again.wanted:

@@ -75,7 +75,7 @@ async def dap_status(call: Call) -> Reply:
     await asyncio.gather(*(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown))
     stale = await call.peers.stale()
     rows = [_row(call, session, stale) for session in shown]
-    count = sum(map(len, debugger.breakpoints.by_path.values()))
+    count = sum(len(debugger.breakpoints.of(path)) for path in debugger.breakpoints.paths)
     default = focused.id if focused else None
     lines = [_status_line(row, default, debugger.project) for row in rows]
     older = len(debugger.sessions.keys() - {session.id for session in shown})

@@ -40,8 +40,8 @@ class LogPoints:
         self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
         self._failed = re.compile(failed, re.MULTILINE) if failed else None
-        self._places: list[tuple[str, int, int]] = []
-        """Path, line, and the number of the collection point, 0: it is none."""
+        self._places: list[tuple[str, int, tuple[int, ...]]] = []
+        """Path, line, and the numbers of its collection points."""
 
     @property
     def any(self) -> bool:
@@ -58,7 +58,7 @@ class LogPoints:
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
-        place = path, int(wanted["line"]), int(wanted.get("point") or 0)
+        place = path, int(wanted["line"]), log_rows.points(wanted)
         if "collect" in wanted:
             wanted = log_rows.as_log_point(wanted, self.mark, conditions=self._conditions)
         if place not in self._places:
@@ -70,9 +70,9 @@ class LogPoints:
         """Return the fields of an output event that say where a log point is."""
         if number >= len(self._places):
             return {}
-        path, line, point = self._places[number]
+        path, line, points = self._places[number]
         told = {"source": {"path": path}, "line": line, LOG_POINT: True}
-        return {**told, log_rows.POINT: point} if point else told
+        return {**told, log_rows.POINT: points} if points else told
 
     def told(self, body: Body) -> Iterator[Event]:
         """Yield the output event of a body, and an event for each part of a log message that could not be evaluated."""
@@ -87,8 +87,8 @@ class LogPoints:
             return f"{{{error}}}"
 
         text = str(body.get("output") or "")
-        if point := body.get(log_rows.POINT):
-            yield from log_rows.as_rows(point, text, self.mark, self._failed)
+        if points := body.get(log_rows.POINT):
+            yield from log_rows.as_rows(points, text, self.mark, self._failed)
             return
         if self._failed is not None and body.get(LOG_POINT) and is_legible(text):
             body = {**body, "output": self._failed.sub(told, text)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dapeer.adapters.definition.misfires import is_legible
@@ -12,8 +12,8 @@ from dapeer.mirror.collected import ROW
 from dapeer.mirror.rows import FAILED
 
 POINT = "dapeerPoint"
-"""Marks output that is a row of the collection point of this number."""
-OWN = ("collect", "maxHits", "collectedBy", "point")
+"""Marks output that is rows of the collection points of these numbers."""
+OWN = ("collect", "maxHits", "collectedBy", "point", "others")
 """What no adapter gets of a breakpoint."""
 _FALSE = frozenset({"0", "false", "False", "0x0", "(nil)", "null"})
 _ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", FAILED: "\\x15"})
@@ -24,21 +24,48 @@ def between(mark: str) -> str:
     return f"{mark}|"
 
 
+def points(wanted: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the numbers of the collection points of a breakpoint."""
+    return tuple(int(each["point"]) for each in _each(wanted) if each.get("point"))
+
+
 def as_log_point(wanted: Mapping[str, Any], mark: str, *, conditions: bool) -> dict[str, Any]:
-    """Return a breakpoint that collects as one that logs; unless the adapter heeds `conditions` there, that is the first value."""
+    """Return a breakpoint that collects as one that logs.
+
+    Unless the adapter heeds `conditions` there, or where it collects for several clients, a condition is the first value.
+    """
+    whole = conditions and not wanted.get("others")
+    message = apart(mark).join(_message(each, mark, whole=whole) for each in _each(wanted))
+    own = OWN if whole else (*OWN, "condition")
+    return {key: value for key, value in wanted.items() if key not in own} | {"logMessage": message}
+
+
+def _each(wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [wanted, *(wanted.get("others") or ())]
+
+
+def _message(wanted: Mapping[str, Any], mark: str, *, whole: bool) -> str:
     message = between(mark).join(f"{{{each}}}" for each in wanted["collect"])
-    plain = {key: value for key, value in wanted.items() if key not in OWN}
-    if not conditions and "condition" in plain:
-        message = f"{{{plain.pop('condition')}}}{decides(mark)}{message}"
-    return {**plain, "logMessage": message}
+    if whole or "condition" not in wanted:
+        return message
+    return f"{{{wanted['condition']}}}{decides(mark)}{message}"
 
 
-def as_rows(point: int, text: str, mark: str, failed: re.Pattern[str] | None) -> Iterator[Event]:
-    """Yield the event that tells a row, if its condition holds; by `failed` a value is known that is an error."""
-    condition, decided, values = text.removesuffix("\n").rpartition(decides(mark))
-    if not decided or condition.strip() not in _FALSE:
-        cells = [_cell(each, failed) for each in values.split(between(mark))]
-        yield Event("output", {ROW: {"point": point, "cells": cells}})
+def as_rows(
+    numbers: Sequence[int], text: str, mark: str, failed: re.Pattern[str] | None
+) -> Iterator[Event]:
+    """Yield an event for each row of collection points whose condition holds; by `failed` a value is known that is an error."""
+    parts = text.removesuffix("\n").split(apart(mark))
+    for point, part in zip(numbers, parts, strict=False):
+        condition, decided, values = part.rpartition(decides(mark))
+        if not decided or condition.strip() not in _FALSE:
+            cells = [_cell(each, failed) for each in values.split(between(mark))]
+            yield Event("output", {ROW: {"point": point, "cells": cells}})
+
+
+def apart(mark: str) -> str:
+    """Return what stands between the rows of two collection points."""
+    return f"{mark};"
 
 
 def decides(mark: str) -> str:

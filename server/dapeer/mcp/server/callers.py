@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from mcp.server import ServerRequestContext
@@ -77,4 +79,20 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
     else:
         state = connection_of(context).state
         key = "dapeer.focus"
+        if key not in state:
+            connection_of(context).exit_stack.callback(_left, state, debugger)
     return state.setdefault(key, Focus(debugger))
+
+
+@asynccontextmanager
+async def lifespan(debugger: Debugger) -> AsyncGenerator[dict[str, Any]]:
+    """Yield what is known of the clients that are served on one thing since 2026-07-28; they go with it."""
+    state: dict[str, Any] = {}
+    yield state
+    _left(state, debugger)
+
+
+def _left(state: Mapping[str, Any], debugger: Debugger) -> None:
+    for each in state.values():
+        if isinstance(each, Focus):
+            debugger.left(each.key)

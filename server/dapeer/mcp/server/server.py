@@ -17,7 +17,7 @@ from mcp.shared.subscriptions import (
 )
 
 import dapeer
-from dapeer.mcp.server.callers import connection_of, welcome
+from dapeer.mcp.server.callers import connection_of, lifespan, welcome
 from dapeer.mcp.server.data import EXTENSION
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import INSTRUCTIONS
@@ -61,6 +61,7 @@ class DapeerServer(Server[Any]):
             version=dapeer.__version__,
             title="dapeer debugger",
             instructions=INSTRUCTIONS,
+            lifespan=lambda _: lifespan(debugger),
             cache_hints=_CACHE_HINTS,
             get_tool_input_schema=toolbox.input_schema,
             on_list_tools=toolbox.list,

@@ -29,6 +29,11 @@ def mine(
     return wanted
 
 
+def is_of_another(call: Call, wanted: WantedBreakpoint) -> bool:
+    """Whether a breakpoint collects for another client."""
+    return wanted.get("collectedBy", call.focus.key) != call.focus.key
+
+
 def check(debugger: Debugger, path: str, expressions: Iterable[str]) -> None:
     """Look whether expressions parse, in the language of a file, where we know that.
 

@@ -1,0 +1,48 @@
+"""The breakpoints that collect instead of stopping, each client's apart. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dapeer.dap.wanted import WantedBreakpoint
+
+
+@dataclass(slots=True)
+class CollectionPoints:
+    """The breakpoints that collect instead of stopping. Each client has its own on a line."""
+
+    by_path: dict[str, dict[tuple[int, str], WantedBreakpoint]] = field(
+        default_factory=dict[str, dict[tuple[int, str], WantedBreakpoint]]
+    )
+    """By absolute source path, and line and client."""
+    listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
+    """Called at once with the path of a file whose points have changed."""
+
+    def get(self, path: str, line: int, client: str) -> WantedBreakpoint | None:
+        """Return what a client collects on a line; None: nothing."""
+        return self.by_path.get(path, {}).get((line, client))
+
+    def put(
+        self, path: str, line: int, client: str, wanted: WantedBreakpoint | None
+    ) -> WantedBreakpoint | None:
+        """Have a client collect on a line, or nothing there any longer; return what it has collected there."""
+        points = self.by_path.setdefault(path, {})
+        before = points.pop((line, client), None)
+        if wanted is not None:
+            points[line, client] = wanted
+        if not points:
+            del self.by_path[path]
+        if before != wanted:
+            for listener in self.listeners:
+                listener(path)
+        return before
+
+    def of(self, path: str) -> list[WantedBreakpoint]:
+        """Return those of a file, by line."""
+        points = self.by_path.get(path, {})
+        return [points[place] for place in sorted(points)]
+
+    def places(self, client: str) -> list[tuple[str, int]]:
+        """Return path and line of those of a client."""
+        return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
