@@ -16,6 +16,8 @@ _TOKEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """A string, a bracket, or a comma; the notes of GDB and Delve on a container's capacity, and other sizes, whose commas separate nothing; and the class of a Ruby object, after which its bracket opens."""
+_OPENING = re.compile(r"[(\[{]|#<")
+"""What every bracketed part begins with; found faster than tokens, which a long string has none of."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 LEFT_OUT = frozenset({"…", "..."})
 """A placeholder for elements that an adapter has left out."""
@@ -58,6 +60,8 @@ def read(text: str) -> Item:
     """Read the structure of a value; unclosed brackets end at its end."""
     whole = Item(text, 0, len(text))
     open_groups: list[Group] = []
+    if _OPENING.search(text) is None:
+        return whole
     for token in _TOKEN.finditer(text):
         sign = token[0]
         if sign in _PAIRS or sign.startswith("#<"):
