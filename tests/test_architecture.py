@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -110,6 +111,14 @@ def level_of(room: str, layers: tuple[tuple[str, ...], ...]) -> int:
     )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forget() -> Iterator[None]:
+    """Keep nothing that is parsed: it is large."""
+    yield
+    parse.cache_clear()
+
+
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -137,6 +146,7 @@ def goes_down(importer: str, imported: str, layers: tuple[tuple[str, ...], ...])
 BY_NAME = {module_of(path): path for path in MODULES}
 
 
+@cache
 def graph() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
     """Return what each module imports of the package: a module, or a package itself."""
     return {
@@ -153,14 +163,11 @@ def known(imported: tuple[str, ...]) -> tuple[str, ...] | None:
     return parts if imported[0] == "dapeer" and parts else None
 
 
-GRAPH = graph()
-
-
 def upward(layers: tuple[tuple[str, ...], ...], depth: int, inside: tuple[str, ...]) -> list[str]:
     """Return which modules of a room import one of its rooms that does not lie below their own."""
     return [
         f"{'.'.join(importer)} imports {'.'.join(imported)}"
-        for importer, all_imported in GRAPH.items()
+        for importer, all_imported in graph().items()
         for imported in all_imported
         if importer[:depth] == imported[:depth] == inside
         if min(len(importer), len(imported)) > depth and importer[depth] != imported[depth]
@@ -185,15 +192,16 @@ def test_json_has_one_name_for_its_type() -> None:
     assert sorted(named) == ["adapters/launchers/gdb_values.py", "base/json_types.py"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    # What runs in other programs is without the package.
-    [p for p in MODULES if not name_of(p).startswith(("base/text/", "adapters/launchers/"))],
-    ids=name_of,
-)
-def test_a_text_is_cut_in_one_way(path: Path) -> None:
+def test_a_text_is_cut_in_one_way() -> None:
     """By `text.fitting.shortened`, which says how long it was."""
-    assert not re.search(r"\[[^\]{}]*:[^\]{}]*\]\}…", path.read_text(encoding="utf-8"))
+    # What runs in other programs is without the package.
+    elsewhere = ("base/text/", "adapters/launchers/")
+    assert not [
+        name_of(path)
+        for path in MODULES
+        if not name_of(path).startswith(elsewhere)
+        if re.search(r"\[[^\]{}]*:[^\]{}]*\]\}…", path.read_text(encoding="utf-8"))
+    ]
 
 
 def test_the_table_of_processes_has_one_reader() -> None:
@@ -222,13 +230,13 @@ def test_imports_inside_a_large_room_go_down_only(room: str) -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    tuple(TopologicalSorter(GRAPH).static_order())
+    tuple(TopologicalSorter(graph()).static_order())
 
 
 def test_the_rooms_lie_on_few_floors_and_few_arrows_join_them() -> None:
     arrows = {
         (importer[0], imported[0])
-        for importer, all_imported in GRAPH.items()
+        for importer, all_imported in graph().items()
         for imported in all_imported
         if importer and imported and importer[0] != imported[0]
     }
@@ -252,36 +260,42 @@ def test_a_third_party_is_imported_by_its_owner_only() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if name_of(path).startswith(PURE)], ids=name_of
-)
-def test_a_pure_module_awaits_nothing_and_reads_no_clock(path: Path) -> None:
+def test_a_pure_module_awaits_nothing_and_reads_no_clock() -> None:
     impure = {"anyio", "asyncio", "time", "datetime", "socket", "subprocess", "threading"}
-    assert not impure & {imported[0] for imported in imports(path)}
     nodes = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
-    assert not any(isinstance(node, nodes) for node in ast.walk(parse(path)))
+    assert not [
+        name_of(path)
+        for path in MODULES
+        if name_of(path).startswith(PURE)
+        if impure & {imported[0] for imported in imports(path)}
+        or any(isinstance(node, nodes) for node in ast.walk(parse(path)))
+    ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_is_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
+def test_a_module_is_short() -> None:
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert not {name: length for name, length in lengths.items() if length > LONGEST_MODULE}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_every_function_is_short(path: Path) -> None:
-    long = [
-        node.name
+def long_functions(path: Path, most: int, start: str = "") -> list[str]:
+    """Return the functions of a module with more lines than that."""
+    return [
+        f"{path.name}: {node.name}"
         for node in ast.walk(parse(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if (node.end_lineno or node.lineno) - node.lineno + 1 > LONGEST_FUNCTION
+        if node.name.startswith(start)
+        if (node.end_lineno or node.lineno) - node.lineno + 1 > most
     ]
-    assert not long
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_constant_of_time_has_its_unit_in_its_name(path: Path) -> None:
+def test_every_function_is_short() -> None:
+    assert not [each for path in MODULES for each in long_functions(path, LONGEST_FUNCTION)]
+
+
+def test_a_constant_of_time_has_its_unit_in_its_name() -> None:
     without = [
-        name
+        f"{name_of(path)}: {name}"
+        for path in MODULES
         for constant, said in pairwise(parse(path).body)
         if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant)
         if re.match(r"(?:In )?(?:Milliseconds|Seconds)\b", str(said.value.value))
@@ -292,15 +306,8 @@ def test_a_constant_of_time_has_its_unit_in_its_name(path: Path) -> None:
 
 
 def test_every_test_is_short() -> None:
-    long = [
-        f"{path.name}: {node.name}"
-        for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        for node in ast.walk(parse(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if node.name.startswith("test_")
-        if (node.end_lineno or node.lineno) - node.lineno + 1 > LONGEST_TEST
-    ]
-    assert not long
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    assert not [each for path in paths for each in long_functions(path, LONGEST_TEST, "test_")]
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
@@ -308,9 +315,10 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     assert not names & EMPTY_NAMES
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=name_of)
-def test_an_init_only_exports(path: Path) -> None:
-    docstring, *rest = parse(path).body
-    assert isinstance(docstring, ast.Expr)
+def test_an_init_only_exports() -> None:
     wanted = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
-    assert all(isinstance(node, wanted) for node in rest)
+    for path in MODULES:
+        if path.name == "__init__.py":
+            docstring, *rest = parse(path).body
+            assert isinstance(docstring, ast.Expr), path
+            assert all(isinstance(node, wanted) for node in rest), path
