@@ -10,7 +10,7 @@ from hypothesis import settings as hypothesis_settings
 
 from tests import shown
 from tests.hostile import seeds
-from tests.processes import MARK, left_behind
+from tests.processes import MARK, left_behind, none_since, reaped
 from tests.shown import shows
 
 __all__ = ["shows"]
@@ -49,18 +49,20 @@ def no_process_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Fail a test that leaves a process, and end the process."""
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
+    before = reaped()
     yield
-    left = left_behind(mark, GRACE)
+    left = [] if none_since(before) else left_behind(mark, GRACE)
     assert not left, "left behind: " + "; ".join(left)
 
 
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of this test's settings, empty at first; the user's own are not read."""
-    folder = tmp_path_factory.mktemp("settings")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    place = tmp_path_factory.mktemp("test")
     monkeypatch.delenv("NVIM", raising=False)
-    # A server that a developer runs for this checkout is none of a test's business.
-    for variable in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path_factory.mktemp(variable.lower())))
-    return folder
+    # A server that a developer runs for this checkout is none of a test's business, either.
+    for variable in ("XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
+        folder = place / variable.lower()
+        folder.mkdir(mode=0o700)
+        monkeypatch.setenv(variable, str(folder))
+    return place / "xdg_config_home"

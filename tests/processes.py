@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import select
 import signal
 from collections.abc import Iterator
@@ -65,6 +66,24 @@ async def process_gone(pid: int, seconds: float = LIMIT) -> None:
     finally:
         loop.remove_reader(file)
         os.close(file)
+
+
+def reaped() -> int:
+    """Return a number that grows with each child of this process that has ended and been waited for."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+
+
+def none_since(before: int) -> bool:
+    """Whether this process has started none since `reaped` returned that, and has no child from before.
+
+    What a child starts may outlive it; but the child itself is alive, or has been waited for. Most tests start none, so it is not worth
+    their while to look at all processes.
+    """
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return reaped() == before
+    return False
 
 
 def left_behind(mark: str, seconds: float) -> list[str]:
