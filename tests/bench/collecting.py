@@ -13,6 +13,7 @@ from mcp import Client
 
 from dapeer.mirror.collected import Collected
 from dapeer.mirror.rows_file import read
+from dapeer.view.collected import section
 from tests.e2e.collecting import collect
 from tests.harness import ask, client, evaluate
 from tests.programs import program
@@ -37,6 +38,8 @@ class Found:
     """A million lines in which a write is looked for."""
     read: float
     """To read 100,000 rows in the core, and to keep them by column."""
+    summed_up: float
+    """To summarise 100,000 rows."""
     rows: int
 
 
@@ -50,11 +53,13 @@ async def measured(python: str, rounds: int, loops: int) -> Found:
         alone = await best(c, rounds)
         await collect(c, folder, point("tight", "x"), point("hit", "total"))
         collecting = await best(c, rounds)
-        spent, rows = reading(folder)
+        spent, summed_up, rows = reading(folder)
         await collect(c, folder, {"writes": "account.balance", "stop": False})
         watching = await best(c, rounds)
         await ask(c, "dap_terminate")
-    return Found(version, alone, collecting, watching[3], spent, rows // (rounds + 1) // 2)
+    return Found(
+        version, alone, collecting, watching[3], spent, summed_up, rows // (rounds + 1) // 2
+    )
 
 
 def point(marker: str, value: str) -> dict[str, object]:
@@ -71,8 +76,8 @@ async def best(c: Client, rounds: int) -> tuple[float, ...]:
     return tuple(map(min, zip(*every[1:], strict=True)))
 
 
-def reading(folder: Path) -> tuple[float, int]:
-    """Return CPU seconds for the rows of one loop, and how many rows there are in all."""
+def reading(folder: Path) -> tuple[float, float, int]:
+    """Return CPU seconds to read the rows of one loop and to summarise them, and how many rows there were in all."""
     (path,) = folder.glob("*.rows")
     data = path.read_bytes()
     path.unlink()
@@ -82,8 +87,12 @@ def reading(folder: Path) -> tuple[float, int]:
     begin = time.thread_time()
     kept.extend(1, read(data).text, "tracer")
     took = time.thread_time() - begin
-    count = sum(len(each.table) for each in kept.collections.values())
-    return took / max(count, 1) * 100_000, count
+    begin = time.thread_time()
+    section(kept.collections.values(), P.source.parent)
+    summed_up = time.thread_time() - begin
+    count = sum(each.count for each in kept.collections.values())
+    left = sum(len(each.table) for each in kept.collections.values())
+    return took / count * 100_000, summed_up / left * 100_000, count
 
 
 def told(found: Found, loops: int) -> str:
@@ -96,7 +105,7 @@ def told(found: Found, loops: int) -> str:
         f"  {BODY}: {slow_loop / loop:.1f} times as long, {found.rows / slow_loop:,.0f} rows a second",
         f"  {BESIDE}: {slow_beside / beside:.2f} times as long",
         f"  {WRITES}: {found.watching * 100_000 / loops:.2f} s, {found.watching / many:.1f} times as long",
-        f"  100,000 rows read and kept in the core: {found.read * 1000:.0f} ms",
+        f"  100,000 rows read and kept in the core: {found.read * 1000:.0f} ms, summarised: {found.summed_up * 1000:.0f} ms",
     ])  # fmt: skip
 
 

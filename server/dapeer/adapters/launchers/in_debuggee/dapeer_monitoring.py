@@ -11,11 +11,14 @@ import sys
 from typing import Any
 
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
+points: Any = importlib.import_module("in_debuggee.dapeer_points")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 TOOLS = (3, 4)
 """Numbers that no kind of tool has for itself."""
 NAME = "dapeer"
+UNKNOWN: tuple[Any, Any] = None, points.Plan()
+"""A code that is not known, and nothing that is recorded of it."""
 current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
 
@@ -70,7 +73,7 @@ class Road:
         return {
             events.PY_START: self._entered,
             events.PY_RESUME: self._resumed,
-            events.LINE: self._line,
+            events.LINE: self._line_caller(),
             events.PY_RETURN: self._returned,
             events.PY_UNWIND: self._unwound,
         }
@@ -117,9 +120,12 @@ class Road:
         """Look at a code that begins: once, unless that is recorded."""
         frame = current(1)
         plan = self._find(frame)
-        if plan is None or not (plan.enters or plan.calls):
+        if plan is None:
             return self._python.DISABLE
-        plan.enter(frame, contexts.context)
+        # A frame that is over may have had the same number.
+        plan.around = points.NOWHERE
+        if plan.enters or plan.calls:
+            plan.enter(frame, contexts.context)
         return None
 
     def _resumed(self, _code: Any, _place: int) -> Any:
@@ -141,21 +147,31 @@ class Road:
         if known is not None:
             self._over(known[1], current(1), None, error)
 
-    def _line(self, code: Any, line: int) -> Any:
-        """Record at a line; no more of one that has no point, or has enough."""
-        known = self._codes.get(id(code))
-        if known is None:
-            return self._python.DISABLE
-        plan = known[1]
-        record = plan.lines.get(line)
-        if record is None and plan.watching is None:
-            return self._python.DISABLE
-        frame = current(1)
-        if plan.watching is not None:
-            self._look(plan, frame, "line", None)
-        if record is not None and record(frame, contexts.context(frame)):
-            plan.lines.pop(line, None)
-        return None
+    def _line_caller(self) -> Any:
+        """Return what is called at a line: it records there, and wants to hear no more of one that has no point, or has enough."""
+        find, disable, look = self._codes.get, self._python.DISABLE, self._look
+        latest: tuple[Any, Any] = UNKNOWN
+
+        def called(code: Any, line: int) -> Any:
+            nonlocal latest
+            known, plan = latest
+            if known is not code:
+                known, plan = latest = find(id(code), UNKNOWN)
+            record = plan.lines.get(line)
+            if record is None and plan.watching is None:
+                return disable
+            frame = current(1)
+            if plan.watching is not None:
+                look(plan, frame, "line", None)
+            if record is not None:
+                number, around = plan.around
+                if number != id(frame):
+                    around = plan.stay(frame)
+                if record(frame, around):
+                    plan.lines.pop(line, None)
+            return None
+
+        return called
 
     def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
         """Look whether something that is watched has changed, and stop there if that is wanted."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 import os
 from typing import Any
 
 calls: Any = importlib.import_module("in_debuggee.dapeer_calls")
+contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
+
+SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+NOWHERE = (0, "")
+"""No frame, and no context."""
 
 
 class Point:
@@ -70,10 +76,14 @@ class Point:
 class Plan:
     """What is recorded of a code."""
 
-    __slots__ = ("calls", "enters", "lines", "watching")
+    __slots__ = ("around", "calls", "enters", "lines", "suspends", "watching")
 
-    def __init__(self) -> None:
-        """Record nothing."""
+    def __init__(self, code: Any = None) -> None:
+        """Record nothing of a code."""
+        self.suspends = code is None or bool(code.co_flags & SUSPENDS)
+        """Whether its frames go on, each time called by another."""
+        self.around = NOWHERE
+        """The number of a frame of it that runs, and its context."""
         self.lines: dict[int, Any] = {}
         """What records when a line is reached; it returns True when it has recorded enough."""
         self.enters: list[Any] = []
@@ -93,6 +103,12 @@ class Plan:
     def __bool__(self) -> bool:
         """Return whether anything is recorded."""
         return bool(self.lines or self.enters or self.calls or self.watching)
+
+    def stay(self, frame: Any) -> str:
+        """Return the context of a frame, and keep it as long as it cannot be another."""
+        context = contexts.context(frame)
+        self.around = NOWHERE if self.suspends else (id(frame), context)
+        return str(context)
 
     def enter(self, frame: Any, context: Any) -> None:
         """Record that a function begins."""
@@ -126,7 +142,7 @@ class Bound:
     def plan(self, frame: Any) -> Plan:
         """Return what is recorded of a frame's code."""
         code = frame.f_code
-        made = Plan()
+        made = Plan(code)
         found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None
         here = sources.inner_lines(code) if found else ()
         for point in found or ():

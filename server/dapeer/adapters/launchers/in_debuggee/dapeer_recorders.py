@@ -17,6 +17,8 @@ ENOUGH = 3
 """Cut off so often, an expression is not evaluated any more."""
 NO_VALUE = f"{cells.FAILED}NameError: it has no value here"
 GIVEN_UP = f"{cells.FAILED}not evaluated any more: it was cut off {ENOUGH} times"
+SMALL = 1 << 30
+"""Integers below it are compared fastest; they are written as they are."""
 MARK = "\0e\0"
 """Stands for an expression until the text is complete."""
 SECONDS = "it took longer than {} s"
@@ -39,7 +41,7 @@ except $KeyError:
 else:
     try:
         $v = {value}
-        $c{n} = $repr($v) if $type($v) is $float or $type($v) is $int and -$large < $v < $large else $cell($v)
+        $c{n} = $v if $type($v) is $int and -$small < $v < $small or $type($v) is $float else $cell($v)
     except $BaseException as $error:
         $c{n} = $failed($error, $e{n})
         {again}
@@ -108,10 +110,10 @@ class Maker:
         self._given: dict[str, Any] = {
             "rows": rows, "tell": tell, "now": time.perf_counter, "ns": time.perf_counter_ns,
             "cell": cells.cell, "begin": watch.begin, "over": watch.over, "find": expressions.find,
-            "zero": rows.zero, "Overdue": deadline.Overdue, "failed": self.failed, "large": cells.LARGE,
+            "zero": rows.zero, "Overdue": deadline.Overdue, "failed": self.failed, "small": SMALL,
             "no_value": NO_VALUE, "given_up": GIVEN_UP, "enough": ENOUGH,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
-            **{each.__name__: each for each in (type, float, int, bool, repr, next, eval, dict)},
+            **{each.__name__: each for each in (type, float, int, bool, next, eval, dict)},
         }  # fmt: skip
 
     def failed(self, error: BaseException, expression: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dis
 import functools
 import importlib
-import inspect
 import types
 from typing import Any
 
@@ -14,7 +13,7 @@ watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 BEFORE = -1
 """The place of a frame that has not begun, up to Python 3.10."""
-SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+SUSPENDS: Any = importlib.import_module("in_debuggee.dapeer_points").SUSPENDS
 RUNS_ON = -1
 """pydevd's command of a thread that does not step."""
 
