@@ -15,8 +15,9 @@ from mcp import Client
 
 import dapeer
 from dapeer.adapters.choice.detection import Detection
+from dapeer.adapters.definition.loading import load, shipped
 from dapeer.base.system import credentials
-from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding
+from dapeer.cli.doctor import delays, finding_of, has_relay, neovim_finding, ptrace_finding
 from dapeer.cli.main import main
 from dapeer.mcp.transports import http, token
 from dapeer.tools import TOOLS
@@ -223,6 +224,14 @@ def test_doctor_tells_what_other_users_can_do(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert main(["doctor"]) == 0
     assert re.search(r"ready +toy\n +note +toy +Anybody can watch\.\n", capsys.readouterr().out)
+
+
+def test_doctor_tells_what_stays_slow_since_the_system_refuses() -> None:
+    node = load(shipped() / "js-debug.toml")
+    told = "each answer takes 40 ms longer or more: the system does not let dapeer hasten them (No)"
+    assert has_relay(node)
+    assert [str(each).endswith(told) for each in delays(node, "No")] == [True]
+    assert delays(node, "") == []
 
 
 def test_doctor_tells_how_to_get_what_is_missing() -> None:

@@ -1,14 +1,26 @@
 """What only JavaScript has: sources that are compiled to others, and Node.js's own code among them."""
 
 import asyncio
+import os
 import shutil
+import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from dapeer.base.system.ownership import connected
+from dapeer.base.system.promptness import duplicated, refusal
+from tests.e2e.running import free_port, started
 from tests.harness import ask, client, needs
-from tests.processes import LIMIT
+from tests.processes import LIMIT, descendants
 from tests.programs import PROGRAMS, Program
+from tests.sockets import needs_tables
+
+hastens = pytest.mark.skipif(
+    bool(refusal()),
+    reason="the system does not let dapeer hasten a program: needs Linux 5.6 and kernel.yama.ptrace_scope=0",
+)
 
 
 @pytest.fixture
@@ -64,3 +76,46 @@ async def test_a_step_passes_the_code_of_node_by(tmp_path: Path) -> None:
         await ask(c, "dap_run", program=str(source), breakpoints=[at])
         stop = await ask(c, "dap_step_into")
         assert (stop["file"], stop["line"]) == (str(source), 4)
+
+
+@pytest.fixture
+def waits(tmp_path: Path) -> Path:
+    """Return a program that comes to its third line again and again."""
+    needs("js-debug")
+    path = tmp_path / "waits.js"
+    path.write_text("let n = 0;\nsetInterval(() => {\n  n += 1;\n}, 10);\n")
+    return path
+
+
+def ends_within(pids: Iterable[int]) -> list[bool]:
+    """Return of each end of a TCP connection between two of these processes whether it sends at once."""
+    found: list[bool] = []
+    for pid in pids:
+        for number in connected(pid, {*pids} - {pid}).values():
+            with duplicated(pid, number) as file, socket.socket(fileno=os.dup(file)) as end:
+                found.append(bool(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+    return found
+
+
+@needs_tables
+@hastens
+async def test_a_program_sends_its_debuggers_messages_at_once(waits: Path) -> None:
+    """Else most of them wait for an acknowledgement, which takes 40 ms."""
+    async with asyncio.timeout(LIMIT), client(waits.parent) as c:
+        at = {"filename": str(waits), "line": 3}
+        await ask(c, "dap_run", program=str(waits), breakpoints=[at])
+        assert ends_within(descendants(os.getpid())) == [True, True]
+
+
+@needs_tables
+@hastens
+async def test_a_program_that_was_attached_to_does_so_too(waits: Path) -> None:
+    port = free_port()
+    async with (
+        asyncio.timeout(LIMIT),
+        started("node", f"--inspect=127.0.0.1:{port}", str(waits), says=b"listening on"),
+        client(waits.parent) as c,
+    ):
+        at = {"filename": str(waits), "line": 3}
+        await ask(c, "dap_run", type="js-debug", request="attach", port=port, breakpoints=[at])
+        assert ends_within(descendants(os.getpid())) == [True, True]

@@ -29,6 +29,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import AdapterUnknown, DapeerError, RequestFailed
 from dapeer.base.system import ownership
 from dapeer.base.system.process_table import ptrace_scope
+from dapeer.base.system.promptness import refusal
 from dapeer.cli.install.clients import CLIENTS
 from dapeer.cli.install.command import here
 from dapeer.cli.install.reach import reached
@@ -166,7 +167,21 @@ def _adapter(definition: Definition) -> Finding:
 
 def _adapter_and_doors(definition: Definition) -> list[Finding]:
     found = _adapter(definition)
-    return [found, *(doors(definition) if found.state == "ready" else ())]
+    if found.state != "ready":
+        return [found]
+    late = delays(definition, refusal()) if has_relay(definition) else ()
+    return [found, *doors(definition), *late]
+
+
+def has_relay(definition: Definition) -> bool:
+    """Return whether a program's messages reach the adapter by a connection that dapeer hastens."""
+    return bool(definition.children and definition.children.relay)
+
+
+def delays(definition: Definition, refusal: str) -> list[Finding]:
+    """Return what is slow with an adapter, since the system refuses to let dapeer hasten it. Pure."""
+    said = f"each stop and each answer takes 40 ms longer or more: the system does not let dapeer hasten them ({refusal})"
+    return [Finding("note", definition.id, said)] if refusal else []
 
 
 def doors(definition: Definition) -> list[Finding]:

@@ -135,6 +135,9 @@ class Children:
     """A regular expression: its first group, found in that key's text, is the process id."""
     command: str
     """A regular expression, found in the command line of that process: its first group is the program's own."""
+    relay: str
+    """A regular expression, found in the command line of a process that the child has started: the debugger's
+    messages pass through that one, and the child sends them by TCP."""
 
     @classmethod
     def read(cls, table: Table) -> Children:
@@ -147,6 +150,7 @@ class Children:
             table.get("pid", str, ""),
             table.pattern("pid_in"),
             table.pattern("command"),
+            table.pattern("relay"),
         )
         table.done()
         return children

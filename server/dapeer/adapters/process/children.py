@@ -14,6 +14,7 @@ from anyio.abc import ByteStream
 from dapeer.adapters.definition.definition import LOOPBACK, Definition
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.connecting import Address
+from dapeer.adapters.process.hastening import hasten
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
@@ -48,6 +49,7 @@ async def open_child(
             f"{definition.title} announced a child process at a port where nothing listens.",
             "The child runs on without a debugger.",
         ) from error
+    await hasten(definition, configuration, parent.pid)
     async with AsyncExitStack() as stack:
         processes = Processes(reaper, above=parent.processes)
         stack.push_async_callback(processes.aclose)

@@ -15,11 +15,12 @@ import pwd
 import socket
 import struct
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from dapeer.base.errors import Stranger
 from dapeer.base.system import tcp_table
-from dapeer.base.system.process_table import open_files, processes
+from dapeer.base.system.process_table import open_files, processes, sockets
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
 ADMINISTRATOR = 0
@@ -96,6 +97,20 @@ def peer_processes(connection: socket.socket) -> list[int]:
         return []
     link = f"socket:[{holder.inode}]"
     return [pid for pid in processes() if link in open_files(pid)]
+
+
+def connected(pid: int, others: Iterable[int]) -> dict[int, int]:
+    """Return the inode of each socket of a process that is connected to one of the others by TCP, with its descriptor there."""
+    theirs = {inode for other in others for inode in sockets(other)}
+    pairs = tcp_table.pairs(_tables())
+    return {inode: number for inode, number in sockets(pid).items() if pairs.get(inode) in theirs}
+
+
+def neighbours(pid: int) -> list[int]:
+    """Return the processes of this machine to which one is connected by TCP, if the system lets dapeer see them."""
+    pairs = tcp_table.pairs(_tables())
+    ends = {pairs[inode] for inode in sockets(pid) if inode in pairs}
+    return [each for each in processes() if ends & sockets(each).keys()] if ends else []
 
 
 def listeners(host: str, port: int) -> frozenset[int]:

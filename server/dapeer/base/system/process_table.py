@@ -87,6 +87,17 @@ def open_files(pid: int) -> list[str]:
     return [_target(folder / str(number)) for number in _numbers(folder)]
 
 
+def sockets(pid: int) -> dict[int, int]:
+    """Return the inode of each socket of a process, with its descriptor there, if the system lets dapeer see them."""
+    folder = _TABLE / str(pid) / "fd"
+    targets = {number: _target(folder / str(number)) for number in _numbers(folder)}
+    return {
+        int(target[len("socket:[") : -1]): number
+        for number, target in targets.items()
+        if target.startswith("socket:[")
+    }
+
+
 def command_line(pid: int) -> str:
     """Return the command line of a process; empty if unknown."""
     try:

@@ -68,6 +68,21 @@ def holder(tables: Sequence[str], end: Address, other: Address) -> Holder | None
     return None
 
 
+def pairs(tables: Sequence[str]) -> dict[int, int]:
+    """Return the inode of each end of a connection within the machine, with that of the other end."""
+    ends = {
+        (_plain(words[1]), _plain(words[2])): int(words[9])
+        for table in tables
+        for words in map(str.split, table.splitlines()[1:])
+        if words[3] == ESTABLISHED
+    }
+    return {
+        inode: ends[far, near]
+        for (near, far), inode in ends.items()
+        if inode and (far, near) in ends
+    }
+
+
 def listener(tables: Sequence[str], address: Address) -> int | None:
     """Return the user who listens at an address; None if no process does.
 
@@ -83,6 +98,11 @@ def listener(tables: Sequence[str], address: Address) -> int | None:
     every = _spellings(("0.0.0.0", port)) if len(exact) > 1 else ()  # noqa: S104 - looked for, not bound
     places = (*exact, *every, _spelled("::", port))
     return next((by_place[place] for place in places if place in by_place), None)
+
+
+def _plain(place: str) -> str:
+    """Return an IPv4 address as the table of IPv4 writes it."""
+    return place.removeprefix(_MAPPED)
 
 
 def _spellings(address: Address) -> tuple[str, ...]:
@@ -102,3 +122,7 @@ def _spelled(host: str, port: int) -> str:
     words = (packed[at : at + 4] for at in range(0, len(packed), 4))
     numbers = (int.from_bytes(word, sys.byteorder) for word in words)
     return f"{''.join(f'{number:08X}' for number in numbers)}:{port:04X}"
+
+
+_MAPPED = _spelled("::ffff:0.0.0.0", 0)[:24]
+"""What the table of IPv6 writes in front of an IPv4 address."""
