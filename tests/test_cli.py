@@ -209,7 +209,7 @@ def test_doctor_tells_what_is_wrong_with_an_adapter(
     assert re.search(told, capsys.readouterr().out)
 
 
-def test_doctor_tells_what_other_users_can_do(
+def test_doctor_tells_what_other_users_can_do_and_what_does_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "dapeer" / "adapters"
@@ -218,12 +218,13 @@ def test_doctor_tells_what_other_users_can_do(
         id = "toy"
         adapter_id = "toy"
         open_to_others = "Anybody can watch."
-        detect = { all = [{ executable = "sh" }] }
+        detect = { all = [{ executable = "sh" }], patches = ["echo", "its speed"] }
         transport = { command = ["sh"] }
     """)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert main(["doctor"]) == 0
-    assert re.search(r"ready +toy\n +note +toy +Anybody can watch\.\n", capsys.readouterr().out)
+    told = r"ready +toy\n +note +toy +Anybody can watch\.\n +note +toy +not changed: its speed\n"
+    assert re.search(told, capsys.readouterr().out)
 
 
 def test_doctor_tells_what_stays_slow_since_the_system_refuses() -> None:

@@ -21,7 +21,7 @@ import anyio
 
 import dapeer
 from dapeer.adapters.choice.choice import typed
-from dapeer.adapters.choice.detection import Detection, detect
+from dapeer.adapters.choice.detection import Detection, detect, unpatched
 from dapeer.adapters.definition.definition import Definition, names_in
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.adapter import Adapter, open_adapter
@@ -170,7 +170,10 @@ def _adapter_and_doors(definition: Definition) -> list[Finding]:
     if found.state != "ready":
         return [found]
     late = delays(definition, refusal()) if has_relay(definition) else ()
-    return [found, *doors(definition), *late]
+    unfit = [
+        Finding("note", definition.id, f"not changed: {each}") for each in unpatched(definition)
+    ]
+    return [found, *doors(definition), *late, *unfit]
 
 
 def has_relay(definition: Definition) -> bool:

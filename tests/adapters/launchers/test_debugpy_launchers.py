@@ -198,3 +198,63 @@ def test_a_stopped_thread_does_all_that_is_queued_before_it_waits(whose: str, wa
         [*command, whose], capture_output=True, text=True, check=True, timeout=LIMIT
     )
     assert done.stdout.strip() == waits
+
+
+LOOKS_FOR_LINES = """
+import importlib, os, sys, tokenize
+
+sys.path.insert(0, sys.argv[1])
+importlib.import_module("debugpy._vendored.force_pydevd")
+import pydevd
+import _pydevd_bundle.pydevd_api as api
+
+if sys.argv[2] == "ours":
+    importlib.import_module("in_debuggee.dapeer_lines").improve(prints=True)
+path, reads, stock = sys.argv[3], [], tokenize.open
+tokenize.open = lambda name: (reads.append(name), stock(name))[1]
+found = [sorted(set(api._get_code_lines(path)) - {0}) for _ in range(3)]
+first = len(reads)
+with open(path, "a") as file:
+    file.write("three = 3\\n")
+found += [sorted(set(api._get_code_lines(path)) - {0}) for _ in range(2)]
+print([first, len(reads) - first, found])
+"""
+
+
+@pytest.mark.parametrize(("whose", "reads"), [("stock", (3, 2)), ("ours", (1, 1))])
+def test_a_file_is_read_once_for_all_of_its_breakpoints_until_it_changes(
+    tmp_path: Path, whose: str, reads: tuple[int, int]
+) -> None:
+    source = tmp_path / "source.py"
+    source.write_text("one = 1\n\nif one:\n    two = 2\n")
+    folder = str(own_values()["launchers"])
+    command = [sys.executable, "-c", LOOKS_FOR_LINES, folder, whose, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT)
+    before, after = [1, 3, 4], [1, 3, 4, 5]
+    assert json.loads(done.stdout) == [*reads, [before, before, before, after, after]]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("", ""),
+        (
+            "api._get_code_lines = lambda: ()",
+            "dapeer_lines: Remembers which lines of a file have code.\n",
+        ),
+    ],
+)
+def test_a_patch_that_does_not_fit_is_named_and_changes_nothing(change: str, told: str) -> None:
+    code = f"""
+import importlib, runpy, sys
+importlib.import_module("debugpy._vendored.force_pydevd")
+import _pydevd_bundle.pydevd_api as api
+{change}
+before = api._get_code_lines
+runpy.run_path({f"{own_values()['launchers']}/debugpy_fits.py"!r}, run_name="__main__")
+assert (api._get_code_lines is before) == {bool(change)}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=LIMIT
+    )
+    assert done.stdout == told

@@ -69,6 +69,12 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
     return Detection(ready=False, missing=f"{definition.id} {old}", install=install)
 
 
+def unpatched(definition: Definition) -> list[str]:
+    """Return what dapeer changes in other versions of the adapter, and cannot change in the installed one."""
+    command = fill_texts(definition.detect.patches, own_values())
+    return _asked(tuple(command), 0).splitlines() if command else []
+
+
 def _candidates(need: Need) -> Iterator[Found]:
     """Yield each way in which something needed is there, as values of placeholders."""
     match need.kind:

@@ -63,6 +63,8 @@ class Detect:
     any: tuple[Need, ...]
     all: tuple[Need, ...]
     version: Version | None
+    patches: tuple[str, ...]
+    """A command that prints, on a line each, what dapeer changes in the adapter and cannot change in the installed one."""
 
     @classmethod
     def read(cls, table: Table) -> Detect:
@@ -71,6 +73,7 @@ class Detect:
             tuple(map(Need.read, table.tables("any"))),
             tuple(map(Need.read, table.tables("all"))),
             Version.read(table.table("version")) if "version" in table else None,
+            table.texts("patches"),
         )
         table.done()
         return detect

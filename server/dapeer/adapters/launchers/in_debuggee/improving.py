@@ -22,6 +22,7 @@ PARTS = (
     "dapeer_stacks",
     "dapeer_returned",
     "dapeer_commands",
+    "dapeer_lines",
 )
 """Modules that patch pydevd. pydevd never steps into files with these names, so the names must be unusual."""
 HELPERS = (
@@ -53,6 +54,8 @@ HELPERS = (
 """Modules that those import."""
 
 
+unfit: list[str] = []
+"""Parts that do not fit this pydevd."""
 improved: set[int] = set()
 """The id of the process in which pydevd is patched; pydevd imports `child` in the first process as well."""
 
@@ -70,8 +73,10 @@ def improve(*, prints: bool) -> None:
         known: Any = importlib.import_module("_pydevd_bundle.pydevd_dont_trace_files")
         known.DONT_TRACE.update({f"{part}.py": known.PYDEV_FILE for part in PARTS + HELPERS})
     for part in PARTS:
-        with contextlib.suppress(ImportError, AttributeError):
+        try:
             importlib.import_module(f"in_debuggee.{part}").improve(prints=prints)
+        except (ImportError, AttributeError):
+            unfit.append(part)
 
 
 def improve_children() -> None:

@@ -1,0 +1,24 @@
+"""Print what dapeer's patches of debugpy do for the program, for each that does not fit the installed debugpy."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Apply the patches in this process, and print a line for each that does not fit."""
+    importlib.import_module("debugpy._vendored.force_pydevd")
+    importlib.import_module("pydevd")
+    sys.path.insert(0, str(Path(__file__).absolute().parent))
+    improving: Any = importlib.import_module("in_debuggee.improving")
+    improving.improve(prints=True)
+    for part in improving.unfit:
+        told = importlib.import_module(f"in_debuggee.{part}").__doc__ or part
+        sys.stdout.write(f"{part}: {told.splitlines()[0]}\n")
+
+
+if __name__ == "__main__":
+    main()

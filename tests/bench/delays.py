@@ -1,0 +1,102 @@
+"""The delays of docs/delays.md: what others take as they come, and without the delay.
+
+`uv run python -m tests.bench.delays` prints the tables, in milliseconds; both columns are measured in turn.
+"""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from unittest import mock
+
+from mcp import Client
+
+from dapeer.adapters.process import hastening
+from tests.bench import adapter
+from tests.bench.raw import raw_dap
+from tests.bench.statistics import Measured, now, shuffled
+from tests.harness import ask, client
+from tests.programs import program
+
+STOCK, QUICK = "as it comes", "without the delay"
+ROUNDS = 15
+LONG = 2_000
+"""Lines of a file with breakpoints."""
+CALLS: Mapping[str, Mapping[str, object]] = {
+    "dap_continue": {},
+    "dap_step_over": {},
+    "dap_evaluate": {"expression": "n"},
+    "dap_snapshot": {},
+}
+LOOP = "let n = 0;\nfor (;;) {\n  n = (n * 3) % 1009;\n  n += 1;\n}\n"
+
+
+async def javascript(folder: Path) -> Measured:
+    """Work in two programs of Node.js: one sends its inspector's messages at once."""
+    loop = folder / "loop.js"
+    loop.write_text(LOOP)
+    measured = Measured()
+    async with client(folder) as c:
+        at = [{"filename": str(loop), "line": 3}]
+        with mock.patch.object(hastening, "send_at_once", return_value=0):
+            slow = await ask(c, "dap_run", program=str(loop), breakpoints=at)
+        quick = await ask(c, "dap_run", program=str(loop))
+        sessions = {STOCK: slow["session_id"], QUICK: quick["session_id"]}
+        for _ in range(ROUNDS):
+            for whose in shuffled(sessions):
+                await _calls(c, measured, whose, sessions[whose])
+    return measured
+
+
+async def _calls(c: Client, measured: Measured, whose: str, session: int) -> None:
+    for tool, arguments in CALLS.items():
+        began = now()
+        await ask(c, tool, session_id=session, **arguments)
+        measured.add_since(tool, whose, began)
+
+
+async def breakpoints(folder: Path, numbers: Iterable[int]) -> Measured:
+    """Set breakpoints in a long file of Python, by a bare client of DAP."""
+    long = folder / "long.py"
+    long.write_text("".join(f"value = {number}\n" for number in range(LONG)))
+    steps, measured = program("bench_steps.py"), Measured()
+    commands = {STOCK: adapter.STOCK, QUICK: adapter.quick()}
+    async with AsyncExitStack() as stack:
+        clients = {
+            whose: await stack.enter_async_context(raw_dap(command))
+            for whose, command in commands.items()
+        }
+        for dap in clients.values():
+            await dap.start(adapter.launch(steps), str(steps), [steps.line("inner")])
+        for number in numbers:
+            for _ in range(max(1, min(ROUNDS, 100 // number))):
+                for whose in shuffled(clients):
+                    began = now()
+                    await clients[whose].set_breakpoints(str(long), range(1, 1 + number))
+                    measured.add_since(f"{number:,} breakpoints", whose, began)
+    return measured
+
+
+def table(measured: Measured, names: Iterable[str]) -> str:
+    """Return the medians as a table in Markdown."""
+    lines = [f"| | {STOCK} | {QUICK} | ratio |", "|---|---:|---:|---:|"]
+    for name in names:
+        slow, quick = (measured.of(name)[whose].median for whose in (STOCK, QUICK))
+        lines.append(f"| {name} | {slow:.1f} | {quick:.1f} | {slow / quick:.1f} |")
+    return "\n".join(lines)
+
+
+async def main(numbers: tuple[int, ...] = (1, 10, 100, 1000)) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        node = table(await javascript(Path(folder)), CALLS)
+        sys.stdout.write(f"JavaScript under js-debug\n\n{node}\n\n")
+        names = [f"{number:,} breakpoints" for number in numbers]
+        set_there = table(await breakpoints(Path(folder), numbers), names)
+        sys.stdout.write(f"A Python file of {LONG:,} lines\n\n{set_there}\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
