@@ -82,6 +82,25 @@ async def test_a_program_that_is_killed_while_it_is_stopped_has_ended_and_what_k
         assert "ended" in await refusal(c, "dap_continue")
 
 
+async def test_what_a_ruby_program_starts_is_not_taken_for_the_program(tmp_path: Path) -> None:
+    """Ruby's debugger runs the program in its own process, as CMake does."""
+    ready(named("rdbg"))
+    source = tmp_path / "parent.rb"
+    source.write_text(
+        "helper = spawn('sleep', '100')\nbefore = 1\nProcess.kill(:KILL, helper)\n"
+        "Process.wait(helper)\nafter = 2\n"
+    )
+    lines = [{"filename": str(source), "line": line} for line in (2, 5)]
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", type="rdbg", program=str(source), breakpoints=lines)
+        stop = await ask(c, "dap_continue")
+        assert (stop["state"], stop["line"]) == ("stopped", 5)
+        os.kill(adapter(), signal.SIGKILL)
+        await end(c)
+        [session] = (await ask(c, "dap_status"))["sessions"]
+        assert session["cause"] == "killed by SIGKILL"
+
+
 async def test_a_program_that_is_killed_as_it_is_resumed_has_ended(
     language: Language, build: Path
 ) -> None:

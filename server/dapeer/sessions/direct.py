@@ -87,7 +87,8 @@ class DirectSession(Session):
         self.delegates = parent is None and plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
-        self.watch = ProcessWatch(self, starter)
+        inside = plan.definition.quirks.program_inside
+        self.watch = ProcessWatch(self, starter, inside=inside)
         # All observers are notified, so the state must be complete.
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
@@ -165,7 +166,7 @@ class DirectSession(Session):
     def why_over(self) -> str:
         """Say what has killed the adapter, or its last words."""
         killer = self.process.killer
-        if killer is not None and self.watch.inside:
+        if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
         words = self.process.stderr_tail().strip()[-QUOTED:]
         by = "" if killer is None else f", killed by {killer}"

@@ -24,7 +24,8 @@ TARDY: Final = 3.0
 class ProcessWatch:
     """Notices the end of a program by its process, and the signal that killed it. Linux only."""
 
-    def __init__(self, session: Session, adapter: Adapter) -> None:
+    def __init__(self, session: Session, adapter: Adapter, *, inside: bool) -> None:
+        """`inside`: the program runs in the adapter's own process, whose end is told when it has ended."""
         self._session = session
         self._adapter = adapter
         self.pid = 0
@@ -37,8 +38,7 @@ class ProcessWatch:
         self._killer: str | None = None
         self._again = False
         """It was not found, and may be at the first stop."""
-        self.inside = False
-        """The program runs in the adapter's own process."""
+        self._inside = inside
 
     def follow(self, pid: int, *, sure: bool = True) -> None:
         """Watch this process from now on; if not `sure`, only a signal that kills it counts."""
@@ -56,7 +56,7 @@ class ProcessWatch:
         it, else the only one that the adapter itself has started.
         """
         adapter, terminal = self._adapter.pid, self._adapter.terminal
-        if self._file is not None or adapter is None:
+        if self._file is not None or adapter is None or self._inside:
             return
         if terminal is not None and terminal.pid:
             self.follow(terminal.pid, sure=False)
@@ -64,7 +64,6 @@ class ProcessWatch:
         below = descendants(adapter)
         traced = [pid for pid in below if tracer(pid)]
         children = [pid for pid, parent in below.items() if parent == adapter]
-        self.inside = not below
         found = traced or children
         # Some programs lead a POSIX session of their own; they still end with dapeer.
         if len(found) == 1 and self._adapter.claim(found[0]):

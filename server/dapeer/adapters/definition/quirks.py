@@ -63,6 +63,11 @@ class Quirks:
     """Requests that must never be sent, as they end the program or worse; each with a sentence on what to do instead."""
 
     @property
+    def program_inside(self) -> bool:
+        """Whether the program runs in the adapter's own process."""
+        return self.killed_first == "adapter"
+
+    @property
     def on_the_wire(self) -> bool:
         """Whether the adapter's messages differ from those of others."""
         return bool(

@@ -26,7 +26,6 @@ from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import Spawned, spawn
 from dapeer.adapters.process.streams import free_port, has_loopback
-from dapeer.adapters.process.tail import SECONDS_OF_LAG
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
@@ -79,7 +78,7 @@ class Adapter:
     async def settle(self) -> None:
         """Wait a moment for the end of the adapter, whose connection has just ended."""
         if self._spawned is not None:
-            with anyio.move_on_after(SECONDS_OF_LAG):
+            with anyio.move_on_after(SECONDS_TO_END):
                 await self._spawned.process.wait()
 
     @property
