@@ -35,7 +35,9 @@ class Cli:
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Json]] = {}
         self.told: asyncio.Queue[Json] = asyncio.Queue()
-        """The notifications that have come."""
+        """The notifications that have come, but for those that repeat the last one."""
+        self._last: Json = {}
+        self._repeated = asyncio.Event()
 
     async def read(self) -> None:
         """Take what comes."""
@@ -43,7 +45,10 @@ class Cli:
             message: Json = json.loads(text)
             if "id" in message:
                 self._answers[message["id"]].set_result(message)
+            elif message == self._last:
+                self._repeated.set()
             else:
+                self._last = message
                 self.told.put_nowait(message)
 
     def asks(self, method: str, params: Json) -> asyncio.Future[Json]:
@@ -71,6 +76,12 @@ class Cli:
     async def texts(self, name: str, **arguments: object) -> list[str]:
         """Call a tool, and return the texts of its result."""
         return await texts_of(self.calls(name, **arguments))
+
+    async def hears_again(self) -> None:
+        """Wait until the last notification is repeated."""
+        self._repeated.clear()
+        async with asyncio.timeout(LIMIT):
+            await self._repeated.wait()
 
     async def hears(self, method: str) -> Json:
         """Return the parameters of the next notification, which is one of this method."""

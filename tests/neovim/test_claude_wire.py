@@ -194,6 +194,20 @@ async def test_a_file_is_saved_when_the_cli_asks(tmp_path: Path) -> None:
         assert path.read_text(encoding="utf-8") == "new\n"
 
 
+async def test_a_cli_that_comes_hears_where_the_person_was_and_again_until_it_listens(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\ntwo\n", encoding="utf-8")
+    async with offered(tmp_path) as editor:
+        await editor.lua("vim.cmd.edit(...) vim.cmd('2 | split | terminal cat')", str(path))
+        await editor.keys("i")
+        async with cli(tmp_path) as claude:
+            told = await claude.hears("selection_changed")
+            assert (told["filePath"], told["selection"]["start"]["line"]) == (str(path), 1)
+            await claude.hears_again()
+
+
 async def test_nothing_is_told_while_the_person_types(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old\n", encoding="utf-8")

@@ -62,7 +62,7 @@ function M.served(port, connected)
   state.port, state.connected, state.problem = port, connected, nil
   if came then
     -- A CLI that has just come knows nothing.
-    require('dapeer.integrations.claude.selection').tell_again()
+    require('dapeer.integrations.claude.selection').tell_again(connected == 1)
   end
   vim.cmd.redrawstatus({ bang = true })
 end

@@ -4,7 +4,8 @@ local M = {}
 local QUIET = 120 -- ms without a movement
 
 local timer ---@type uv.uv_timer_t?
-local last ---@type string?  what was told, as JSON
+local last ---@type table?  what was told
+local newcomer = false -- somebody has come who has not heard it
 
 -- What is selected, as VS Code's extension tells it; nil: nothing that may be told.
 local function current()
@@ -30,20 +31,26 @@ local function current()
   return { text = told.text, filePath = told.filePath, fileUrl = told.fileUrl, selection = told.selection }
 end
 
+-- Whether the person rests in a text: they neither type nor are elsewhere, as in the CLI's terminal.
+local function resting()
+  return vim.api.nvim_get_mode().mode:match('^[nvV\22]') ~= nil and vim.bo.buftype == ''
+end
+
 local function tell()
   if require('dapeer.integrations.claude.state').connected == 0 then
     return
   end
-  local mode = vim.api.nvim_get_mode().mode
-  if not mode:match('^[nvV\22]') or vim.bo.buftype ~= '' then
-    return
+  local told
+  if resting() then
+    told = current()
+  elseif newcomer then
+    told = last or current()
   end
-  local told = current()
-  local text = told and vim.json.encode(told)
-  if text and text ~= last then
-    last = text
+  if told and (newcomer or not vim.deep_equal(told, last)) then
+    last = told
     require('dapeer.rpc').notify('ide_event', 'selection_changed', told)
   end
+  newcomer = false
 end
 
 -- The person moves: what they rest at is told.
@@ -57,9 +64,13 @@ function M.watch(group)
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'ModeChanged', 'BufEnter' }, { group = group, callback = moved })
 end
 
----Tell it to somebody who has not heard it.
-function M.tell_again()
-  last = nil
+---Tell it to somebody who has just come.
+---@param alone boolean  nobody else is there, so what was told before is old
+function M.tell_again(alone)
+  newcomer = true
+  if alone then
+    last = nil
+  end
   moved()
 end
 

@@ -8,14 +8,13 @@ import json
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
-import anyio.lowlevel
 from mcp import types as t
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.message import SessionMessage
@@ -27,6 +26,7 @@ from websockets.typing import Subprotocol
 import dapeer
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import Json
+from dapeer.mcp.ide.calls import Calls
 from dapeer.mcp.ide.editor import Editor
 from dapeer.mcp.ide.lock_files import Lock, announced, folders
 from dapeer.mcp.transports.jsonl import Complaint, encoded, parse
@@ -37,6 +37,8 @@ HEADER: Final = "X-Claude-Code-Ide-Authorization"
 PROTOCOL: Final = Subprotocol("mcp")
 SECONDS_BETWEEN_PINGS: Final = 30
 """A CLI that was killed together with its network is noticed."""
+SECONDS_BETWEEN_REPEATS: Final = (0.5, 1.0, 2.0, 4.0)
+"""A CLI that has just come drops what it is told until its screen is drawn, and does not say when that is."""
 SECONDS_TO_ANSWER: Final = 0.5
 """What open calls may take once the service is to end."""
 LONGEST_MESSAGE: Final = 64 << 20
@@ -109,7 +111,7 @@ class Service:
         self._token = secrets.token_hex(32)
         self._connected: dict[ServerConnection, Editor] = {}
         self._numbers = itertools.count(1)
-        self._calls = _Calls()
+        self._calls = Calls()
         self._selection: Json | None = None
         self.changed: Callable[[int], None] = lambda _: None
         """Called with the number of CLIs that are connected."""
@@ -147,7 +149,14 @@ class Service:
         for connection, editor in list(self._connected.items()):
             if method == "selection_changed":
                 editor.selection = params
-            await _send(connection, {"jsonrpc": "2.0", "method": method, "params": params})
+            await _tell(connection, method, params)
+
+    async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
+        """Tell a CLI that has just come its selection again: it may not have listened."""
+        for pause in SECONDS_BETWEEN_REPEATS:
+            await anyio.sleep(pause)
+            if connection in self._connected and editor.selection:
+                await _tell(connection, "selection_changed", editor.selection)
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return what to answer to somebody who has not read the lock file."""
@@ -177,38 +186,15 @@ class Service:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_read, connection, received)
                 tasks.start_soon(_write, connection, to_send)
+                tasks.start_soon(self._repeat, connection, editor)
                 await server.run(incoming, outgoing, server.create_initialization_options())
                 tasks.cancel_scope.cancel()
         finally:
             if self._connected.pop(connection, None):
                 self.changed(len(self._connected))
+            if not self._connected:
+                self._selection = None  # nobody hears of the next ones
             await _close_diffs(editor)
-
-
-class _Calls:
-    """The calls that are being answered."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._none = anyio.Event()
-        self._none.set()
-
-    @contextmanager
-    def one(self) -> Generator[None]:
-        if not self._count:
-            self._none = anyio.Event()
-        self._count += 1
-        try:
-            yield
-        finally:
-            self._count -= 1
-            if not self._count:
-                self._none.set()
-
-    async def none_left(self) -> None:
-        await self._none.wait()
-        # What was answered last is written by now.
-        await anyio.lowlevel.checkpoint()
 
 
 async def _close_diffs(editor: Editor) -> None:
@@ -217,7 +203,7 @@ async def _close_diffs(editor: Editor) -> None:
         await editor.close_all_diff_tabs({})
 
 
-def _server(editor: Editor, calls: _Calls) -> Server[Any]:
+def _server(editor: Editor, calls: Calls) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
@@ -289,6 +275,10 @@ async def _write(
         async for message in to_send:
             with suppress(ConnectionClosed):
                 await connection.send(encoded(message.message).decode())
+
+
+async def _tell(connection: ServerConnection, method: str, params: Json) -> None:
+    await _send(connection, {"jsonrpc": "2.0", "method": method, "params": params})
 
 
 async def _send(connection: ServerConnection, message: Json) -> None:
