@@ -32,10 +32,12 @@ end
 -- One line when all is well; else all that helps to find out why.
 local function status()
   local now = require('dapeer').status()
+  local collects = require('dapeer.editor.collecting').told()
+  collects = collects and '; ' .. collects or ''
   if now.state == 'running' then
-    return tell(('running, port %d, process %d'):format(now.port, now.pid))
+    return tell(('running, port %d, process %d%s'):format(now.port, now.pid, collects))
   elseif not now.failure and now.state ~= 'restarting' then
-    return tell(now.state)
+    return tell(now.state .. collects)
   end
   local lines = { now.state, now.failure or 'The core crashed and will be started again.', '' }
   vim.list_extend(lines, { 'Command: ' .. table.concat(now.command or {}, ' '), 'It said:' })

@@ -5,6 +5,7 @@ local M = {}
 ---@alias dapeer.Part
 ---| 'calls'      registry.serving: the calls that run
 ---| 'claude'     integrations.claude.state
+---| 'collecting' editor.collecting: where cores collect
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
 ---| 'hook'       nvim_dap.internals.loading: whether nvim-dap is followed

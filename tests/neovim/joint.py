@@ -50,6 +50,12 @@ async def together(
         yield c, Person(editor)
 
 
+async def heard(c: Client) -> None:
+    """Wait until the core and Neovim have heard all that they have told each other by now."""
+    # Asked and answered over the same channel, hence later.
+    await ask(c, "dap_configurations")
+
+
 async def only_session(c: Client) -> Json:
     """Return what dap_status tells of the only session."""
     (only,) = (await ask(c, "dap_status"))["sessions"]

@@ -7,19 +7,13 @@ from mcp import Client
 
 from tests.harness import Json, ask, printed, read, refusal
 from tests.neovim.editor import needs_nvim_dap, neovim
-from tests.neovim.joint import attached, together
+from tests.neovim.joint import attached, heard, together
 from tests.neovim.person import Person
 from tests.programs import copied, program
 
 pytestmark = needs_nvim_dap
 
 LOOP = program("loop.py")
-
-
-async def heard(c: Client) -> None:
-    """Wait until the core and Neovim have heard all that they have told each other by now."""
-    # Asked and answered over the same channel, hence later.
-    await ask(c, "dap_configurations")
 
 
 async def known(c: Client) -> dict[int, Json]:

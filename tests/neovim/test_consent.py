@@ -56,7 +56,7 @@ async def test_code_that_the_assistant_writes_runs_with_consent_to_evaluate(tmp_
     async with guarded(tmp_path, {"approve": {"evaluate": True}}) as (c, _, evil):
         await not_allowed(c, "dap_run", code=evil)
         await not_allowed(c, "dap_run", code=evil, where="direct")
-        for option in ("condition", "hit_condition", "log_message"):
+        for option in ("condition", "hit_condition", "log_message", "collect"):
             given = {**STEPS.at("add"), option: f"{{{evil}}}"}
             await not_allowed(c, "dap_run", program=str(STEPS), breakpoints=[given])
             await not_allowed(c, "dap_set_breakpoint", **given)

@@ -4,7 +4,16 @@ local M = {}
 ---An error here is shown once, and does not affect nvim-dap.
 ---@param dap table the module `dap`
 local function loaded(dap)
-  for _, name in ipairs({ 'tap', 'listeners', 'breakpoints', 'terminals', 'children', 'follow', 'effects' }) do
+  for _, name in ipairs({
+    'tap',
+    'listeners',
+    'breakpoints',
+    'terminals',
+    'children',
+    'follow',
+    'effects',
+    'collecting',
+  }) do
     local ok, err = pcall(function()
       require('dapeer.nvim_dap.' .. name).install(dap)
     end)

@@ -18,7 +18,7 @@ class Repeat:
     until: Until | None = None
     """None: any stop."""
     collects: bool = False
-    """It is to collect from its first line on, which nvim-dap leaves no time for."""
+    """It is to collect, which in nvim-dap only Python programs do."""
 
     def __post_init__(self) -> None:
         """Refuse an end without a repetition.

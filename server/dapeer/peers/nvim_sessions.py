@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import time
@@ -13,7 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.choice import typed
-from dapeer.base.errors import AdapterFailed, NeovimBusy
+from dapeer.base.errors import AdapterFailed, DapeerError, NeovimBusy
 from dapeer.base.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
@@ -28,6 +29,7 @@ SECONDS_TO_START = 20.0
 """Timeout for nvim-dap to start an adapter; some are downloaded or compiled first."""
 
 RUN = "return require('dapeer.nvim_dap.launch').run(...)"
+COLLECTS = "require('dapeer.nvim_dap.collecting').told(...)"
 AGAIN = "return require('dapeer.nvim_dap.sessions').again(...)"
 
 
@@ -160,6 +162,7 @@ class NvimSessions:
         restart = functools.partial(self.again, session)
         with self._debugger.holding(session, restart, focus=launch is not None):
             running = asyncio.create_task(session.run())
+            self._tasks.start_soon(self._collect, session)
             if launch is not None:
                 self._starts.became(launch, session)
             try:
@@ -167,3 +170,12 @@ class NvimSessions:
             finally:
                 running.cancel()
                 await asyncio.wait({running})
+
+    async def _collect(self, session: ForwardedSession) -> None:
+        """Have a program collect where that was wanted before it started; its Neovim waits for it."""
+        await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
+        breakpoints = self._debugger.breakpoints
+        for path in filter(session.takes, [*breakpoints.points.by_path]):
+            with contextlib.suppress(DapeerError):
+                await session.lines.collect(path, breakpoints.of(path))
+        self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session)

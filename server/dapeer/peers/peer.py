@@ -19,6 +19,7 @@ from dapeer.opencode.servers import Servers
 from dapeer.peers import opencodes
 from dapeer.peers.approvals import Approvals
 from dapeer.peers.attaching import ATTACH
+from dapeer.peers.collecting import CollectionSigns
 from dapeer.peers.ide import Ide
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, Progress
@@ -66,6 +67,7 @@ class Peer:
         self._early: list[tuple[str, list[Any]]] | None = []
         """Notifications that arrive before the facts wait until those are taken in."""
         self.shared: SharedBreakpoints
+        self._collecting: CollectionSigns
         self.approvals: Approvals
         """The person: notified and asked."""
         self._tools: LuaTools
@@ -120,6 +122,7 @@ class Peer:
             await neovim.aclose()
             raise
         self._push(self.shared.join(self.facts.get("breakpoints")))
+        self._collecting.join()
         early, self._early = self._early or [], None
         for kind, arguments in early:
             self._dispatch(kind, arguments)
@@ -133,6 +136,7 @@ class Peer:
         self.approvals = Approvals(self.neovim, facts)
         known = self._debugger.breakpoints
         self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions.by_number)
+        self._collecting = CollectionSigns(known.points, self.neovim)
         self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
         uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)
@@ -149,6 +153,7 @@ class Peer:
         """Record that the connection has ended, and end its sessions here."""
         self._taps.forget(self._secret)
         self.shared.close()
+        self._collecting.close()
         self.approvals.gone()
         self._tools.gone()
         self._opencode.forget(self.target)

@@ -129,6 +129,26 @@ function M.while_starting(dap, notify, start)
   end
 end
 
+---Stand before what nvim-dap sends to an adapter that is ready, after which the program runs.
+---@param wait fun(session: dap.Session, start: fun()): boolean  whether it calls `start` later
+function M.before_configuring(wait)
+  if places.problem('initialized') then
+    return
+  end
+  local Session = require('dap.session')
+  local original = Session.event_initialized
+  Session.event_initialized = function(session, ...)
+    local given = vim.F.pack_len(...)
+    local function start()
+      original(session, vim.F.unpack_len(given))
+    end
+    local ok, waits = pcall(wait, session, start)
+    if not (ok and waits) then
+      start()
+    end
+  end
+end
+
 ---Heed these exception filters instead of nvim-dap's defaults, once.
 ---@param session dap.Session
 ---@param filters string[]

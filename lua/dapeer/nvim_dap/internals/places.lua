@@ -77,6 +77,13 @@ local PLACES = {
       return M.lacks(require('dap.session'), 'set_exception_breakpoints')
     end,
   },
+  initialized = {
+    name = 'Session.event_initialized',
+    lost = 'what a program that you start does first is not collected',
+    check = function()
+      return M.lacks(require('dap.session'), 'event_initialized')
+    end,
+  },
   runInTerminal = {
     name = 'handlers.reverse_requests.runInTerminal, and vim.fn.jobstart while it runs',
     lost = 'the assistant does not see what a program prints in its terminal, and cannot type there',
