@@ -212,6 +212,17 @@ async def test_a_killed_program_keeps_what_it_has_collected(tmp_path: Path) -> N
         assert end["collected"][-1] == "  #50 number = 49"
 
 
+async def test_rows_that_a_program_could_not_write_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("resource", reason="a program's files are limited on POSIX only")
+    source = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\nfor n in range(9):\n    n += 1  # @n\n"
+    p = written(tmp_path, "full.py", source)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("n", collect=["n"])])
+        assert end["collected"] == [
+            "9 rows lost: the program could not write what it collected, as where a disk is full"
+        ]
+
+
 @asynccontextmanager
 async def two_assistants(project: Path) -> AsyncGenerator[tuple[Client, Client]]:
     """Serve two clients the same sessions."""

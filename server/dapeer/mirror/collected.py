@@ -106,6 +106,8 @@ class Collected:
     """Whether there were rows that had to make room for those of later programs."""
     lost: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows that it could not write."""
+    _lost_told: dict[str, int] = field(default_factory=dict[str, int])
+    """By client how many of these it has been told of."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
 
@@ -179,6 +181,12 @@ class Collected:
                 collection.unreadable += collection.table.extend(lines, order)
                 collection.hits = max(collection.hits, collection.last_hit)
                 _bound(collection)
+
+    def newly_lost(self, client: str) -> int:
+        """Return how many rows the processes could not write, if the client was not told of all; it is told now."""
+        lost = sum(self.lost.values())
+        told, self._lost_told[client] = self._lost_told.get(client, 0), lost
+        return lost if lost > told else 0
 
     def reached(self, path: str, line: int) -> bool:
         """Whether some process has come by a collection point."""

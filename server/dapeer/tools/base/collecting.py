@@ -13,6 +13,8 @@ from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call
 from dapeer.view.collected import section
 
+LOST = "{:,} row{} lost: the program could not write what it collected, as where a disk is full"
+
 
 def mine(
     call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]]
@@ -73,4 +75,8 @@ def news(call: Call, session: Session) -> list[str]:
     lines = section(new, session.project, call.focus.key)
     for each in new:
         each.tell(call.focus.key)
+    collected = session.program.collected
+    mine = any(each.client in {"", call.focus.key} for each in collected.points.values())
+    if mine and (lost := collected.newly_lost(call.focus.key)):
+        lines.append(LOST.format(lost, "" if lost == 1 else "s"))
     return lines
