@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.cli import main as cli
+from dapeer.cli import command_line as cli
 from dapeer.mcp.server.prompts import PROMPTS
 from dapeer.tools import OF_OPENCODE, TOOLS
 from tests.pages import PARTS, lua_tools, made, pitfalls
@@ -76,7 +76,7 @@ def options(command: str) -> set[str]:
     """Return the options that the help of a command names."""
     told = io.StringIO()
     with redirect_stdout(told), pytest.raises(SystemExit):
-        cli.main([*command.split(), "--help"])
+        cli.run([*command.split(), "--help"])
     return set(OPTION.findall(told.getvalue()))
 
 

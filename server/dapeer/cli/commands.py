@@ -30,7 +30,7 @@ def stdio(arguments: argparse.Namespace) -> int:
     """Serve the client at stdin and stdout, by a server that runs already or by one of its own."""
     nvim = arguments.nvim or _neovim_around()
     # These options apply to the whole server, so the client gets a server of its own.
-    alone = arguments.no_bridge or arguments.successor
+    alone = arguments.no_bridge or arguments.successor or arguments.front
     if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
         from dapeer.mcp.rendezvous import announcement, bridge, standing
 
@@ -44,7 +44,7 @@ def stdio(arguments: argparse.Namespace) -> int:
     with _nothing_collected():
         from dapeer.mcp.serving import serve_stdio
 
-    asyncio.run(serve_stdio(_offer(arguments, nvim)))
+    asyncio.run(serve_stdio(_offer(arguments, nvim), arguments.front))
     return 0
 
 
@@ -92,6 +92,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         opencode=address(url) if url else None,
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
+        door=getattr(arguments, "door", None),
     )
 
 

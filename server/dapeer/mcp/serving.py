@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.mcp.front.front import Front
 from dapeer.mcp.ide.services import Services
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data
@@ -51,6 +53,8 @@ class ServerOptions:
     """Those that were in the environment, by their names."""
     readable: tuple[Path, ...] = ()
     """Folders whose files may be shown, in addition to the project and its programs."""
+    door: socket.socket | None = None
+    """Where Neovims announce themselves, if it is open already."""
     core: Core | None = None
     """Where the server itself is reached by HTTP; None: nowhere."""
 
@@ -60,12 +64,15 @@ class ServerOptions:
         return not self.read_only and self.groups is None
 
 
-async def serve_stdio(offer: ServerOptions) -> None:
-    """Serve the client at stdin and stdout until it leaves or a signal arrives."""
+async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
+    """Serve the client at stdin and stdout until it leaves or a signal arrives.
+
+    `front`: answers it already, until this server can.
+    """
     data = _whoever_it_is if offer.data else asks_for_data
     async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, tasks.cancel_scope)
-        await stdio.serve(server)
+        await stdio.serve(server, front)
         tasks.cancel_scope.cancel()
 
 
@@ -100,7 +107,7 @@ async def running(
             Services(debugger, peers, tasks)
             if offer.nvim is not None:
                 # Listen before the first search, so that no Neovim is missed in between.
-                neovims = Neovims(offer.nvim, peers, debugger.project)
+                neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
                 tasks.start_soon(neovims.let_in)
                 await neovims.attach(tasks, patient=offer.patient)
             yield make_server(debugger, offer.tools, peers=peers, selection=selection), stop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from dapeer.adapters.definition.vocabulary import (
 )
 from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
+from dapeer.base.system.own_folders import configuration
 from dapeer.base.system.shipped import shipped_folder
 
 
@@ -36,8 +36,7 @@ def shipped() -> Path:
 
 def user_folder() -> Path:
     """Return the folder of the user's own definitions; it need not exist."""
-    configuration = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(configuration) / "dapeer" / "adapters"
+    return Path(configuration(), "adapters")
 
 
 def load_all(*folders: Path) -> dict[str, Definition]:

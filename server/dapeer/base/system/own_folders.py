@@ -1,9 +1,16 @@
-"""The user's own folder for what outlives a process."""
+"""The user's own folders."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+
+def configuration() -> str:
+    """Return the folder of the user's settings for dapeer; it need not exist."""
+    return os.path.join(
+        os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "dapeer"
+    )
 
 
 def state_folder() -> Path:

@@ -10,7 +10,7 @@ import logging
 import os
 import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -32,16 +32,26 @@ SECONDS_TO_OPEN: Final = 0.5
 @contextmanager
 def door(kind: str) -> Generator[socket.socket | None]:
     """Listen while the body runs; None if the runtime folder does not allow that."""
+    with ExitStack() as stack:
+        try:
+            listener = stack.enter_context(opened(kind))
+        except OSError as error:
+            path, why = error.filename or runtime_folder(), error.strerror or error
+            log.warning("Neovims cannot announce themselves at %s: %s", path, why)
+            listener = None
+        yield listener
+
+
+@contextmanager
+def opened(kind: str) -> Generator[socket.socket]:
+    """Listen while the body runs.
+
+    Raises:
+        OSError: The runtime folder does not allow that.
+    """
     path = runtime_folder() / f"{kind}.{os.getpid()}.sock"
     with socket.socket(socket.AF_UNIX) as listener:
-        try:
-            _open(listener, path)
-        except OSError as error:
-            log.warning(
-                "Neovims cannot announce themselves at %s: %s", path, error.strerror or error
-            )
-            yield None
-            return
+        _open(listener, path)
         try:
             yield listener
         finally:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import socket
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -36,9 +37,13 @@ class Neovims:
         target: The address of one, or `auto`: all of the project.
         peers: Has those that are attached.
         project: The server's project.
+        door: Where those that come later have knocked already; None: it is opened.
     """
 
-    def __init__(self, target: str, peers: Peers, project: Path) -> None:
+    def __init__(
+        self, target: str, peers: Peers, project: Path, door: socket.socket | None = None
+    ) -> None:
+        self._door = door
         self._target = target
         self._peers = peers
         self._project = project
@@ -92,7 +97,8 @@ class Neovims:
 
     async def let_in(self) -> None:
         """Attach each fitting Neovim that announces itself, until this is cancelled."""
-        with knocks.door(knocks.FOR_NEOVIMS) as listener:
+        door = self._door
+        with nullcontext(door) if door else knocks.door(knocks.FOR_NEOVIMS) as listener:
             if listener is None:
                 return
             async with create_task_group() as tasks:

@@ -4,15 +4,16 @@ A host may show its model the data of a result instead of its text, once there i
 client gets data only if it asks: by dapeer's extension among its capabilities (since MCP 2026-07-28 in each
 request, before that with `initialize`), or by `--data`.
 
-Only the standard library: the bridge needs it.
+Only the standard library, and little of it: a bridge's start waits for this.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Final
 
-from dapeer.base.json_types import as_object, is_object
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeGuard
 
 EXTENSION: Final = "dapeer/data"
 """Among `extensions` of the client's capabilities; it has no settings."""
@@ -33,15 +34,18 @@ def asking(line: bytes) -> bytes:
         return line
     for place in _PLACES:
         capabilities = _at(message, *place)
-        if is_object(capabilities):
-            told = capabilities
-            extensions = told.get("extensions")
-            others = as_object(extensions)
-            told["extensions"] = {**others, EXTENSION: {}}
+        if _is_object(capabilities):
+            others = capabilities.get("extensions")
+            told = others if _is_object(others) else {}
+            capabilities["extensions"] = {**told, EXTENSION: {}}
     return json.dumps(message).encode() + b"\n"
 
 
 def _at(value: object, *names: str) -> object:
     for name in names:
-        value = as_object(value).get(name)
+        value = value.get(name) if _is_object(value) else None
     return value
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)

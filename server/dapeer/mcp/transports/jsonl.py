@@ -19,6 +19,11 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from dapeer.base.json_types import as_object
+from dapeer.mcp.front.front import Heard
+from dapeer.mcp.transports.replay import Replay, news
+
+NOBODY: Final = Heard((), b"", left=False)
+"""A client that has sent nothing yet."""
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of the longest message that is read; the limit to give an `asyncio.StreamReader`."""
@@ -29,16 +34,22 @@ Incoming = SessionMessage | Exception
 
 
 async def serve(
-    server: Server[Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    server: Server[Any],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    heard: Heard = NOBODY,
 ) -> None:
-    """Serve one client until it disconnects; its running calls are then cancelled."""
-    async with _streams(reader, writer) as (incoming, outgoing):
+    """Serve one client until it disconnects; its running calls are then cancelled.
+
+    `heard`: what it has sent before, and which answers it has.
+    """
+    async with _streams(reader, writer, heard) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 @asynccontextmanager
 async def _streams(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: Heard
 ) -> AsyncGenerator[
     tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
 ]:
@@ -46,10 +57,13 @@ async def _streams(
     received, incoming = anyio.create_memory_object_stream[Incoming]()
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage]()
 
+    replay = Replay(received)
+
     async def read() -> None:
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async with received:
-                while (line := await _line(reader)) is not None:
+                await _repeat(heard, replay, writer)
+                async for line in _lines(reader, heard):
                     if isinstance(message := parse(line), Complaint):
                         await _write(writer, message.error)
                     elif message is not None:
@@ -58,13 +72,41 @@ async def _streams(
     async def write() -> None:
         async with to_send:
             async for message in to_send:
-                await _write(writer, message.message)
+                if not replay.takes(message.message):
+                    await _write(writer, message.message)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read)
         tasks.start_soon(write)
         yield incoming, outgoing
         tasks.cancel_scope.cancel()
+
+
+async def _repeat(heard: Heard, replay: Replay, writer: asyncio.StreamWriter) -> None:
+    """Tell the server what its client has said already, and the client which answers have changed."""
+    changed: dict[str, None] = {}
+    for line, told in heard.answered:
+        message = parse(line)
+        if message is None or isinstance(message, Complaint):
+            continue
+        answer = await replay.tell(message)
+        if isinstance(message, t.JSONRPCRequest) and answer and encoded(answer) + b"\n" != told:
+            changed[message.method] = None
+    for message in news(changed):
+        await _write(writer, message)
+
+
+async def _lines(reader: asyncio.StreamReader, heard: Heard) -> AsyncGenerator[bytes]:
+    """Yield the lines that were not answered yet, until the client has left."""
+    *whole, begun = heard.rest.split(b"\n")
+    for line in whole:
+        yield line
+    if not heard.left:
+        while (line := await _line(reader)) is not None:
+            yield begun + line
+            begun = b""
+    if begun:
+        yield begun
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | None:

@@ -14,29 +14,28 @@ from typing import Any
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
+from dapeer.mcp.front.front import Front, can_serve
 from dapeer.mcp.transports import jsonl
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def serve(server: Server[Any]) -> None:
+async def serve(server: Server[Any], front: Front | None = None) -> None:
     """Serve the client at stdin and stdout until stdin ends.
+
+    `front`: answers it already; from here on this server does.
 
     Unlike the SDK's this uses no threads: a call is half a millisecond faster, and a signal ends
     the process also while nothing arrives. Files and null devices cannot be waited for; those, and
     only those, are left to the SDK.
     """
-    if _can_wait_for(0) and _can_wait_for(1):
+    if can_serve():
+        heard = front.hand_over() if front else jsonl.NOBODY
         async with _wire() as (reader, writer):
-            await jsonl.serve(server, reader, writer)
+            await jsonl.serve(server, reader, writer, heard)
     else:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def _can_wait_for(fd: int) -> bool:
-    mode = os.fstat(fd).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
 
 
 @asynccontextmanager

@@ -1,0 +1,258 @@
+"""All of the command line: arguments in, a running server or a report out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import dapeer
+from dapeer.base.errors import DapeerError
+from dapeer.base.system import credentials, logs, preconditions
+from dapeer.cli import commands
+from dapeer.cli.commands import AUTO, NONE
+from dapeer.cli.install import arguments as installing
+
+if TYPE_CHECKING:
+    import socket
+
+    from dapeer.mcp.front.front import Front
+
+LEVELS: Final = ("debug", "info", "warning", "error")
+WRONG_USE: Final = 2
+"""Exit code for a mistake of the user, as argparse has it."""
+INTERRUPTED: Final = 130
+
+AddParser = Callable[..., argparse.ArgumentParser]
+
+
+def run(given: Sequence[str], front: Front | None = None, door: socket.socket | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Args:
+        given: The command line.
+        front: Answers the client of `dapeer stdio` already.
+        door: Where Neovims announce themselves to it.
+    """
+    preconditions.open_standard_streams()
+    # First of all, so that no child process inherits them.
+    secrets = credentials.taken()
+    arguments = _parser().parse_args(given)
+    arguments.credentials = secrets
+    arguments.given = given
+    arguments.front, arguments.door = front, door
+    try:
+        preconditions.check_folder()
+        logs.set_up(arguments.log_level, arguments.log_file)
+        return arguments.command(arguments)
+    except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
+        logs.say(str(preconditions.told(error)))
+        return WRONG_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dapeer",
+        description="A debugger that you and your AI share: an MCP server that speaks the Debug "
+        "Adapter Protocol.",
+        epilog="`dapeer COMMAND --help` explains one command.",
+    )
+    parser.add_argument("--version", action="version", version=f"dapeer {dapeer.__version__}")
+    _add_log_options(parser, level="warning", file=None)
+    add_parser = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    ).add_parser
+    _add_stdio(add_parser)
+    _add_serve(add_parser)
+    _add_demo(add_parser)
+    _add_opencode(add_parser)
+    installing.add_to(_add(add_parser, "install", installing.SUMMARY))
+    _add_doctor(add_parser)
+    for name, command, summary in (
+        ("adapters", commands.adapters, "list the known debug adapters, and whether each is ready"),
+        ("rtp", commands.rtp, "print the folder of the Neovim plugin, for Neovim's 'runtimepath'"),
+    ):
+        _add(add_parser, name, summary).set_defaults(command=command)
+    return parser
+
+
+def _add_stdio(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "stdio", "serve the MCP client that has started this process")
+    parser.add_argument(
+        "--no-bridge",
+        action="store_true",
+        help="start a separate server, even if one runs for this project",
+    )
+    # The options with which a bridge starts a new server when the joined one has ended.
+    parser.add_argument("--successor", action="store_true", help=argparse.SUPPRESS)
+    _add_neovim(parser, default=None, said="that of this terminal, else auto")
+    _add_selection(parser)
+    parser.set_defaults(command=commands.stdio)
+
+
+def _add_serve(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "serve", "serve MCP clients over HTTP")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (%(default)s)")
+    parser.add_argument(
+        "--port", type=_port, default=0, help="port to listen at (any free one; it is printed)"
+    )
+    secret = parser.add_mutually_exclusive_group()
+    secret.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the token that clients must show; it is created if missing",
+    )
+    secret.add_argument(
+        "--no-auth", action="store_true", help="accept every client, without a token"
+    )
+    parser.add_argument(
+        "--with-stdin", action="store_true", help="end also when standard input ends"
+    )
+    _add_neovim(parser, default=NONE, said=NONE)
+    _add_selection(parser)
+    parser.set_defaults(command=commands.serve)
+
+
+def _add_demo(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "demo", "watch an assistant find a bug, with a real debugger")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--nvim", action="store_true", help="together with a person, in a Neovim with nvim-dap"
+    )
+    which.add_argument("--collect", action="store_true", help="in one call, without a stop")
+    parser.set_defaults(command=commands.demo)
+
+
+def _add_doctor(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "doctor", "what is installed, what is missing, and how to get it")
+    parser.add_argument(
+        "adapter",
+        nargs="?",
+        metavar="ADAPTER",
+        help="a debug adapter to test: it is started, initialized and ended",
+    )
+    parser.set_defaults(command=commands.doctor)
+
+
+def _add_opencode(add_parser: AddParser) -> None:
+    parser = _add(add_parser, "opencode", "work with an OpenCode server")
+    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    registering = _add(
+        subcommands.add_parser,
+        "register",
+        "give the tools of this project's `dapeer serve` to a running OpenCode server",
+    )
+    registering.add_argument(
+        "--url",
+        help="where OpenCode listens ($DAPEER_OPENCODE_URL, else http://127.0.0.1:4096); its "
+        "password comes from $OPENCODE_SERVER_PASSWORD",
+    )
+    registering.add_argument("--name", default="dapeer", help="the tools' prefix (%(default)s)")
+    registering.add_argument(
+        "--directory", type=Path, default=Path(), help="the directory of its sessions (this one)"
+    )
+    registering.set_defaults(command=commands.register)
+    for name, installs, summary in (
+        (
+            "install",
+            True,
+            "let dapeer's clients call OpenCode's tools: puts a plugin into your OpenCode",
+        ),
+        ("remove", False, "take that plugin away"),
+    ):
+        _add(subcommands.add_parser, name, summary).set_defaults(
+            command=commands.plugin, installs=installs
+        )
+
+
+def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:
+    parser = add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    # An option may be given before or after the command; the later one wins.
+    _add_log_options(parser, level=argparse.SUPPRESS, file=argparse.SUPPRESS)
+    return parser
+
+
+def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, said: str) -> None:
+    parser.add_argument(
+        "--nvim",
+        type=_target,
+        default=default,
+        metavar="TARGET",
+        help="the Neovim to attach to: the path of its socket, host:port, auto (all those that work "
+        f"on this project) or none (default: {said})",
+    )
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    parser.add_argument(
+        "--tools", type=_groups, metavar="GROUP,…", help="only these groups of tools, such as dap"
+    )
+    parser.add_argument(
+        "--readable",
+        type=_folder,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="show files of this folder, too, besides those of the project, its programs and their libraries",
+    )
+    parser.add_argument(
+        "--no-redact",
+        action="store_true",
+        help="show passwords, tokens and keys of the debugged programs, which are masked otherwise",
+    )
+    parser.add_argument(
+        "--data",
+        action="store_true",
+        help="also return results as data (structuredContent); some hosts then show the model only that",
+    )
+    parser.add_argument(
+        "--opencode",
+        metavar="URL",
+        help="offer the sessions of this OpenCode server, too ($DAPEER_OPENCODE_URL; its password "
+        "comes from $OPENCODE_SERVER_PASSWORD)",
+    )
+
+
+def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str | None) -> None:
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default=level, help="how much to log (warning)"
+    )
+    parser.add_argument(
+        "--log-file",
+        type=Path,
+        metavar="FILE",
+        default=file,
+        help="log to this file, not to stderr",
+    )
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).expanduser().is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+    return Path(text).expanduser()
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
+    return int(text)
+
+
+def _target(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not text or (host and "/" not in text and not port.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected PATH, HOST:PORT, `auto` or `none`")
+    if text in (AUTO, NONE):
+        return text
+    from dapeer.neovim.discovery import sockets  # noqa: PLC0415 - few need it
+
+    return sockets.normal(text)
+
+
+def _groups(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

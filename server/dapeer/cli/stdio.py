@@ -1,0 +1,130 @@
+"""`dapeer stdio` with the options that clients give: it answers before `argparse` and the MCP library are loaded.
+
+The MCP library takes half a second and 50 MB. It is loaded by the first request that needs it, or for a Neovim.
+What is unusual about the options or the environment goes the long way, by `command_line`.
+"""
+
+# ruff: noqa: PLC0415 - imports what is needed, when it is needed
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from contextlib import ExitStack, contextmanager, suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Generator, Sequence
+    from typing import Final, NoReturn
+
+    from dapeer.mcp.front.front import Front
+
+AUTO: Final = "auto"
+NONE: Final = "none"
+NO_BRIDGE: Final = "--no-bridge"
+DATA: Final = "--data"
+
+
+def run(given: Sequence[str]) -> int | None:
+    """Serve the client at stdin and stdout; None: the command line is to be read by `command_line`.
+
+    Args:
+        given: The command line, from `stdio` on.
+    """
+    options = _read(given[1:])
+    if options is None or not _is_usual():
+        return None
+    nvim, flags = options
+    if NO_BRIDGE not in flags:
+        from pathlib import Path
+
+        from dapeer.base.system import credentials
+        from dapeer.mcp.rendezvous import announcement
+
+        if reached := announcement.reach(Path.cwd(), nvim):
+            from dapeer.mcp.rendezvous import bridge, standing
+
+            wish = standing.ClientWish(nvim, given, credentials.taken(), data=DATA in flags)
+            return bridge.carry(reached, wish)
+    return _serve(given, nvim, data=DATA in flags)
+
+
+def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
+    """Return the value of `--nvim` and the other options; None if something is unusual."""
+    nvim, flags = AUTO, set[str]()
+    words = iter(given)
+    for word in words:
+        if word == "--nvim" and (value := next(words, "")) in (AUTO, NONE):
+            nvim = value
+        elif word in (NO_BRIDGE, DATA):
+            flags.add(word)
+        else:
+            return None
+    return nvim, flags
+
+
+def _is_usual() -> bool:
+    """Whether a whole server would start with nothing but its own tools, and without an error."""
+    from dapeer.base.system.own_folders import configuration
+    from dapeer.mcp.front import front
+
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return (
+        front.can_serve()
+        # The Neovim around, OpenCode's tools, adapters of the user's own.
+        and not os.environ.get("NVIM")
+        and not os.environ.get("DAPEER_OPENCODE_URL")
+        and not os.path.lexists(os.path.join(configuration(), "adapters"))
+    )
+
+
+def _serve(given: Sequence[str], nvim: str, *, data: bool) -> int:
+    """Answer until the whole server is needed, which then takes over."""
+    from dapeer.mcp.front.front import Front
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
+    front = Front(data=data)
+    front.start()
+    with _until_needed(front, nvim) as door:
+        if front.is_over:
+            return 0
+        from dapeer.cli import command_line
+
+        return command_line.run(given, front, door)
+
+
+@contextmanager
+def _until_needed(front: Front, nvim: str) -> Generator[socket.socket | None]:
+    """Wait until the client has left, or it or a Neovim needs the whole server.
+
+    Yields the socket at which Neovims announce themselves, if it is open.
+    """
+    is_open = os.read(front.news, 1)
+    if not is_open or nvim == NONE:
+        while is_open:
+            is_open = os.read(front.news, 1)
+        yield None
+        return
+    from dapeer.mcp.rendezvous import knocks
+    from dapeer.neovim.discovery import sockets
+
+    with ExitStack() as stack:
+        door = None
+        # Without a door the whole server says why.
+        with suppress(OSError):
+            door = stack.enter_context(knocks.opened(knocks.FOR_NEOVIMS))
+        # One that appears from here on knocks.
+        if door and not any(map(sockets.is_listening, sockets.listening())):
+            select.select([front.news, door], [], [])
+        yield door
+
+
+def _leave(_number: int, _frame: object) -> NoReturn:
+    sys.exit(0)

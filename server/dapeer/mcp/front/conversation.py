@@ -1,0 +1,182 @@
+"""The first messages of a client, and what the whole server would answer: from `known.json`, without the MCP library.
+
+A message that is not understood completely, or that the whole server might answer otherwise, is left to it.
+`python -m tests.known_answers` writes `known.json`; a test compares both servers in every protocol version.
+Only the standard library, and little of it: this is what a start waits for.
+"""
+
+from __future__ import annotations
+
+import json
+from os import path
+
+from dapeer.mcp.server.data import EXTENSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeGuard
+
+KNOWN: Final = path.join(path.dirname(__file__), "known.json")
+NOTHING: Final = b""
+"""The answer to what is not answered: a notification, a blank line."""
+
+LONGEST: Final = 1 << 16
+"""Bytes of a line that is looked at."""
+MOST_NESTED: Final = 100
+"""Objects and lists in one, all told: more is left to the parser of the whole server, which limits the depth."""
+LARGEST_ID: Final = 1 << 53
+
+_MESSAGE: Final = {"jsonrpc", "id", "method", "params"}
+_OPENING: Final = {"protocolVersion", "capabilities", "clientInfo"}
+_IMPLEMENTATION: Final = {"name", "version", "title", "description", "websiteUrl"}
+
+
+class Conversation:
+    """A connection from its first byte.
+
+    Args:
+        data: The client gets the data of results, whatever it says of itself.
+    """
+
+    def __init__(self, *, data: bool) -> None:
+        self._data = data
+        self._known: dict[str, Any] = {}
+        self.is_open = False
+        """Whether `initialize` was answered."""
+
+    def answer(self, line: bytes) -> bytes | None:
+        """Return the answer to a line, with its end; `NOTHING` if it has none; None if the whole server must answer."""
+        if not line.strip():
+            return NOTHING
+        message = _read(line)
+        if message is None:
+            return None
+        if "id" not in message:
+            is_known = self.is_open and message.get("method") == "notifications/initialized"
+            return NOTHING if is_known and message.get("params", {}) == {} else None
+        number = _id(message["id"])
+        result = self._result(message.get("method"), message.get("params", {})) if number else None
+        if result is None:
+            return None
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (number, _dumped(result))
+
+    def _result(self, method: object, params: object) -> object:
+        if not isinstance(method, str) or not _is_object(params):
+            return None
+        if method == "initialize":
+            return None if self.is_open else self._open(params)
+        if not self.is_open or not _is_plain(params):
+            return None
+        if method == "ping":
+            return {}
+        return self._known["lists"].get(method)
+
+    def _open(self, params: dict[str, Any]) -> object:
+        if params.keys() != _OPENING or not _is_implementation(params["clientInfo"]):
+            return None
+        capabilities, version = params["capabilities"], params["protocolVersion"]
+        if not isinstance(version, str) or not _are_capabilities(capabilities):
+            return None
+        with open(KNOWN, encoding="utf-8") as file:
+            self._known = json.load(file)
+        if not (self._data or EXTENSION in capabilities.get("extensions", {})):
+            for tool in self._known["lists"]["tools/list"]["tools"]:
+                tool.pop("outputSchema", None)
+        self.is_open = True
+        if version in self._known["versions"]:
+            self._known["initialize"]["protocolVersion"] = version
+        return self._known["initialize"]
+
+
+def _read(line: bytes) -> dict[str, Any] | None:
+    """Return a request or a notification; None for anything else, and for what JSON parsers disagree about."""
+    if len(line) > LONGEST or line.count(b"{") + line.count(b"[") > MOST_NESTED:
+        return None
+    if rb"\ud" in line.lower():
+        return None
+    try:
+        message: object = json.loads(line.decode(), parse_constant=_refuse)
+    except ValueError:
+        return None
+    if _is_object(message) and message.keys() <= _MESSAGE and message.get("jsonrpc") == "2.0":
+        return message
+    return None
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _id(value: object) -> bytes | None:
+    """Return a plain id as JSON."""
+    if isinstance(value, str):
+        is_plain = (
+            value.isascii() and value.isprintable() and '"' not in value and "\\" not in value
+        )
+        return b'"%b"' % value.encode() if is_plain else None
+    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_ID
+    return str(value).encode() if is_number else None
+
+
+def _is_plain(params: dict[str, Any]) -> bool:
+    """Whether a request asks for nothing special; since MCP 2026-07-28 `_meta` may claim another protocol version."""
+    meta = params.get("_meta", {})
+    return not params.keys() - {"_meta"} and _is_object(meta) and _is_token(meta)
+
+
+def _is_token(meta: dict[str, Any]) -> bool:
+    return not meta or (meta.keys() == {"progressToken"} and _id(meta["progressToken"]) is not None)
+
+
+def _is_implementation(value: object) -> bool:
+    return (
+        _is_object(value)
+        and {"name", "version"} <= value.keys() <= _IMPLEMENTATION
+        and all(isinstance(each, str) for each in value.values())
+    )
+
+
+def _are_capabilities(value: object) -> bool:
+    """Whether the schemas of all versions accept these capabilities; those that none names may be anything."""
+    if not _is_object(value):
+        return False
+    return all(_ACCEPTS.get(name, _anything)(each) for name, each in value.items())
+
+
+def _anything(_value: object) -> bool:
+    return True
+
+
+def _objects(value: object) -> bool:
+    """Whether this is an object of objects."""
+    return _is_object(value) and all(_is_object(each) for each in value.values())
+
+
+def _only_objects(value: object) -> bool:
+    return _is_object(value) and all(map(_only_objects, value.values()))
+
+
+def _roots(value: object) -> bool:
+    return (
+        _is_object(value)
+        and not value.keys() - {"listChanged"}
+        and isinstance(value.get("listChanged", False), bool)
+    )
+
+
+_ACCEPTS: Final = {
+    "experimental": _objects,
+    "extensions": _objects,
+    "roots": _roots,
+    "sampling": _only_objects,
+    "elicitation": _only_objects,
+    "tasks": _only_objects,
+}
+
+
+def _dumped(result: object) -> bytes:
+    return json.dumps(result, separators=(",", ":"), ensure_ascii=False).encode()

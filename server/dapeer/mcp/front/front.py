@@ -1,0 +1,138 @@
+"""Answers a client from its first byte, in a thread of its own, until the whole server takes over.
+
+The whole server then gets the lines that were answered, so that it knows the client; its own answers to them are
+compared, not sent.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import threading
+
+from dapeer.mcp.front.conversation import Conversation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Final
+
+CHUNK: Final = 1 << 16
+MOST_WAITING: Final = 1 << 20
+"""Bytes without the end of a line; more are left to the whole server."""
+
+
+class Heard:
+    """What the whole server must know of the client."""
+
+    def __init__(self, answered: Sequence[tuple[bytes, bytes]], rest: bytes, *, left: bool) -> None:
+        self.answered = answered
+        """Each line with its answer."""
+        self.rest = rest
+        """What came after these: lines, the last one perhaps incomplete."""
+        self.left = left
+        """Whether nothing follows."""
+
+
+class Front:
+    """Reads stdin and writes to stdout until `hand_over`, or until it does not know an answer.
+
+    Args:
+        data: The client gets the data of results, whatever it says of itself.
+    """
+
+    def __init__(self, *, data: bool) -> None:
+        self._conversation = Conversation(data=data)
+        self._answered: list[tuple[bytes, bytes]] = []
+        self._rest = b""
+        self._left = self._has_told = False
+        self._stopped, self._stop = os.pipe()
+        self.news, self._tell = os.pipe()
+        """A byte when the client has opened its connection; ends when the whole server is needed, or the client has left."""
+        self._thread = threading.Thread(target=self._run, name="front", daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the client has left, and everything was answered; to be asked after the end of `news`."""
+        return self._left and not self._rest
+
+    def hand_over(self) -> Heard:
+        """Stop reading, and return what was heard."""
+        os.close(self._stop)
+        self._thread.join()
+        os.close(self._stopped)
+        os.close(self.news)
+        return Heard(self._answered, self._rest, left=self._left)
+
+    def _run(self) -> None:
+        try:
+            self._answer_all()
+        except OSError:
+            self._left = True
+        finally:
+            os.close(self._tell)
+
+    def _answer_all(self) -> None:
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
+        poll.register(self._stopped, select.POLLIN)
+        while self._answer_lines() and not self._left:
+            ready = {fd for fd, _ in poll.poll()}
+            if self._stopped in ready:
+                return
+            read = os.read(0, CHUNK)
+            self._rest += read
+            self._left = not read
+
+    def _answer_lines(self) -> bool:
+        """Answer what was read; return whether more can be."""
+        while end := self._rest.find(b"\n") + 1:
+            line = self._rest[:end]
+            answer = self._conversation.answer(line)
+            if answer is None:
+                return False
+            write(answer)
+            self._answered.append((line, answer))
+            self._rest = self._rest[end:]
+            self._tell_once()
+        return len(self._rest) <= MOST_WAITING
+
+    def _tell_once(self) -> None:
+        if self._conversation.is_open and not self._has_told:
+            self._has_told = True
+            os.write(self._tell, b"o")
+
+
+def can_serve() -> bool:
+    """Whether stdin and stdout are of a kind that can be waited for, and stderr is open."""
+    try:
+        os.fstat(2)
+        return _can_wait_for(0) and _can_wait_for(1)
+    except OSError:
+        return False
+
+
+def _can_wait_for(fd: int) -> bool:
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
+
+
+def write(data: bytes) -> None:
+    """Write all of it to stdout.
+
+    Raises:
+        OSError: The client has left.
+    """
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(1, rest) :]
+        except BlockingIOError:
+            poll = select.poll()
+            poll.register(1, select.POLLOUT)
+            poll.poll()

@@ -1,0 +1,70 @@
+"""What `dapeer stdio` answers before the whole server is loaded: `uv run python -m tests.known_answers` writes it."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.mcp.front.conversation import KNOWN
+from dapeer.mcp.server.server import make_server
+from dapeer.mcp.transports import jsonl
+from dapeer.sessions.debugger import Debugger
+from dapeer.tools import TOOLS
+from tests.json_types import Json
+from tests.mcp.wire import opening, request
+from tests.programs import ROOT
+
+LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
+
+
+async def whole(lines: Sequence[bytes]) -> list[bytes]:
+    """Return what the whole server answers to these lines."""
+    ours, theirs = socket.socketpair()
+    async with Debugger(load_all(shipped()), ROOT) as debugger:
+        served = await asyncio.open_connection(sock=theirs)
+        serving = asyncio.create_task(jsonl.serve(make_server(debugger, TOOLS), *served))
+        reader, writer = await asyncio.open_connection(sock=ours, limit=jsonl.LONGEST_LINE)
+        answers: list[bytes] = []
+        for line in lines:
+            writer.write(line)
+            if b'"id"' in line:
+                answers.append(await reader.readline())
+        writer.close()
+        await serving
+        served[1].close()
+    return answers
+
+
+def line(message: Json) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def made() -> str:
+    """Return the text of `known.json`."""
+    lines = [
+        line(request("initialize", 0, **opening(HANDSHAKE_PROTOCOL_VERSIONS[-1]))),
+        *(line(request(method, number)) for number, method in enumerate(LISTS, 1)),
+    ]
+    initialize, *lists = [json.loads(answer)["result"] for answer in asyncio.run(whole(lines))]
+    return _shown({
+        "versions": HANDSHAKE_PROTOCOL_VERSIONS,
+        "initialize": initialize,
+        "lists": dict(zip(LISTS, lists, strict=True)),
+    })  # fmt: skip
+
+
+def _shown(known: Json) -> str:
+    """Return it as JSON with a line for each tool, so that two changes seldom meet."""
+    tools = known["lists"]["tools/list"].pop("tools")
+    known["lists"]["tools/list"]["tools"] = []
+    text = json.dumps(known, ensure_ascii=False, indent=1)
+    each = ",\n".join(f"    {json.dumps(tool, ensure_ascii=False)}" for tool in tools)
+    return text.replace('"tools": []', f'"tools": [\n{each}\n   ]') + "\n"
+
+
+if __name__ == "__main__":
+    Path(KNOWN).write_text(made(), "utf-8")

@@ -1,0 +1,90 @@
+"""`dapeer stdio` as a process: who answers, and what the server behind the front knows."""
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp.server import Server
+
+from dapeer.mcp.front.front import Heard
+from dapeer.mcp.transports.jsonl import serve
+from tests.known_answers import LISTS, line
+from tests.mcp.wire import Wire, call, opening, request, started
+from tests.processes import LIMIT
+from tests.programs import ROOT
+
+OPENING = line(request("initialize", 0, **opening("2025-06-18")))
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+
+
+def test_a_client_that_only_looks_never_loads_the_libraries_of_the_server() -> None:
+    asked = [OPENING, INITIALIZED, *(line(request(each, 1)) for each in ("ping", *LISTS))]
+    command = [sys.executable, "-X", "importtime", "-m", "dapeer", "stdio"]
+    done = subprocess.run(
+        command, input=b"".join(asked), capture_output=True, check=True, cwd=ROOT, timeout=LIMIT
+    )
+    answered = [json.loads(each) for each in done.stdout.splitlines()]
+    assert [set(each) for each in answered] == [{"jsonrpc", "id", "result"}] * 6
+    loaded = {each.rpartition(b"|")[2].strip() for each in done.stderr.splitlines()}
+    assert b"dapeer.mcp.front.conversation" in loaded
+    assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio", b"argparse"}
+
+
+async def looked(wire: Wire) -> None:
+    """Do what hosts do before a model's first call."""
+    await wire.handshake()
+    for number, method in enumerate(LISTS, 1):
+        assert "result" in await wire.ask(request(method, number))
+
+
+async def test_the_server_behind_knows_the_client_and_repeats_no_answer() -> None:
+    async with started("dapeer", "stdio") as wire:
+        await looked(wire)
+        await wire.send(call(7, "dap_status"))
+        answer = await wire.receive()
+        assert (answer["id"], "structuredContent" in answer["result"]) == (7, True)
+        assert await wire.end() == 0
+        assert await wire.rest() == b""
+
+
+async def test_a_strange_opening_is_answered_by_the_whole_server() -> None:
+    async with started("dapeer", "stdio", "--nvim", "none", "--no-bridge") as wire:
+        answer = await wire.ask(request("initialize", 0, capabilities={}))
+        assert answer["error"]["message"] == "Invalid request parameters"
+        assert (await wire.ask(request("ping", 1)))["result"] == {}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_front_which_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    async def ended() -> int:
+        async with started("dapeer", "stdio") as wire:
+            await looked(wire)
+            return await wire.signal(number)
+
+    assert asyncio.run(ended()) == 0
+    assert not [*tmp_path.rglob("*.sock")]
+
+
+async def test_a_client_is_told_to_look_again_if_the_server_behind_has_another_list() -> None:
+    ours, theirs = socket.socketpair()
+    served = await asyncio.open_connection(sock=theirs)
+    reader, writer = await asyncio.open_connection(sock=ours)
+    told = b'{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}\n'
+    asked = line(request("prompts/list", 1))
+    first, second = (line(request("ping", number)) for number in (2, 3))
+    heard = Heard(
+        [(OPENING, b"{}"), (INITIALIZED, b""), (asked, told)], first + second[:9], left=False
+    )
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
+        tasks.create_task(serve(Server("behind"), *served, heard))
+        writer.write(second[9:])
+        news, *pongs = [json.loads(await reader.readline()) for _ in range(3)]
+        writer.close()
+    served[1].close()
+    assert news == {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}
+    assert [each["id"] for each in pongs] == [2, 3]
