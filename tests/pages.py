@@ -33,6 +33,7 @@ from dapeer.tools import (
     sessions,
     stack,
     terminal,
+    until,
 )
 from dapeer.tools.base.tool import Tool
 from tests import collecting_page
@@ -53,7 +54,7 @@ WHERE_POSSIBLE = "°"
 
 GROUPS = (
     ("Start and end", sessions.TOOLS),
-    ("Run", (*execution.TOOLS, *reverse.TOOLS)),
+    ("Run", (*execution.TOOLS, *until.TOOLS, *reverse.TOOLS)),
     ("Stop", (*breakpoints.TOOLS, *data_breakpoints.TOOLS)),
     ("Collect", collected.TOOLS),
     ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS, *comparing.TOOLS)),
@@ -185,7 +186,7 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
     "docs/languages.md": {"adapters": adapter_table},
     "docs/pitfalls.md": {"pitfalls": pitfall_table},
-    "docs/collecting.md": {"answers": collecting_page.answers},
+    "docs/collecting.md": {"answers": collecting_page.answers, "until": collecting_page.until},
 }
 """By page, what stands between the markers of each part."""
 

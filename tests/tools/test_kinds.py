@@ -17,7 +17,7 @@ ALL = {"run", "evaluate", "write"}
 WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "timeout_ms", "wait_until_paused", "target",
-    "granularity", "show", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
+    "granularity", "show", "on", "scope", "every", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
     "terminate_debuggee", "force",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
@@ -56,6 +56,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_restart", {}, {"run"}),
     ("dap_restart", {"evaluate": ["x"]}, {"run", "evaluate"}),
     *((f"dap_{tool}", {"evaluate": ["x"]}, {"run", "evaluate"}) for tool in RESUMING),
+    ("dap_run_until", {"expression": "x", "evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_goto", {"line": 1, "evaluate": ["x"]}, ALL),
     ("dap_send_input", {"text": "1", "evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_terminate", {}, {"run"}),

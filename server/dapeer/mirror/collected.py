@@ -35,6 +35,10 @@ class Point:
     """Who has asked for it; empty: whoever."""
     max_hits: int = 0
     """Rows after which no more are taken; 0: all are."""
+    watch: str = ""
+    """What is watched, where it is no place: each row is a line that did it."""
+    aside: bool = False
+    """Its rows are nobody's to list: they tell of the watching itself."""
 
 
 @dataclass(slots=True)
@@ -129,6 +133,21 @@ class Collected:
         point = Point(len(self.points) + 1, *wanted)
         self.points[point.number] = point
         return point
+
+    def watched(
+        self, watch: str, expressions: Sequence[str], client: str = "", *, aside: bool = False
+    ) -> Point:
+        """Return a new point for what is watched."""
+        wanted = ("", 0, "", tuple(expressions), client, 0, watch, aside)
+        point = Point(len(self.points) + 1, *wanted)
+        self.points[point.number] = point
+        return point
+
+    def rows_of(self, point: Point) -> Iterator[Row]:
+        """Yield the rows of a point, of one process after the other."""
+        for (_, number), each in self.collections.items():
+            if number == point.number:
+                yield from (each.table.row(index, number) for index in range(len(each.table)))
 
     @property
     def fields(self) -> int:

@@ -119,6 +119,11 @@ class Table:
             column.extend(map(whole.__getitem__, indices))
         return table
 
+    def of(self, cells: list[list[str]]) -> Table:
+        """Return these rows with other cells, a column for each expression."""
+        head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
+        return Table(len(cells), *head, cells, self.order)
+
     def forget(self, count: int, after: int) -> None:
         """Forget the oldest rows, but for so many at the beginning."""
         del self.order[after : after + count]

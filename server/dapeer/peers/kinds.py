@@ -139,6 +139,7 @@ TABLE: Final[Mapping[str, Counts]] = {
     "dap_step_back": Counts(_RUN, _VALUES),
     "dap_restart_frame": Counts(_RUN, _VALUES),
     "dap_run_to": Counts(_RUN, _VALUES),
+    "dap_run_until": Counts(_RUN, (If("expression", _EVALUATE), *_VALUES)),
     "dap_pause": Counts(_RUN, _VALUES),
     "dap_goto": Counts(("run", "write"), _VALUES, "it can skip code"),
     "dap_send_input": Counts(("run", "evaluate"), _VALUES, "a program may run what is typed"),

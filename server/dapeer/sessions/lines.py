@@ -57,6 +57,10 @@ class Lines:
         self._points: dict[str, list[WantedBreakpoint]] = {}
         self._traced: list[dict[str, Any]] = []
         """What the program was told last."""
+        self._watched: dict[int, Mapping[str, Any]] = {}
+        """By number of a point: what the program is to watch."""
+        self._answers: Mapping[int, Mapping[str, Any]] = {}
+        """By number of a point: what the program has told of it; 0: of all."""
         self._telling = asyncio.Lock()
 
     @property
@@ -99,11 +103,16 @@ class Lines:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
         road = self.road
         points = [each for each in wanted if "collect" in each]
-        if points and road and not self._supports("collected"):
-            self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
+        if points and road:
+            self._list_tools()
         if road == "tracer" and (points or path in self._points):
             self._points[path] = points
             await self.trace()
+
+    def _list_tools(self) -> None:
+        """Have the tools listed that are of use once something is collected."""
+        if not self._supports("collected"):
+            self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
 
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self._supports(option)
@@ -118,7 +127,21 @@ class Lines:
             max_hits=wanted.get("maxHits") or 0,
         )
 
-    async def trace(self) -> None:
+    async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
+        """Have the program watch one thing more, looked up in a frame; return what came of it."""
+        number = int(watched["id"])
+        self._watched[number] = watched
+        self._list_tools()
+        await self.trace(frame_id)
+        return self._answers.get(number, self._answers.get(0, {}))
+
+    async def unwatch(self, *points: int) -> None:
+        """Have the program watch some things no more, by the numbers of their points."""
+        if self._watched.keys() & {*points}:
+            self._watched = {n: each for n, each in self._watched.items() if n not in points}
+            await self.trace()
+
+    async def trace(self, frame_id: int | None = None) -> None:
         """Have the program collect where it is to, and nowhere else."""
         if self.folder is None:
             return
@@ -127,15 +150,17 @@ class Lines:
             if points == self._traced:
                 return
             spec = {"folder": str(self.folder()), "points": points}
-            self._tell(await self._told(json.dumps(spec)))
+            self._tell(await self._told(json.dumps(spec), frame_id))
             self._traced = points
 
-    async def _told(self, spec: str) -> Mapping[str, Any]:
+    async def _told(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Return what the program tells of its collecting."""
         why = ""
         for tracer in self.tracers:
             expression = tracer.replace(SPEC, json.dumps(spec))
-            arguments = {"expression": expression, "context": "clipboard"}
+            arguments: dict[str, Any] = {"expression": expression, "context": "clipboard"}
+            if frame_id is not None:
+                arguments["frameId"] = frame_id
             try:
                 body = await self._request("evaluate", arguments)
                 return _read(str(body.get("result") or ""))
@@ -150,13 +175,17 @@ class Lines:
                 yield {**_facts(point, each), "file": path, "line": each["line"]}
         for name, each in self.functions.items():
             yield {**_facts(self._point("", each, name), each), "function": name}
+        for each in self._watched.values():
+            yield {**each}
 
     def _tell(self, told: Mapping[str, Any]) -> None:
         """Have the mirror take in what came of it."""
         whole = str(told.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {
-            int(each["id"]): each for each in told.get("points") or ()
+            int(each["id"]): {**each, "message": each.get("message") or whole}
+            for each in told.get("points") or ()
         }
+        self._answers = {0: {"message": whole}, **answers}
         for path, wanted in self._points.items():
             made = [
                 _made(answers.get(self._point(path, each).number) or {}, whole) for each in wanted

@@ -37,6 +37,7 @@ from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
 from dapeer.sessions.waiters import Deadlines, Keyboard
+from dapeer.sessions.watching import Watching
 from dapeer.sessions.whereabouts import Whereabouts
 from dapeer.view.advice import Advice
 
@@ -104,6 +105,7 @@ class Session(SessionControl):
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
         collected = self.program.collected
         self.lines = Lines(collected, self.supports, self.request, self.observe)
+        self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
         self.initialized = anyio.Event()
         self.over = self.by_us = False

@@ -20,6 +20,7 @@ from dapeer.tools import (
     sessions,
     stack,
     terminal,
+    until,
 )
 from dapeer.tools.base.call import AnyTool, Call, Reply
 from dapeer.tools.base.tool import Tool
@@ -27,6 +28,7 @@ from dapeer.tools.base.tool import Tool
 TOOLS: tuple[Tool, ...] = (
     *sessions.TOOLS,
     *execution.TOOLS,
+    *until.TOOLS,
     *reverse.TOOLS,
     *breakpoints.TOOLS,
     *collected.TOOLS,

@@ -100,6 +100,7 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
         pushes.append(debugger.push_functions())
     if path is None:
         count += functions + len(data_breakpoints.rows_of(debugger))
+        count += len(data_breakpoints.recorded(debugger))
         pushes.append(data_breakpoints.clear(debugger))
     lines = await asyncio.gather(*(each.untaken() for each in pushes))
     removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
@@ -123,7 +124,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     if in_memory:
         data["in_memory"] = [row.data() for row in in_memory]
     lines = [row.text(debugger) for row in rows]
-    lines += [row.text() for row in in_memory]
+    lines += [*(row.text() for row in in_memory), *data_breakpoints.recorded(debugger)]
     lines += [f"function {name}" for name in functions]
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
     return Reply("\n".join(lines) or "No breakpoints.", data)

@@ -14,7 +14,7 @@ from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
-from dapeer.view.collected import place_of, summary, title
+from dapeer.view.collected import place_of, readable, summary, title
 from dapeer.view.row_listing import By, Wanted, listing
 
 
@@ -51,7 +51,7 @@ def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str
             lines += summary(each, call.debugger.project)
             continue
         try:
-            found = listing(each.table, each.point.expressions, wanted)
+            found = listing(*readable(each.point, each.table, call.debugger.project), wanted)
         except ArgumentError as error:
             # The filter may be about the columns of another point.
             wrong.append(error)

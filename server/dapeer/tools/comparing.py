@@ -75,7 +75,9 @@ def _points(call: Call, session: Session) -> list[Point]:
             f"The rows of session {session.id} were given up for those of later runs.",
             "Run it again.",
         )
-    found = [each for each in collected.points.values() if each.client in {"", call.focus.key}]
+    clients = {"", call.focus.key}
+    points = collected.points.values()
+    found = [each for each in points if each.client in clients and not each.watch]
     numbers = {each.number for each in found}
     if not any(
         number in numbers and len(each.table) for (_, number), each in collected.collections.items()

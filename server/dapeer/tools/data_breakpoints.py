@@ -194,14 +194,26 @@ def _instruction_rows(session: Session) -> Iterator[Row]:
         yield Row(session, "instruction", tidy(wanted["instructionReference"]), wanted, made)
 
 
+def recorded(debugger: Debugger) -> list[str]:
+    """Return a line for all that dap_run_until has the living programs record each time."""
+    alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
+    return [
+        f"every {watch.point.watch} recorded, in session {session.id}"
+        for session in alive
+        for watch in session.watching.recorded
+    ]
+
+
 def clear(debugger: Debugger) -> Broadcast:
-    """Begin to take all of them away."""
+    """Begin to take all of them away, and what is recorded each time."""
 
     async def tell(session: Session) -> None:
         await _send_data(session, [])
         await _send_instructions(session, [])
+        await session.watching.clear()
 
     sessions = {row.session.id: row.session for row in rows_of(debugger)}
+    sessions |= {s.id: s for s in debugger.sessions.values() if s.watching.recorded}
     return debugger.tell("that they are gone", list(sessions.values()), tell)
 
 

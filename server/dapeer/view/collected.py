@@ -9,6 +9,7 @@ from pathlib import Path
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.mirror.collected import Collection, Point
 from dapeer.mirror.rows import FAILED, Table
+from dapeer.mirror.watch import LINE
 from dapeer.view.columns import Column, column, runs
 from dapeer.view.stacks import relative
 
@@ -78,16 +79,34 @@ def shown(table: Table, expressions: Sequence[str]) -> Shown:
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
     """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
-    table = collection.untold(client)
+    table, names = readable(collection.point, collection.untold(client), project)
     if not len(table):
         return [f"{title(collection, project)}"]
-    found = shown(table, collection.point.expressions)
+    found = shown(table, names)
     few = len(table) <= ALL_ROWS
     new = len(table) if len(table) < collection.count else 0
     lines = [title(collection, project, found.constant.get("caller", ""), new)]
     lines += [f"  {each}" for each in columns_of(found, few=few)]
     rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
     return [*lines, *(f"  {each}" for each in rows)]
+
+
+def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
+    """Return rows and the names of their columns as they are read: which line has done what is watched is one column."""
+    if not point.watch or table.width < len(LINE):
+        return table, point.expressions
+    functions, files, lines, *rest = table.cells
+    places = list(zip(functions, files, lines, strict=True))
+    texts = {each: line_of(*each, project) for each in set(places)}
+    cells = [list(map(texts.__getitem__, places)), *rest]
+    return table.of(cells), ("at", *point.expressions[len(LINE) :])
+
+
+def line_of(function: str, file: str, line: str, project: Path) -> str:
+    """Return which line of a function has done something; 0: it was done before the function began."""
+    if line == "0":
+        return f"before {function} in {relative(file, project)}"
+    return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
 
 
 def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
@@ -108,7 +127,7 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
 
 def place_of(point: Point, project: Path) -> str:
     """Return where a point is."""
-    return point.function or f"{relative(point.path, project)}:{point.line}"
+    return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
 
 
 def columns_of(found: Shown, *, few: bool) -> Iterator[str]:

@@ -20,6 +20,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
     head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
         head(view, project, _which(view, only=only)),
+        *(f"Until: {each}" for each in view.get("until", ())),
         view.get("source", ""),
         _stack(view, project),
         _section("Locals", assignments(view.get("locals", {}))),

@@ -51,6 +51,8 @@ class Snapshot(TypedDict):
     line: NotRequired[int]
     function: NotRequired[str]
     exception: NotRequired[str]
+    until: NotRequired[list[str]]
+    """What became of a run until something."""
     source: NotRequired[str]
     stack: NotRequired[list[str]]
     locals: NotRequired[dict[str, str]]

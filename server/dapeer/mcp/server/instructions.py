@@ -14,7 +14,8 @@ breakpoints and steps are shared.
 waits for its stop: place, source, stack, locals, output; do not ask again.
 Collect first, stop second: a breakpoint with collect=["a.b"] records each hit, without a stop; the \
 answer sums up all rows. dap_collected: more.
-2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line). Each \
+2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line); \
+dap_run_until("total < 0"), or on="write": which line wrote it. Each \
 waits for the next stop (timeout_ms=0: not) and shows what is new there. evaluate=[…] adds values; \
 show=brief: place and changes only, full: all.
 3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \

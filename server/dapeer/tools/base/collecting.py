@@ -12,6 +12,7 @@ from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools.base.call import Call
 from dapeer.view.collected import section
+from dapeer.view.snapshot import Snapshot
 
 LOST = "{:,} row{} lost: the program could not write what it collected, as where a disk is full"
 
@@ -66,7 +67,24 @@ def _check_python(expression: str) -> None:
 def visible(call: Call, session: Session) -> list[Collection]:
     """Return what a client has collected in a program, those of its collections that have rows."""
     collections = session.program.collected.collections.values()
-    return [each for each in collections if each.point.client in {"", call.focus.key}]
+    clients = {"", call.focus.key}
+    return [each for each in collections if each.point.client in clients and not each.point.aside]
+
+
+def tell_until(call: Call, view: Snapshot, session: Session) -> None:
+    """Add what became of a run until something, if the session's was for one."""
+    said: list[str] = []
+    for watch, text, done in session.watching.news(session.project):
+        said.append(text)
+        if done and view["state"] == "stopped":
+            view["reason"] = "until"
+            view.pop("description", None)
+        # The line that has stopped it is told by this.
+        for each in visible(call, session):
+            if each.point is watch.point:
+                each.tell(call.focus.key)
+    if said:
+        view["until"] = said
 
 
 def news(call: Call, session: Session) -> list[str]:

@@ -170,6 +170,7 @@ async def look(
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
     await session.program.read_rows()
+    collecting.tell_until(call, view, session)
     breakpoints = outcomes.untold(session, call.debugger.breakpoints, mute=mute, hits=hits)
     if breakpoints:
         view["breakpoints"] = breakpoints

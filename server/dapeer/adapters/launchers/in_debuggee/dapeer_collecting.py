@@ -14,6 +14,9 @@
   stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `dapeer_watching.COLUMNS`, then `collect`.
 * `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;
   with `"on": "change"` after which it is another. `"scope": {"files": […], "functions": […]}` tells where; else in all code that is no library.
+  `"looks": 2` is the number of a point for rows about the looking (`dapeer_watching.LOOKED`): each function's first value, and each error.
+
+What is watched is looked up once: a point that is told again in the same words goes on.
 
 Rows are in the form that `dapeer_recording` and the core's `mirror/rows_file.py` tell. A forked process writes a file of its own; so does
 a program that takes this one's place, once it is told to. What a condition raises is told as pydevd's breakpoints' is
@@ -69,11 +72,13 @@ class Collector:
     def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
         """Take the points that can be bound; return what is told of each."""
         told: list[dict[str, Any]] = []
+        watches = [each for each in self._points if each.watch is not None]
         self._points = []
         for each in spec["points"]:
             bound, message, line = False, "", each.get("line") or 0
             try:
-                point = points.Point(each, names)
+                known = (point for point in watches if point.told == each)
+                point = next(known, None) or points.Point(each, names)
                 bound = point.bind()
                 message, line = point.message, point.line
                 if bound:

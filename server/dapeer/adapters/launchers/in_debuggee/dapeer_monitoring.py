@@ -93,7 +93,9 @@ class Road:
     def _find_all(self, frame: Any) -> None:
         """Look at a frame and those that have called it."""
         while frame is not None:
-            self._find(frame)
+            plan = self._find(frame)
+            if plan is not None and plan.watching is not None:
+                self._frames[id(frame)] = plan.watching.begin(frame)
             frame = frame.f_back
 
     def _find(self, frame: Any) -> Any:

@@ -70,10 +70,15 @@ if $e.cut_off >= $enough:
 $begin($now())
 try:
 {reads}
-    $v = {value}
-except $BaseException as $error:
-    $failed($error, $e)
+except $BaseException:
+    $missed($no_value)
     $v = $nothing
+else:
+    try:
+        $v = {value}
+    except $BaseException as $error:
+        $missed($failed($error, $e))
+        $v = $nothing
 """
 OVER = """
 try:
@@ -143,14 +148,18 @@ class Maker:
         wanted = marked(point)[1 if point.condition else 0 :]
         return self._made(point, frame, wanted, f'return f"{columns}"\n')
 
-    def value(self, expression: Any, frame: Any, nothing: Any) -> Any:
-        """Return what gives the value of an expression, or of nothing where it raises something."""
+    def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
+        """Return what gives the value of an expression; nothing where it raises something, of which `missed` is told.
+
+        `holds`: it gives whether it holds, and the value.
+        """
         point = types.SimpleNamespace(
             id=0, condition=None, expressions=[], hits=None, max_hits=None
         )
         reads, value = self._reading(expression, frame, "e", MARK)
+        value = f"{value}\n        $v = $bool($v), $v" if holds else value
         text = VALUE.format(reads=reads, value=value) + OVER + "return $v\n"
-        given = {"e": expression, "nothing": nothing}
+        given = {"e": expression, "nothing": nothing, "missed": missed}
         return self._compiled(point, frame, [(MARK, expression)], text, given)
 
     def _made(self, point: Any, frame: Any, wanted: list[tuple[str, Any]], end: str) -> Any:

@@ -71,6 +71,14 @@ def frame_tracer(plan: Any, inner: Any) -> Any:
     return watch_tracer(plan, made) if plan.watching is not None else made
 
 
+def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
+    """Return a tracer of a frame that has begun already."""
+    if plan.watching is None:
+        return frame_tracer(plan, inner)
+    made = call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
+    return watch_tracer(plan, made, *plan.watching.begin(frame))
+
+
 def line_tracer(plan: Any, inner: Any) -> Any:
     """Return one that records at lines."""
     context = ""
@@ -123,10 +131,16 @@ def call_tracer(plan: Any, inner: Any) -> Any:
     return trace
 
 
-def watch_tracer(plan: Any, inner: Any) -> Any:
-    """Return one that looks after each line whether something has changed."""
-    before = 0
-    seen: dict[Any, Any] = {}
+def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> Any:
+    """Return one that looks after each line whether something has changed.
+
+    Args:
+        plan: What is watched.
+        inner: The tracer that is called, too.
+        before: The line that the frame is at; 0: it has just begun.
+        known: What is known of what is watched.
+    """
+    seen: dict[Any, Any] = known or {}
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
         nonlocal inner, before

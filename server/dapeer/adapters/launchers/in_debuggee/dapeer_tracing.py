@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 points: Any = importlib.import_module("in_debuggee.dapeer_points")
 tracers: Any = importlib.import_module("in_debuggee.dapeer_tracers")
+watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
@@ -121,13 +122,15 @@ class Road:
 
     def adopt(self, frame: Any) -> None:
         """Trace a frame that runs already, and those that have called it, where they have points."""
+        suspended = False
         while frame is not None:
             plan = self.plan(frame)
-            inner = frame.f_trace
-            while tracers.is_made_by(inner, *tracers.FRAMES):
-                inner = tracers.inner_of(inner)
-            if plan:
-                frame.f_trace = tracers.frame_tracer(plan, inner)
+            inner = innermost(frame.f_trace)
+            if plan and suspended:
+                frame.f_trace = Later(frame, plan, inner)
+            elif plan:
+                frame.f_trace = tracers.running_tracer(plan, inner, frame)
+            suspended = watching.is_own(frame)
             frame = frame.f_back
 
     def plan(self, frame: Any) -> Plan:
@@ -138,6 +141,37 @@ class Road:
             made = self._bound.plan(frame) if self._bound is not None else points.Plan()
             known = self._codes[id(code)] = (code, made)
         return known[1]
+
+
+def innermost(tracer: Any) -> Any:
+    """Return the tracer of a frame that the frame would have without ours."""
+    while tracers.is_made_by(tracer, *tracers.FRAMES):
+        tracer = tracers.inner_of(tracer)
+    return innermost(tracer.inner) if type(tracer) is Later else tracer
+
+
+class Later:
+    """The tracer of a frame that pydevd has suspended: Python replaces it when the frame goes on, by what pydevd's tracer returns.
+
+    So it traces again when it is gone.
+    """
+
+    def __init__(self, frame: Any, plan: Any, inner: Any) -> None:
+        self._frame = frame
+        self._plan = plan
+        self.inner = inner
+        self._replaced = False
+
+    def __call__(self, frame: Any, event: str, argument: Any) -> Any:
+        """Trace, where it was not replaced."""
+        self._replaced = True
+        return tracers.frame_tracer(self._plan, self.inner)(frame, event, argument)
+
+    def __del__(self) -> None:
+        """Trace as what has replaced it does, and record."""
+        now = self._frame.f_trace
+        if self._plan and now is not None and not self._replaced:
+            self._frame.f_trace = tracers.running_tracer(self._plan, innermost(now), self._frame)
 
 
 def threads_of_program(debugger: Any) -> list[int]:

@@ -16,6 +16,8 @@ NOTHING = object()
 """Stands for a value that is not there."""
 KINDS: tuple[Any, ...] = (dict, list)
 """Containers whose items can be watched."""
+HOLDERS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+"""What gives what an object holds: an instance, a class, a module."""
 FEW = 64
 """Elements of a container that are compared one by one."""
 
@@ -64,12 +66,12 @@ def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
     Raises:
         Refused: It has none that is held in it.
     """
-    for each in objects.namespaces(type(owner)):
+    for each in () if isinstance(owner, type) else objects.namespaces(type(owner)):
         if type(each.get(name)).__name__ == "member_descriptor":
             member = each[name]
             return lambda: slot(member, owner)
     descriptor = objects.found(type(owner), "__dict__")
-    if type(descriptor) is not types.GetSetDescriptorType or isinstance(owner, type):
+    if type(descriptor) not in HOLDERS:
         raise expressions.Refused(f"{type(owner).__name__} holds no attribute {name}")
     held = descriptor.__get__
     return lambda: held(owner).get(name, NOTHING)

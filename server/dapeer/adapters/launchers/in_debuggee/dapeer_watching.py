@@ -20,11 +20,15 @@ cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
+looking: Any = importlib.import_module("in_debuggee.dapeer_looking")
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
 watched: Any = importlib.import_module("in_debuggee.dapeer_watched")
 
 COLUMNS = ("function", "file", "line", "before", "after")
+"""Of a row; line 0: it was so when the function began, by what is not in the scope."""
 NOTHING: Any = watched.NOTHING
+HELD = (False, "")
+"""What is known of an expression that holds already in a frame that runs."""
 LIBRARIES = tuple(
     {os.path.realpath(path) for path in sysconfig.get_paths().values() if path != sys.prefix}
     - {
@@ -71,6 +75,7 @@ class Watch:
         self.scope = Scope(told.get("scope"))
         self.stops = bool(told.get("stop", True))
         self.on_change = bool(told.get("writes")) or told.get("on") == "change"
+        self.looks = looking.Looks(told.get("looks") or 0)
         self.code: Any = None
         self.expression = expressions.Expression(told.get("until") or told["writes"])
         self.read: Callable[[], Any] | None = None
@@ -115,7 +120,8 @@ class Watch:
         """Return what looks at it in a frame of a code, which gives NOTHING where it has no value there."""
         if self.read is not None:
             return functools.partial(ignoring, self.read)
-        return maker.value(self.expression, frame, NOTHING)
+        missed = self.looks.of(maker.rows, frame)
+        return maker.value(self.expression, frame, NOTHING, missed, holds=not self.on_change)
 
     def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Return what it was before, if it has changed, or holds now; None: neither.
@@ -125,10 +131,7 @@ class Watch:
             seen: What is known in this call of the function.
         """
         if not self.on_change:
-            if value is NOTHING or not value:
-                seen[self] = "" if value is NOTHING else cells.cell(value)
-                return None
-            return str(seen.get(self, ""))
+            return self._holds(value, seen)
         now = watched.state(value)
         if self.read is not None:
             if now == self._known:
@@ -140,6 +143,34 @@ class Watch:
             return None
         seen[self] = now, watched.text_of(value)
         return None if known is None else str(known[1])
+
+    def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
+        """Take note of what it is in a frame that runs already."""
+        if self.on_change:
+            self.looks.first(rows, frame, value)
+            seen[self] = watched.state(value), watched.text_of(value)
+            return
+        self.looks.first(rows, frame, value[1])
+        if not value[0]:
+            self._holds(value, seen)
+        elif self.stops:
+            seen[self] = HELD
+        else:
+            seen[self] = True, ""
+
+    def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
+        """Return what it was before, if it holds now; where each such line is told: if it has come to hold."""
+        known = seen.get(self)
+        if value is NOTHING:
+            if known is None or known[0]:
+                seen[self] = False, ""
+            return None
+        holds, now = value
+        if known is None or known[0] is not holds or known[1] is not now:
+            seen[self] = holds, now if type(now) is bool else cells.cell(now)
+        if known is None:
+            return "" if holds and self.stops else None
+        return None if known[0] or not holds else str(known[1])
 
 
 def ignoring(read: Callable[[], Any], _frame: Any) -> Any:
@@ -191,10 +222,23 @@ class Watching:
             value = look(frame)
             if value is NOTHING and watch.read is None and watch.on_change:
                 continue
+            if watch not in seen and watch.read is None and value is not NOTHING:
+                watch.looks.first(self._maker.rows, frame, value if watch.on_change else value[1])
+            at = 0 if seen.get(watch) is HELD else line
             before = watch.changed(value, seen)
             if before is not None:
-                stop |= self._record(watch, frame, line, before, value)
+                after = value if watch.on_change else value[1]
+                stop |= self._record(watch, frame, at, before, after)
         return stop
+
+    def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
+        """Look at all of them in a frame that runs already; return the line that it is at, and what is known then."""
+        seen: dict[Any, Any] = {}
+        for watch, look in self._watches:
+            value = NOTHING if watch.read is not None or watch.point.ended else look(frame)
+            if value is not NOTHING:
+                watch.first(self._maker.rows, frame, value, seen)
+        return frame.f_lineno, seen
 
     def _record(self, watch: Any, frame: Any, line: int, before: str, value: Any) -> bool:
         """Write a row; whether the thread is to stop."""
@@ -205,12 +249,8 @@ class Watching:
         if point.id not in self._made and point.expressions:
             self._made[point.id] = self._maker.cells(point, frame)
         more = self._made[point.id](frame, "") if point.expressions else ""
-        where = f"{functions.qualified(code)}\t{cells.escaped(code.co_filename)}\t{line or code.co_firstlineno}"
-        text = f"{point.id}\t{hit}\t{rows.now()}\t{contexts.context(frame)}\t{where}\t{before}\t{watched.text_of(value)}{more}\n"
-        try:
-            rows.write(text.encode())
-        except ValueError:
-            rows.kept(text.encode())
+        head = f"{point.id}\t{hit}\t{rows.now()}\t{contexts.context(frame)}\t{looking.place_of(code)}\t{line}"
+        looking.write(rows, f"{head}\t{before}\t{watched.text_of(value)}{more}\n")
         return bool(watch.stops)
 
 
