@@ -26,7 +26,15 @@ sys.stdin.readline()
 STRANGER = r"Another user of this machine \(nobody\) listens at here\. Nothing was sent\."
 
 
+@pytest.fixture(params=["asked", "in tables"])
+def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a system tell of a connection in either way."""
+    if request.param == "in tables":
+        monkeypatch.setattr(socket, "AF_NETLINK", 99, raising=False)
+
+
 @needs_tables
+@pytest.mark.usefixtures("road")
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "::"])
 def test_what_we_listen_at_is_ours_before_and_after_it_was_accepted(host: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -45,6 +53,7 @@ def test_what_we_listen_at_is_ours_before_and_after_it_was_accepted(host: str) -
 
 @needs_tables
 @second_user.needed
+@pytest.mark.usefixtures("road")
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "::"])
 def test_another_user_is_refused_before_they_accept_and_after_they_have_left_the_port(
     host: str,
@@ -68,6 +77,23 @@ def test_another_user_is_refused_before_they_accept_and_after_they_have_left_the
                 second_user.says(thief)
                 with pytest.raises(ConnectionResetError):
                     ownership.check_peer(connection, "here")
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_NETLINK"), reason="only Linux is asked so")
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "::"])
+def test_the_owner_of_a_connection_is_told_without_the_tables_of_all(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    monkeypatch.setattr(ownership, "TABLES", ())
+    with socket.create_server((host, 0), family=family, dualstack_ipv6=host == "::") as server:
+        reached = "127.0.0.1" if host == "::" else host
+        with socket.create_connection((reached, server.getsockname()[1])) as connection:
+            accepted, _ = server.accept()
+            with accepted:
+                assert ownership.peer_uid(connection) == os.geteuid()
+                assert ownership.peer_uid(accepted) == os.geteuid()
+                assert os.getpid() in ownership.peer_processes(accepted)
 
 
 @needs_tables

@@ -4,12 +4,13 @@ Any user can listen at a port of this machine, and can take it before the expect
 accepts its own user and the administrator, who can do everything anyway, and whose proxy listens for
 containers.
 
-The owner of a TCP socket is in Linux's tables. A Unix socket reports it itself, also on macOS. Where the
-owner of a TCP port is unknown, every connection is accepted.
+Linux tells the owner of one TCP connection when asked, and has those of all sockets in tables. A Unix socket
+reports it itself, also on macOS. Where the owner of a TCP port is unknown, every connection is accepted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import socket
@@ -19,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dapeer.base.errors import Stranger
-from dapeer.base.system import tcp_table
+from dapeer.base.system import tcp_diagnosis, tcp_table
 from dapeer.base.system.process_table import open_files, processes, sockets
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
@@ -76,6 +77,9 @@ def peer_uid(connection: socket.socket) -> int | None:
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return _unix_peer(connection)
+    holder = tcp_diagnosis.holder(*_ends(connection))
+    if holder is not None:
+        return holder.uid
     # A connection that waits to be accepted belongs to the listener. The listeners are read before the check
     # that it still waits: with another listener at the time of its connect, it would be accepted or closed by
     # then.
@@ -92,7 +96,7 @@ def peer_processes(connection: socket.socket) -> list[int]:
     Raises:
         OSError: It has been closed.
     """
-    holder = _holder(connection)
+    holder = tcp_diagnosis.holder(*_ends(connection)) or _holder(connection)
     if holder is None or not holder.inode:
         return []
     link = f"socket:[{holder.inode}]"
@@ -131,12 +135,20 @@ def listeners(host: str, port: int) -> frozenset[int]:
 
 def tells() -> bool:
     """Whether the system reports the owners of TCP ports."""
-    return any(_tables())
+    for path in TABLES:
+        with contextlib.suppress(OSError), path.open("rb") as table:
+            if table.read(1):
+                return True
+    return False
 
 
 def _holder(connection: socket.socket) -> tcp_table.Holder | None:
-    here, there = connection.getsockname()[:2], connection.getpeername()[:2]
-    return tcp_table.holder(_tables(), there, here)
+    return tcp_table.holder(_tables(), *_ends(connection))
+
+
+def _ends(connection: socket.socket) -> tuple[tcp_table.Address, tcp_table.Address]:
+    """Return the other end of a connection, and this one."""
+    return connection.getpeername()[:2], connection.getsockname()[:2]
 
 
 def _tables() -> list[str]:
