@@ -1,6 +1,8 @@
 """Our launchers of debugpy: prompt and quiet where they can be, plain where they cannot."""
 
 import asyncio
+import importlib
+import io
 import json
 import os
 import socket
@@ -15,7 +17,7 @@ from debugpy.common import log, messaging
 
 from dapeer.adapters.definition.definition import own_values
 from dapeer.adapters.launchers.debugpy_adapter import acknowledge_promptly, launch_beneath
-from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged
+from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged, without
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
 from tests.programs import program
@@ -157,6 +159,21 @@ def test_the_environment_is_described_where_that_is_logged(
     assert described == ["logged"]
 
 
+def test_what_was_imported_without_a_module_gets_it_when_it_uses_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with without("this", "sys"):
+        late = importlib.import_module("this")
+        assert late.describes() == ""
+        assert importlib.import_module("sys") is sys
+    assert "this" not in sys.modules
+    assert late.d["N"] == "A"
+    with pytest.raises(AttributeError):
+        _ = late.nothing
+
+
 def test_a_launcher_of_somebodys_own_is_left_alone(tmp_path: Path) -> None:
     theirs = tmp_path / "launcher"
     theirs.touch()
@@ -181,6 +198,11 @@ async def test_a_program_knows_nothing_of_the_launcher() -> None:
         assert {frame["file"] for frame in frames} == {str(p.source)}
         seen = "__import__('sys').argv + __import__('sys').path[:1]"
         assert await evaluate(c, seen) == f"['{p}', '{p.source.parent}']"
+        # debugpy imports these for other clients, or to describe its environment.
+        unused = "{'importlib.metadata', 'xmlrpc.client', 'http.server', 'email', 'ssl'}"
+        assert await evaluate(c, f"{unused} & {{*__import__('sys').modules}}") == "set()"
+        later = await evaluate(c, "__import__('http.server').server.HTTPServer")
+        assert later == "<class http.server.HTTPServer>"
 
 
 @pytest.mark.parametrize(

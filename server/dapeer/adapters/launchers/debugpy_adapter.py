@@ -91,11 +91,10 @@ def close_ports() -> None:
 def main() -> None:
     """Run `python -m debugpy.adapter` with those patches that fit."""
     with contextlib.suppress(ImportError, AttributeError):
+        debugpy_launcher.describe_only_what_is_logged(debugpy_launcher.import_log())
         from debugpy import launcher
         from debugpy.adapter import launchers
-        from debugpy.common import log
 
-        debugpy_launcher.describe_only_what_is_logged(log)
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()

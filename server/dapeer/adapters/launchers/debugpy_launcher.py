@@ -2,9 +2,9 @@
 
     python debugpy_launcher.py FOLDER_OF_DEBUGPY[/launcher] ARGUMENT...
 
-debugpy describes its environment even if it does not log: it reads the metadata of every installed package, in
-the adapter, in the launcher, and twice in the debuggee, there with tracing on. That takes 40 % of a start, and
-more where many packages are installed. debugpy also runs programs in a namespace of its own, which hides some
+debugpy describes its environment even if it does not log: it asks a program for the processor, and reads the metadata
+of every installed package, in the adapter, in the launcher, and twice in the debuggee, there with tracing on. That takes
+half of a start, and more where many packages are installed. debugpy also runs programs in a namespace of its own, which hides some
 faults of programs. A debugpy of another structure stays unpatched.
 
 This runs in the program's own Python. Its file has the one name that debugpy hides from stacks.
@@ -21,13 +21,50 @@ import pkgutil
 import runpy
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib import machinery
 from pathlib import Path
 from typing import Any
 
 NO_TOKEN = "none"  # noqa: S105 - it is none
 """Passed in place of the adapter's access token, if it has none."""
+
+
+class Late(types.ModuleType):
+    """Stands for a module while debugpy imports it, and has but functions that return nothing; later it gives what that module has."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            return str
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+@contextlib.contextmanager
+def without(*names: str) -> Generator[None]:
+    """Import no modules of these names in the body; what the body imports gets each when it uses it."""
+    late = [Late(name) for name in names if name not in sys.modules]
+    sys.modules.update((each.__name__, each) for each in late)
+    try:
+        yield
+    finally:
+        for each in late:
+            sys.modules.pop(each.__name__, None)
+
+
+def import_log() -> Any:
+    """Import debugpy's log, but what it describes the environment by only if it does.
+
+    Raises:
+        ImportError: debugpy has another structure.
+    """
+    # These might need the modules themselves.
+    for each in ("json", "timestamp", "util"):
+        importlib.import_module(f"debugpy.common.{each}")
+    logs = any(name.startswith("DEBUGPY_LOG_") for name in os.environ)
+    with without(*() if logs else ("importlib.metadata", "platform")):
+        return importlib.import_module("debugpy.common.log")
 
 
 def describe_only_what_is_logged(log: Any) -> None:
@@ -216,7 +253,7 @@ def main() -> None:
     debugpy = importlib.import_module("debugpy")
     del sys.path[0]
     with contextlib.suppress(ImportError, AttributeError):
-        describe_only_what_is_logged(importlib.import_module("debugpy.common.log"))
+        describe_only_what_is_logged(import_log())
     if launches:
         with contextlib.suppress(ImportError, AttributeError):
             debuggee = importlib.import_module("debugpy.launcher.debuggee")
@@ -224,7 +261,9 @@ def main() -> None:
         runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
         return
     with contextlib.suppress(ImportError, AttributeError):
-        importlib.import_module("debugpy._vendored.force_pydevd")
+        # Parts of pydevd serve other clients than debugpy by these, which load a fifth of Python's library.
+        with without("xmlrpc.client", "xmlrpc.server", "http.server"):
+            importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
     # As debugpy's `__main__` does, but the program runs without debugpy's frames below it.
     cli: Any = importlib.import_module("debugpy.server.cli")
