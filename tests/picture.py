@@ -5,20 +5,16 @@ two do is written down here.
 """
 
 import asyncio
-import html
-import io
 import json
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from mcp import Client
 from mcp.types import TextContent
-from rich.console import Console
-from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+from tests.drawing import Panel, drawn
 from tests.neovim.coloured import screen
 from tests.neovim.editor import neovim
 from tests.neovim.joint import attached
@@ -40,29 +36,8 @@ vim.fn.sign_define('DapStopped', { text = '→', texthl = 'DiagnosticOk', linehl
 """
 """What the person has configured."""
 
-FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-TEXT = re.compile(r'<text class="dapeer-r\d+" x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>')
-CELL = 12.2
-"""How wide rich draws one column."""
 
-THEME = TerminalTheme(
-    (0x14, 0x16, 0x1B), (0xE0, 0xE2, 0xEA),
-    [(0x07, 0x08, 0x0D), (0xFF, 0xC0, 0xB9), (0xB3, 0xF6, 0xC0), (0xFC, 0xE0, 0x94), (0xA6, 0xDB, 0xFF), (0xFF, 0xCA, 0xFF), (0x8C, 0xF8, 0xF7), (0xE0, 0xE2, 0xEA)],
-)  # fmt: skip
-"""The colours of Neovim's own default scheme."""
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What is to be seen."""
-
-    screen: list[Text]
-    """Neovim's, row by row."""
-    transcript: list[Text]
-    """What the assistant has asked and read, line by line."""
-
-
-async def scene(folder: Path) -> Scene:
+async def scene(folder: Path) -> list[Panel]:
     """Let a person and an assistant debug the shop together; return how that looks at the end."""
     shop, lines = _shop(folder)
     add, total, ready = (lines[marker] for marker in ("add", "total", "order_ready"))
@@ -98,7 +73,8 @@ async def scene(folder: Path) -> Scene:
         ]
         await person.sees_stop(total)
         await editor.lua("vim.fn.winrestview({ topline = ... })", TOP)
-        return Scene((await screen(editor.socket, WIDTH, HEIGHT))[:-1], transcript)
+        shown = (await screen(editor.socket, WIDTH, HEIGHT))[:-1]
+        return [Panel("You, in Neovim: shop.py", shown), Panel("Your assistant", transcript)]
 
 
 def _shop(folder: Path) -> tuple[Path, dict[str, int]]:
@@ -121,34 +97,10 @@ async def _call(client: Client, tool: str, **arguments: object) -> list[Text]:
     return [Text(), called, *(Text(f"  {line}") for line in text.splitlines())]
 
 
-def drawn(scene: Scene) -> str:
-    """Return a scene as SVG."""
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), legacy_windows=False)
-    you, assistant = (
-        Text(f" {who}".ljust(WIDTH), "reverse")
-        for who in ("You, in Neovim: shop.py", "Your assistant")
-    )
-    for line in (you, *scene.screen, assistant, *scene.transcript):
-        console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
-    svg = console.export_svg(title=TITLE, theme=THEME, unique_id="dapeer")
-    # Where pictures are shown, no font is fetched for them.
-    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
-    return svg.replace("Fira Code, monospace", FONT)
-
-
-def words(svg: str) -> list[str]:
-    """Return what is to be read in a picture, line by line."""
-    lines: dict[float, str] = {}
-    for x, y, text in TEXT.findall(svg):
-        before = lines.get(float(y), "")
-        lines[float(y)] = before.ljust(round(float(x) / CELL)) + html.unescape(text)
-    return [lines[y].replace("\xa0", " ").rstrip() for y in sorted(lines)]
-
-
 def take() -> str:
     """Return the picture as it looks now."""
     with tempfile.TemporaryDirectory(prefix="picture-") as folder:
-        return drawn(asyncio.run(scene(Path(folder).resolve())))
+        return drawn(TITLE, asyncio.run(scene(Path(folder).resolve())), WIDTH)
 
 
 if __name__ == "__main__":
