@@ -82,9 +82,9 @@ local function start()
 end
 
 local function claude(rest)
-  local problem = require('dapeer.integrations.claude').open(vim.split(rest or '', ' ', { trimempty = true }))
-  if problem then
-    tell(problem)
+  local told = require('dapeer.integrations.claude').open(vim.split(rest or '', ' ', { trimempty = true }))
+  if told then
+    tell(told)
   end
 end
 

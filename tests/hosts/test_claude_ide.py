@@ -85,9 +85,10 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
             cwd=project,
             environment=variables,
         ) as editor:
-            await editor.notified("served")
             await editor.lua("vim.cmd.edit('add.py')")
+            # It opens once the core serves.
             await editor.lua("vim.cmd('Dapeer claude')")
+            await editor.notified("served")
             await editor.lua(WATCH)
             assert (await editor.notified("served"))[1] == 1
             at = Desk(editor, model, project / "add.py")

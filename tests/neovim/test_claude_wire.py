@@ -208,6 +208,23 @@ async def test_a_cli_that_comes_hears_where_the_person_was_and_again_until_it_li
             await claude.hears_again()
 
 
+async def test_a_terminal_that_was_asked_for_too_early_opens_on_nobody_who_types(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "claude").symlink_to("/bin/cat")
+    variables = {"HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    async with neovim(
+        tmp_path, dap=False, rc=RC + SERVED, setup=SETUP, ui=True, environment=variables
+    ) as editor:
+        await editor.keys(":Dapeer claude<CR>oHello")
+        await editor.notified("served")
+        await editor.keys(" there")
+        [said] = await editor.notified("said")
+        assert said == "dapeer: the core serves now: `:Dapeer claude` opens Claude Code"
+        text = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)"
+        assert await editor.lua(text) == ["", "Hello there"]
+
+
 async def test_nothing_is_told_while_the_person_types(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old\n", encoding="utf-8")

@@ -27,7 +27,7 @@ local function watch()
     group = group,
     pattern = { 'DapeerReady', 'DapeerStopped' },
     callback = vim.schedule_wrap(function()
-      state.port, state.connected = nil, 0
+      state.port, state.connected, state.problem = nil, 0, nil
       tell()
     end),
   })
@@ -54,6 +54,35 @@ function M.disable()
   end
 end
 
+---@param words string[]  further arguments
+local function terminal(words)
+  local command = vim.list_extend({ 'claude' }, words)
+  local env = { CLAUDE_CODE_SSE_PORT = tostring(state.port), ENABLE_IDE_INTEGRATION = 'true' }
+  local ok, snacks = pcall(require, 'snacks')
+  if ok and snacks.terminal then
+    snacks.terminal.open(command, { env = env, win = { position = 'right' } })
+    return
+  end
+  vim.cmd('botright vertical new')
+  local options = { env = env, cwd = vim.fn.getcwd(-1, -1) }
+  if vim.fn.has('nvim-0.11') == 1 then
+    vim.fn.jobstart(command, vim.tbl_extend('force', options, { term = true }))
+  else
+    vim.fn.termopen(command, options)
+  end
+  vim.cmd.startinsert()
+end
+
+-- Open what was asked for a while ago. What the person types meanwhile never lands in it.
+---@param words string[]
+local function open_later(words)
+  if vim.api.nvim_get_mode().mode == 'n' then
+    terminal(words)
+  else
+    vim.notify('dapeer: the core serves now: `:Dapeer claude` opens Claude Code')
+  end
+end
+
 ---The core tells that it serves, and how many CLIs are connected.
 ---@param port integer
 ---@param connected integer
@@ -65,12 +94,21 @@ function M.served(port, connected)
     require('dapeer.integrations.claude.selection').tell_again(connected == 1)
   end
   vim.cmd.redrawstatus({ bang = true })
+  local wanted = state.wanted
+  state.wanted = nil
+  if wanted then
+    open_later(wanted)
+  end
 end
 
 ---The core tells that it cannot serve.
 ---@param problem string
 function M.failed(problem)
   state.port, state.connected, state.problem = nil, 0, problem
+  if state.wanted then
+    state.wanted = nil
+    vim.notify('dapeer: Claude Code cannot connect: ' .. problem, vim.log.levels.WARN)
+  end
 end
 
 ---@return dapeer.ClaudeState
@@ -96,31 +134,22 @@ function M.send(first, last)
   require('dapeer.rpc').notify('ide_event', 'at_mentioned', params)
 end
 
----Open Claude Code in a terminal beside, connected to this Neovim.
+---Open Claude Code in a terminal beside, connected to this Neovim: at once, or when the core serves.
 ---@param words string[]  further arguments
----@return string? problem
+---@return string? told  a problem, or that it opens later
 function M.open(words)
   if vim.fn.executable('claude') == 0 then
     return 'there is no `claude` on PATH'
-  elseif not state.port then
-    return state.enabled and 'the core does not serve yet: try again in a moment'
-      or 'setup{ integrations = { claude = true } } is missing'
+  elseif not state.enabled then
+    return 'setup{ integrations = { claude = true } } is missing'
+  elseif state.problem then
+    return 'Claude Code cannot connect: ' .. state.problem
+  elseif state.port then
+    return terminal(words)
   end
-  local command = vim.list_extend({ 'claude' }, words)
-  local env = { CLAUDE_CODE_SSE_PORT = tostring(state.port), ENABLE_IDE_INTEGRATION = 'true' }
-  local ok, snacks = pcall(require, 'snacks')
-  if ok and snacks.terminal then
-    snacks.terminal.open(command, { env = env, win = { position = 'right' } })
-    return
-  end
-  vim.cmd('botright vertical new')
-  local options = { env = env, cwd = vim.fn.getcwd(-1, -1) }
-  if vim.fn.has('nvim-0.11') == 1 then
-    vim.fn.jobstart(command, vim.tbl_extend('force', options, { term = true }))
-  else
-    vim.fn.termopen(command, options)
-  end
-  vim.cmd.startinsert()
+  state.wanted = words
+  require('dapeer.core.supervisor').start()
+  return 'Claude Code opens once the core serves'
 end
 
 return M

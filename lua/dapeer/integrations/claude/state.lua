@@ -4,5 +4,6 @@
 ---@field enabled boolean
 ---@field port? integer     where the core serves; nil: it does not (yet)
 ---@field connected integer  how many CLIs are
+---@field wanted? string[]  the arguments of a CLI that is opened once the core serves
 ---@field problem? string
 return require('dapeer.kept').part('claude', { enabled = false, connected = 0 })
