@@ -27,6 +27,22 @@ def told(
     return section(collected.collections.values(), PROJECT)
 
 
+def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() -> None:
+    collected = Collected()
+    collected.point(["i", "x"], path="/p/shop.py", line=12)
+    for hit in (*range(1, 601), *range(99_401, 100_001)):
+        row = f"1\t{hit}\t{hit}000e-9\tMainThread\t\t\t{hit}\t{hit * 2 + 9}\n"
+        collected.extend(1, row, "tracer")
+    assert section(collected.collections.values(), PROJECT) == [
+        "shop.py:12: 1,200 rows, 100,000 hits, 98,800 rows dropped, tracer 1,000,000 a second",
+        "  i: 1…100,000; mostly each +1",
+        "  x: 11…200,009; mostly each +2",
+        "  #1 i = 1, x = 11",
+        "  #2…99999 alike, 98,800 of them dropped",
+        "  #100000 i = 100000, x = 200009",
+    ]
+
+
 def test_alike_rows_are_folded_and_what_never_changes_is_told_once() -> None:
     lines = told(["total", "qty", "sum"], [(i * 10, 2, i * 10) for i in range(300)])
     assert lines == [

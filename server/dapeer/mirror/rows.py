@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -123,6 +124,15 @@ class Table:
         """Return these rows with other cells, a column for each expression."""
         head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
         return Table(len(cells), *head, cells, self.order)
+
+    def gaps(self) -> dict[int, int]:
+        """Return by row how many hits are missing before it."""
+        hits = [self.row(index).hit for index in range(len(self))]
+        return {
+            index: two - one - 1
+            for index, (one, two) in enumerate(pairwise(hits), 1)
+            if two > one + 1
+        }
 
     def forget(self, count: int, after: int) -> None:
         """Forget the oldest rows, but for so many at the beginning."""

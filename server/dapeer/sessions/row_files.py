@@ -31,7 +31,10 @@ class RowFiles:
             await anyio.to_thread.run_sync(self._take)
 
     def _take(self) -> None:
-        for path in sorted(self.folder.glob("*.rows")):
+        # A process writes a file more for each program that takes the place of its first one.
+        for path in sorted(
+            self.folder.glob("*.rows"), key=lambda path: (len(path.stem), path.stem)
+        ):
             for written in _written(path, self._read.get(path, START)):
                 self._read[path] = written.place
                 self._collected.extend(written.pid, written.text, TRACER)

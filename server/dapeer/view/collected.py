@@ -42,6 +42,14 @@ class Shown:
     constant: dict[str, str] = field(default_factory=dict[str, str])
     same: dict[str, str] = field(default_factory=dict[str, str])
     """By name of a column: the one before it that has the same values."""
+    gaps: dict[int, int] = field(default_factory=dict[int, int])
+    """By row how many were dropped before it."""
+
+    def know(self, gaps: dict[int, int]) -> None:
+        """Take note of where rows were dropped: a step over them is not odd."""
+        self.gaps = gaps
+        for each in self.columns.values():
+            each.odd = [odd for odd in each.odd if odd.index not in gaps or odd.why[0] not in "+-"]
 
     def row(self, index: int) -> str:
         """Return a row as text."""
@@ -83,8 +91,10 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
     if not len(table):
         return [f"{title(collection, project)}"]
     found = shown(table, names)
+    if collection.dropped:
+        found.know(table.gaps())
     few = len(table) <= ALL_ROWS
-    new = len(table) if len(table) < collection.count else 0
+    new = len(table) if collection.told.get(client) else 0
     lines = [title(collection, project, found.constant.get("caller", ""), new)]
     lines += [f"  {each}" for each in columns_of(found, few=few)]
     rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
@@ -119,7 +129,8 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
     said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
     if count >= MANY and collection.seconds > 0:
-        said.append(f"{collection.road} {(count - 1) / collection.seconds:,.0f} a second".strip())
+        made = count + collection.dropped
+        said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
     elif collection.road:
         said.append(collection.road)
     return f"{place}{f' from {caller}' if caller else ''}: {', '.join(said)}"
@@ -184,7 +195,8 @@ def odd_rows(found: Shown) -> Iterator[str]:
             first, end = alike[index + 1]
             hits = found.table.hits
             span = f"#{hits[first]}" if first == end else f"#{hits[first]}…{hits[end]}"
-            yield f"{span} alike"
+            dropped = sum(count for index, count in found.gaps.items() if first < index <= end)
+            yield f"{span} alike{f', {dropped:,} of them dropped' if dropped else ''}"
     if left:
         yield f"({left} more odd rows: dap_collected changes=true)"
 

@@ -40,7 +40,9 @@ class Call:
         self.context = context
         texts = {name: cells.cell(value) for name, value in values.items()}
         self.arguments = ", ".join(f"{name}={text}" for name, text in texts.items())
-        self.values = {name: value for name, value in values.items() if type(value) not in FIXED}
+        self.values = {
+            name: value for name, value in values.items() if not cells.is_one_of(type(value), FIXED)
+        }
         self.before = {name: (texts[name], parts(value)) for name, value in self.values.items()}
         self.start = time.perf_counter_ns()
 
@@ -60,7 +62,7 @@ class Call:
 def parts(value: Any) -> Any:
     """Return what tells whether a value holds the same as before, without holding it."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
-    if kind in (list, tuple, set, frozenset):
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
         return len(value), [id(each) for each, _ in zip(value, range(MOST_ELEMENTS))]
     if kind is dict:
         pairs = zip(value.items(), range(MOST_ELEMENTS))

@@ -16,9 +16,10 @@ FEW = 8
 """Elements of a container that is written by itself if they are plain."""
 FAILED = "\x15"
 """Begins the text of an expression that could not be evaluated; no value begins so."""
-PLAIN = frozenset((float, bool, type(None)))
-ARGUMENTS: Any = BaseException.__dict__["args"]
-TOLD = PLAIN | {int, str, bytes}
+PLAIN = (float, bool, type(None))
+TOLD = (*PLAIN, int, str, bytes)
+ARGUMENTS: Any = values.ARGUMENTS
+is_one_of, name_of = values.objects.is_one_of, values.objects.name_of
 WITHIN = values.Inside((), 1)
 """What an object holds is shown so: no `repr` of the program's is run."""
 
@@ -30,7 +31,7 @@ def cell(value: Any) -> str:
         return repr(value) if -LARGE < value < LARGE else whole(value)
     if kind is str:
         return repr(value) if len(value) <= ROOM else escaped(values.shown(value, ROOM))
-    if kind in PLAIN:
+    if kind is float or kind is bool or value is None:
         return repr(value)
     if (kind is list or kind is tuple) and len(value) <= FEW and all(map(is_small, value)):
         return repr(value)
@@ -41,7 +42,7 @@ def is_small(value: Any) -> bool:
     """Whether an element is written by itself."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return (
-        kind in PLAIN
+        is_one_of(kind, PLAIN)
         or (kind is int and -LARGE < value < LARGE)
         or (kind is str and len(value) <= ROOM // FEW)
     )
@@ -58,7 +59,7 @@ def whole(value: int) -> str:
 def shown(value: Any, kind: Any) -> str:
     """Return a value as a stop shows it; an object that shows itself by code of the program, by what it holds."""
     text: str = values.shown(value, ROOM, WITHIN)
-    if text != f"<{kind.__name__}>" or values.objects.found(kind, "__repr__") is object.__repr__:
+    if text != f"<{name_of(kind)}>" or values.objects.found(kind, "__repr__") is object.__repr__:
         return text
     held = values.objects.own(value)
     within = WITHIN.of(value, opened=True)
@@ -70,20 +71,22 @@ def shown(value: Any, kind: Any) -> str:
         if left < values.LEAST:
             break
     more = ["…"] if len(parts) < len(held) else []
-    return f"{kind.__name__}({', '.join(parts + more)})" if held else text
+    return f"{name_of(kind)}({', '.join(parts + more)})" if held else text
 
 
 def failed(error: BaseException) -> str:
     """Return what an expression has raised."""
     text = str(error) if written_by_python(error) else ""
-    return FAILED + escaped(f"{type(error).__name__}{': ' if text else ''}{text[:ROOM]}")
+    return FAILED + escaped(f"{name_of(type(error))}{': ' if text else ''}{text[:ROOM]}")
 
 
 def written_by_python(error: BaseException) -> bool:
     """Whether an exception's text is made by Python alone, of plain values."""
     writes = values.objects.found(type(error), "__str__")
     arguments: Any = ARGUMENTS.__get__(error)  # pyright: ignore[reportAttributeAccessIssue]
-    return type(writes) is types.WrapperDescriptorType and all(type(x) in TOLD for x in arguments)
+    return type(writes) is types.WrapperDescriptorType and all(
+        is_one_of(type(x), TOLD) for x in arguments
+    )
 
 
 def escaped(text: str) -> str:

@@ -24,6 +24,8 @@ WIDE: int = arrays.WIDE
 MOMENTS = (dt.datetime, dt.date, dt.time, dt.timedelta)
 PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 
+QUALIFIED: Any = type.__dict__["__qualname__"]
+
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Show = Callable[[Any, int], str]
@@ -33,38 +35,36 @@ if TYPE_CHECKING:
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of a value of such a type; None for all others."""
     try:
-        package = str(kind.__module__).partition(".")[0]
+        package = objects.module_of(kind).partition(".")[0]
         if package in PACKAGES:
             return PACKAGES[package](value, kind, room, show)
-        if kind in MOMENTS:
+        if objects.is_one_of(kind, MOMENTS):
             return moment(value)
         if issubclass(kind, enum.Enum):
             return member(value, kind, room, show)
-        if kind in PATHS:
+        if objects.is_one_of(kind, PATHS):
             return f"Path({str(value)!r})"
-        if kind in (types.FunctionType, types.ModuleType) or issubclass(kind, type):
-            return named(value)
+        return named(value, kind)
     except Exception:
         return None
-    return None
 
 
-def named(value: Any) -> str:
-    """Return a function with its parameters and location, a class or module by its name; anything else as its `repr`.
+def named(value: Any, kind: Any) -> str | None:
+    """Return a function with its parameters and location, a class or module by its name; None for all else.
 
     The location shows which of several functions with one name it is.
     """
-    if isinstance(value, types.ModuleType):
+    if issubclass(kind, type):
+        return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"
+    if kind is types.ModuleType:
         return f"<module {value.__name__}>"
-    if isinstance(value, type):
-        return f"<class {value.__module__}.{value.__qualname__}>"
-    if isinstance(value, types.FunctionType):
+    if kind is types.FunctionType:
         code = value.__code__
         names = ", ".join(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
         file = code.co_filename.replace("\\", "/").rpartition("/")[2]
         name = value.__qualname__.rpartition("<locals>.")[2]
         return f"<function {name}({names}) {file}:{code.co_firstlineno}>"
-    return repr(value)
+    return None
 
 
 def moment(value: Any) -> str | None:

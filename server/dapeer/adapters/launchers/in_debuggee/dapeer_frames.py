@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 arrays: Any = importlib.import_module("in_debuggee.dapeer_arrays")
+objects: Any = importlib.import_module("in_debuggee.dapeer_objects")
 
 FRAMES = ("DataFrame", "Series")
 """Names of the pandas types that are shown as tables."""
@@ -142,7 +143,10 @@ def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
 def text(each: Any, show: Show) -> str:
     """Return the text of a cell or label; a short string without quotes."""
     kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
-    own = kind in PLAIN or kind.__module__.partition(".")[0] in ("pandas", "numpy")
+    own = objects.is_one_of(kind, PLAIN) or objects.module_of(kind).partition(".")[0] in (
+        "pandas",
+        "numpy",
+    )
     if own and kind is not str and not hasattr(each, "shape"):
         return str(each)
     if kind is str:

@@ -17,7 +17,9 @@ BOOKKEEPING = frozenset({"_sa_instance_state"})
 """Attributes that libraries add to objects of the program: SQLAlchemy's in mapped ones."""
 MRO: Any = type.__dict__["__mro__"]
 NAMESPACE: Any = type.__dict__["__dict__"]
-"""Reads these attributes of a class, even if its metaclass redefines them."""
+NAME: Any = type.__dict__["__name__"]
+MODULE: Any = type.__dict__["__module__"]
+"""Read these attributes of a class, even if its metaclass redefines them."""
 
 
 class Property:
@@ -25,6 +27,22 @@ class Property:
 
     def __repr__(self) -> str:
         return "(property: ask for it by its path)"
+
+
+def is_one_of(kind: Any, kinds: Iterable[Any]) -> bool:
+    """Whether a class is one of several; `in` would ask a metaclass whether it is equal."""
+    return any(each is kind for each in kinds)
+
+
+def name_of(kind: Any) -> str:
+    """Return the name of a class."""
+    return str(NAME.__get__(kind))
+
+
+def module_of(kind: Any) -> str:
+    """Return the name of a class's module; empty if it is no text."""
+    name = MODULE.__get__(kind)
+    return name if type(name) is str else ""
 
 
 def namespaces(kind: Any) -> Iterator[Any]:

@@ -42,6 +42,7 @@ PLAIN = (
     type(threading.Lock()), type(threading.RLock()), types.GeneratorType, types.CoroutineType, types.BuiltinFunctionType,
 )  # fmt: skip
 """Built-in types whose `repr` runs no code of the program."""
+ARGUMENTS: Any = BaseException.__dict__["args"]
 PLAIN_TOO = (("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"))
 """More of these, by module and name. They are not imported: the program may have a file of that name."""
 
@@ -69,7 +70,7 @@ OUTSIDE = Inside()
 def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
     """Return a value like its `repr`, in about that many characters; an object without a `repr` with its members."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
-    if kind in (str, bytes):
+    if kind is str or kind is bytes:
         return string(value, room)
     text = contained(value, kind, room, inside)
     if text is None:
@@ -87,7 +88,7 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
         ):
             text = f"{text} at {id(value):#x}"
     if text is None and inside.objects and not is_plain(kind):
-        text = f"<{kind.__name__}>"
+        text = f"<{objects.name_of(kind)}>"
     if text is None:
         text = represented(value)
         text = WHERE.sub("", text) if inside.objects else text
@@ -96,7 +97,7 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
 
 def is_plain(kind: Any) -> bool:
     """Whether the `repr` of a type runs no code of the program."""
-    return kind in PLAIN or any(
+    return objects.is_one_of(kind, PLAIN) or any(
         getattr(sys.modules.get(module), name, None) is kind for module, name in PLAIN_TOO
     )
 
@@ -198,23 +199,24 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     held = members(value, kind, inside)
     if not held:
         return None
+    name = objects.name_of(kind)
     if id(value) in inside.ids:
-        return f"{kind.__name__}(...)"
+        return f"{name}(...)"
     if inside.objects > 1:
-        return f"<{kind.__name__}>"
+        return f"<{name}>"
     room = room if not inside.objects else min(room, INSIDE)
     within = inside.of(value, opened=True)
     parts: list[str] = []
-    left = room - len(kind.__name__) - 2
-    for name, each in held.items():
+    left = room - len(name) - 2
+    for attribute, each in held.items():
         rest = len(held) - len(parts)
-        share = max(left // min(rest, TOGETHER) - len(name), LEAST)
-        parts.append(f"{name}={shown(each, share, within)}")
+        share = max(left // min(rest, TOGETHER) - len(attribute), LEAST)
+        parts.append(f"{attribute}={shown(each, share, within)}")
         left -= len(parts[-1]) + 2
         if left < LEAST:
             break
     more = [f"… ({len(held)} attributes)"] if len(parts) < len(held) else []
-    return f"{kind.__name__}({', '.join(parts + more)})"
+    return f"{name}({', '.join(parts + more)})"
 
 
 def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:
@@ -234,7 +236,7 @@ def members(value: Any, kind: Any, inside: Inside) -> dict[str, Any]:
         and issubclass(kind, BaseException)
         and shows_itself is BaseException.__repr__
     ):
-        return {"args": value.args}
+        return {"args": ARGUMENTS.__get__(value)}
     return {}
 
 
@@ -246,4 +248,4 @@ def represented(value: Any) -> str:
         try:
             return object.__repr__(value)
         except Exception:
-            return f"<no repr of {type(value).__name__}>"
+            return f"<no repr of {objects.name_of(type(value))}>"

@@ -1,0 +1,85 @@
+"""What a program does while rows are collected from it: values that want to be asked, floods, many processes."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.collecting import collect, files, parsed
+from tests.e2e.test_exceptions import python_of
+from tests.harness import ask, client
+from tests.processes import LIMIT
+from tests.programs import program
+
+P = program("withstands.py")
+PROCESSES = program("processes.py")
+LOOP = program("collecting_loop.py")
+MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
+versions = pytest.mark.parametrize("version", sorted({MINE, "3.8", "3.13"}))
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob("*.rows"))
+
+
+@versions
+async def test_no_code_of_a_value_runs_and_expressions_that_fail_or_come_back_fill_their_cells(
+    version: str,
+) -> None:
+    points = [
+        P.at("hostile", collect=["one", "number", "text", "items", "mapping", "error", "kind", "inside"]),
+        P.at("again", collect=["again(number)", "'x' * 10**15", "1 << 10**5"]),
+        P.at("down", collect=["depth"]),
+    ]  # fmt: skip
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(c, "dap_run", program=str(P), breakpoints=points, python=python)
+    rows = "\n".join(end["collected"])
+    assert end["output"] == "ran []\nleft True\n"
+    for shown in ("one = <Hostile>", "number = <Number>", "kind = <class __main__.Hostile>"):
+        assert shown in rows
+    assert "inside = {'key': [<Hostile>, <Failed>]}" in rows
+    line = P.source.read_text().splitlines().index("    again(i)") + 1
+    # The call in the expression is no row.
+    assert f":{P.line('again')} from <module> withstands.py:{line}: 3 rows, tracer" in rows
+    assert "'x' * 10**15 = (MemoryError), 1 << 10**5 = 0x8000000000000000… (100001 bits)" in rows
+    assert "#3 again(number) = 3" in rows
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that replaces programs")
+async def test_every_process_of_a_program_in_a_terminal_is_collected_from() -> None:
+    points = [PROCESSES.at("called", collect=["doubled"])]
+    async with asyncio.timeout(LIMIT), client() as c:
+        end = await ask(c, "dap_run", program=str(PROCESSES), breakpoints=points, terminal=True)
+    assert end["output"].endswith("over\n")
+    told = [line.split()[-1] for line in end["collected"] if line.startswith("  #")]
+    assert sorted(told) == ["10", "2", "4", "6", "8"]
+    # Before and after the program was replaced.
+    assert told.index("2") < told.index("8") < told.index("10")
+
+
+@versions
+async def test_a_flood_keeps_its_first_and_last_rows_in_bounded_room_and_counts_the_others(
+    tmp_path: Path, version: str
+) -> None:
+    place: dict[str, object] = {"file": str(LOOP.source), "line": LOOP.line("tight")}
+    python = python_of(version)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(
+            c,
+            "dap_run",
+            program=str(LOOP),
+            breakpoints=[LOOP.at("gate"), LOOP.at("took")],
+            python=python,
+        )
+        await ask(c, "dap_evaluate", expression="globals().update(ROUNDS=300_000)", context="repl")
+        await collect(c, tmp_path, {**place, "collect": ["i", "x"]}, chunks=10)
+        await ask(c, "dap_continue")
+        (written,) = files(tmp_path)
+    assert size(tmp_path) < 11 << 20
+    hits = [row.hit for row in parsed(written.text)]
+    assert (hits[:1000], hits[-1000:]) == (list(range(1, 1001)), list(range(299_001, 300_001)))
+    assert written.lost == 0
+    assert written.dropped == 300_000 - len(hits) > 50_000
