@@ -1,5 +1,6 @@
 """What every test gets: a place for settings of its own, and a look for forgotten processes."""
 
+import gc
 import uuid
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -33,6 +34,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     shown.pytest_configure(config)
     seeds.configure(config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among thousands of tests, neither while they are collected nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

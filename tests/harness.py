@@ -30,6 +30,9 @@ from tests.programs import PROGRAMS, ROOT
 DATA = (advertise(EXTENSION),)
 """What a client of the SDK's is given, as `extensions`, so that it asks for data; an ordinary one reads text."""
 
+OURS = load_all(shipped())
+"""Read once: a thousand tests would read them anew."""
+
 FAKE_ADAPTER = Path(__file__).parent / "fake_adapter.py"
 FAKE_PROGRAM = str(PROGRAMS / "ten.fake")
 
@@ -54,7 +57,8 @@ async def served(
 
     `options` are those of the SDK's `Client`, such as `mode` and `message_handler`.
     """
-    definitions = load_all(shipped(), user_folder())
+    theirs = load_all(user_folder())
+    definitions = theirs | {name: each for name, each in OURS.items() if name not in theirs}
     failure: Exception | None = None
     async with (
         Debugger(definitions, project) as debugger,
@@ -135,7 +139,7 @@ async def pid_of(c: Client) -> int:
 
 def needs(adapter: str) -> None:
     """Skip the test unless an adapter is ready; its own hint says how to get it."""
-    detection = detect(load_all(shipped())[adapter], python=sys.executable)
+    detection = detect(OURS[adapter], python=sys.executable)
     if not detection.ready:
         pytest.skip(f"needs {adapter}: {detection.install}")
 
