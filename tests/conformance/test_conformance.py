@@ -7,6 +7,7 @@ import asyncio
 import os
 from pathlib import Path
 
+import pytest
 from mcp import Client
 from mcp.types import Tool
 
@@ -15,6 +16,8 @@ from tests.mcp.small import LEGACY, streamable
 from tests.mcp.wire import serving
 from tests.neovim.editor import neovim
 from tests.processes import LIMIT
+
+pytestmark = pytest.mark.real
 
 HERE = Path(__file__).parent
 VERSIONS = ("2025-11-25", "2026-07-28")

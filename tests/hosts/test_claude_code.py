@@ -7,11 +7,15 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from tests import npm
 from tests.hosts.anthropic import provider
 from tests.hosts.page import COMMAND, REFUSED, RESULT, instructed, refusal, row, shown
 from tests.opencode.provider import Call, Json, Provider, Say
 from tests.processes import LIMIT
+
+pytestmark = pytest.mark.real
 
 SERVERS = {
     name: {"command": COMMAND[0], "args": [*COMMAND[1:], *options]}

@@ -16,6 +16,8 @@ from tests.mcp.wire import serving
 from tests.processes import LIMIT
 from tests.programs import program
 
+pytestmark = pytest.mark.real
+
 STDIO = (sys.executable, "-m", "dapeer", "stdio")
 CALL = ("--method", "tools/call", "--tool-name")
 

@@ -4,11 +4,15 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from tests import npm
 from tests.hosts.page import COMMAND, REFUSED, RESULT, instructed, refusal, row, shown
 from tests.opencode.provider import Call, Json, Say
 from tests.opencode.server import OpenCode
 from tests.opencode.test_registered import prompted
+
+pytestmark = pytest.mark.real
 
 
 async def test_the_page_says_what_opencode_puts_before_its_model(

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.harness import ask, read
 from tests.neovim.editor import Editor, needs_nvim_dap
 from tests.neovim.joint import attached
@@ -28,6 +30,8 @@ from tests.opencode.server import OpenCode
 from tests.opencode.story import story
 from tests.processes import process_gone
 from tests.programs import program
+
+pytestmark = pytest.mark.real
 
 BEFORE_ITS_EVENTS = "abbf5f7~1"
 """opencode.nvim of January 2026: no autocommands, and `state.subscribe`."""
