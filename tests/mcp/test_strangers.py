@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.system.own_folders import private
-from dapeer.mcp.rendezvous.announcement import GREETING, announced, reach, runtime_folder
+from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
+from dapeer.mcp.rendezvous.reaching import GREETING, reach
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
 from dapeer.neovim.nvim_dap.taps import Taps
 from tests import second_user
@@ -96,7 +97,7 @@ def test_a_client_is_not_bridged_to_another_user(shared: Path, tmp_path: Path) -
     private(runtime_folder())
     with second_user.runs(GREETS, path) as process, announced(tmp_path, path):
         assert second_user.says(process) == "listening"
-        assert reach(tmp_path) is None
+        assert reach(str(tmp_path)) is None
 
 
 def test_an_announcement_in_a_folder_of_another_user_is_none(shared: Path, tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_an_announcement_in_a_folder_of_another_user_is_none(shared: Path, tmp_p
         server.bind(str(path))
         server.listen()
         os.chown(runtime_folder(), second_user.UID, second_user.UID)
-        assert reach(tmp_path) is None
+        assert reach(str(tmp_path)) is None
         server.settimeout(0)
         with pytest.raises(BlockingIOError):
             server.accept()

@@ -39,9 +39,12 @@ All errors of dapeer. Each is one sentence on what happened and one on what to d
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Final
 
 LONGEST = 4_000
 """Characters of a sentence, which may repeat an argument or an adapter's message of any length."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import dapeer
 from dapeer.base.errors import DapeerError
 from dapeer.base.system import credentials, logs, preconditions
+from dapeer.base.system.stderr import say
 from dapeer.cli import commands
 from dapeer.cli.commands import AUTO, NONE
 from dapeer.cli.install import arguments as installing
@@ -47,7 +48,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
-        logs.say(str(preconditions.told(error)))
+        say(str(preconditions.told(error)))
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -32,9 +32,9 @@ def stdio(arguments: argparse.Namespace) -> int:
     # These options apply to the whole server, so the client gets a server of its own.
     alone = arguments.no_bridge or arguments.successor or arguments.front
     if not (alone or arguments.read_only or arguments.tools or arguments.no_redact):
-        from dapeer.mcp.rendezvous import announcement, bridge, standing
+        from dapeer.mcp.rendezvous import bridge, reaching, standing
 
-        if reached := announcement.reach(Path.cwd(), nvim):
+        if reached := reaching.reach(str(Path.cwd()), nvim):
             wish = standing.ClientWish(
                 nvim, arguments.given, arguments.credentials, data=arguments.data
             )

@@ -39,12 +39,10 @@ def run(given: Sequence[str]) -> int | None:
         return None
     nvim, flags = options
     if NO_BRIDGE not in flags:
-        from pathlib import Path
+        from dapeer.mcp.rendezvous import reaching
 
-        from dapeer.base.system import credentials
-        from dapeer.mcp.rendezvous import announcement
-
-        if reached := announcement.reach(Path.cwd(), nvim):
+        if reached := reaching.reach(os.getcwd(), nvim):
+            from dapeer.base.system import credentials
             from dapeer.mcp.rendezvous import bridge, standing
 
             wish = standing.ClientWish(nvim, given, credentials.taken(), data=DATA in flags)
@@ -68,15 +66,15 @@ def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
 
 def _is_usual() -> bool:
     """Whether a whole server would start with nothing but its own tools, and without an error."""
-    from dapeer.base.system.own_folders import configuration
-    from dapeer.mcp.front import front
+    from dapeer.base.system.folder_names import configuration
+    from dapeer.mcp.front.streams import can_serve
 
     try:
         os.getcwd()
     except OSError:
         return False
     return (
-        front.can_serve()
+        can_serve()
         # The Neovim around, OpenCode's tools, adapters of the user's own.
         and not os.environ.get("NVIM")
         and not os.environ.get("DAPEER_OPENCODE_URL")

@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 
 from dapeer.base.errors import SystemRefuses
-from dapeer.base.system import logs
+from dapeer.base.system.stderr import say
 from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.serving import ServerOptions, running
@@ -71,7 +71,7 @@ def _warn(host: str) -> None:
     """Warn that every client is accepted without a token."""
     loopback = is_loopback(host)
     who = "every user of this machine" if loopback else f"everyone who reaches {host}"
-    logs.say(f"without a token, {who} can run programs here, as you.")
+    say(f"without a token, {who} can run programs here, as you.")
 
 
 def _announce(port: int) -> None:
@@ -128,11 +128,11 @@ def _token(address: Address, port: int, given: str | None) -> Generator[str | No
         made = not address.token_file.exists()
         secret = token.from_file(address.token_file)
         if made:
-            logs.say(f"a new token is in {address.token_file}")
+            say(f"a new token is in {address.token_file}")
         yield secret
     elif given is not None:
         yield given
     else:
         with token.fresh(port) as (secret, path):
-            logs.say(f"clients must show the token in {path}")
+            say(f"clients must show the token in {path}")
             yield secret

@@ -12,12 +12,8 @@ import pytest
 from mcp import Client
 
 from dapeer.base.system.own_folders import private
-from dapeer.mcp.rendezvous.announcement import (
-    Announcement,
-    announced,
-    file_of,
-    runtime_folder,
-)
+from dapeer.mcp.rendezvous.announcement import announced, file_of, runtime_folder
+from dapeer.mcp.rendezvous.reaching import Announcement
 from dapeer.mcp.server.uris import SESSIONS
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
 from tests.mcp.wire import Json, Wire, call, request, serving, started
@@ -102,6 +98,9 @@ async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> No
         loaded = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
         assert b"dapeer.mcp.rendezvous.bridge" in loaded
         assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio"}
+        # These take longer than all that a bridge does.
+        slow = {b"argparse", b"dataclasses", b"hashlib", b"logging", b"pathlib", b"typing"}
+        assert not loaded & slow
 
 
 async def test_only_the_owner_can_find_and_reach_the_server_which_takes_all_of_it_along(

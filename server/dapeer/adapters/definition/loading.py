@@ -25,7 +25,7 @@ from dapeer.adapters.definition.vocabulary import (
 )
 from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
-from dapeer.base.system.own_folders import configuration
+from dapeer.base.system.folder_names import configuration
 from dapeer.base.system.shipped import shipped_folder
 
 

@@ -8,8 +8,11 @@ need it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping
+    from typing import Final
 
 TOKEN: Final = "DAPEER_TOKEN"  # noqa: S105 - its name
 """The token that clients of `dapeer serve` must send."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
 import os
@@ -13,6 +12,7 @@ from typing import Final, TextIO
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.redaction import redacted
+from dapeer.base.system.stderr import say
 
 MOST_ALIKE: Final = 20
 """Warnings and errors of one place in the code that are logged within `SECONDS`; the others are counted."""
@@ -37,13 +37,6 @@ def set_up(level: str, file: Path | None) -> None:
     handler.setFormatter(_Masking(_FORMAT))
     handler.addFilter(Bounded())
     logging.basicConfig(level=level.upper(), handlers=[handler])
-
-
-def say(line: str) -> None:
-    """Print a message for the person who has started dapeer, if stderr is open."""
-    with contextlib.suppress(OSError, ValueError):
-        sys.stderr.write(f"dapeer: {line}\n")
-        sys.stderr.flush()
 
 
 @dataclass(slots=True)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-
-def configuration() -> str:
-    """Return the folder of the user's settings for dapeer; it need not exist."""
-    return os.path.join(
-        os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "dapeer"
-    )
+from dapeer.base.system import folder_names
 
 
 def state_folder() -> Path:
     """Return the user's own folder for what outlives a process."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "dapeer"
+    return Path(folder_names.state())
 
 
 def private(folder: Path) -> Path:

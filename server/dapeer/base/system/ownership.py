@@ -11,21 +11,15 @@ reports it itself, also on macOS. Where the owner of a TCP port is unknown, ever
 from __future__ import annotations
 
 import contextlib
-import os
-import pwd
 import socket
-import struct
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from dapeer.base.errors import Stranger
 from dapeer.base.system import tcp_diagnosis, tcp_table
 from dapeer.base.system.process_table import open_files, processes, sockets
+from dapeer.base.system.unix_peer import check, unix_peer
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
-ADMINISTRATOR = 0
-NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."
 
 
 def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> None:
@@ -56,16 +50,6 @@ def check_listeners(host: str, port: int) -> None:
         check(uid, f"{host}:{port}")
 
 
-def check(uid: int | None, where: str) -> None:
-    """Reject another user; None is an unknown one, which is accepted.
-
-    Raises:
-        Stranger: It is another one.
-    """
-    if uid not in {None, ADMINISTRATOR, os.geteuid()}:
-        raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
-
-
 def peer_uid(connection: socket.socket) -> int | None:
     """Return the user at the other end of a connected socket.
 
@@ -76,7 +60,7 @@ def peer_uid(connection: socket.socket) -> int | None:
         OSError: It has been closed.
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
-        return _unix_peer(connection)
+        return unix_peer(connection)
     holder = tcp_diagnosis.holder(*_ends(connection))
     if holder is not None:
         return holder.uid
@@ -170,23 +154,3 @@ def _is_ours(host: str) -> bool:
         except OSError:
             return False
     return True
-
-
-def _unix_peer(connection: socket.socket) -> int | None:
-    if sys.platform == "linux":
-        size = struct.calcsize("3i")
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-        _pid, uid, _gid = struct.unpack("3i", credentials)
-        return uid
-    if sys.platform == "darwin":
-        # `struct xucred` of sys/ucred.h, by LOCAL_PEERCRED of sys/un.h.
-        _version, uid = struct.unpack_from("2I", connection.getsockopt(0, 1, 76))
-        return uid
-    return None
-
-
-def _name(uid: int | None) -> str:
-    try:
-        return pwd.getpwuid(uid or 0).pw_name
-    except KeyError:
-        return f"uid {uid}"

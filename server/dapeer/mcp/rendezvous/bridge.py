@@ -1,8 +1,8 @@
 """`dapeer stdio` as a bridge: lines between this process's stdio and a server that runs already.
 
-Two clients in one project then see the same sessions, and a client waits 20 ms instead of half a second. If
+Two clients in one project then see the same sessions, and a client waits 25 ms instead of half a second. If
 the server ends, alone or with its Neovim, the client stays connected, and the bridge finds or starts another
-server. Only the standard library.
+server. Only the standard library, and little of it: the client waits for this.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ import socket
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, NoReturn
 
-from dapeer.base.system.logs import say
-from dapeer.mcp.rendezvous.announcement import Reached
-from dapeer.mcp.rendezvous.standing import ClientWish, Standing, number_of
+from dapeer.base.system.stderr import say
+from dapeer.mcp.rendezvous.standing import Standing, number_of
 from dapeer.mcp.server.data import asking
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from typing import Final, NoReturn
+
+    from dapeer.mcp.rendezvous.reaching import Reached
+    from dapeer.mcp.rendezvous.standing import ClientWish
 
 CHUNK: Final = 1 << 16
 MOST_LINES: Final = 1000
@@ -180,7 +183,12 @@ def _sending(server: Server, client: Client, standing: Standing) -> Generator[No
 
 def _next(lost: Server, wish: ClientWish, client: Client, standing: Standing) -> Server | None:
     """Return the next server, which knows the client by then; None if there is none, or the client has disconnected."""
-    from dapeer.mcp.rendezvous import successor  # noqa: PLC0415 - most bridges never need it
+    # Most bridges never need these.
+    from dapeer.base.system import logs  # noqa: PLC0415
+    from dapeer.mcp.rendezvous import successor  # noqa: PLC0415
+
+    # Where the command line has set it up, this does nothing.
+    logs.set_up("warning", None)
 
     answers, again = standing.lost()
     for line in answers:

@@ -1,19 +1,21 @@
 """What a server knows of its client, kept for the next server.
 
-Only the standard library: this belongs to the bridge.
+Only the standard library, and little of it: a bridge's start waits for this.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, cast
 
-from dapeer.base.json_types import Json, as_object
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Final, TypeAlias, TypeGuard
 
-Id = int | str
+    from dapeer.base.json_types import Json
+
+    Id: TypeAlias = int | str
 
 SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 """Where a notification of a stream names the request that has opened it: MCP 2026-07-28."""
@@ -32,18 +34,28 @@ _ID: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+|"[^"\\]*"),"(?:result|er
 """The beginning of dapeer's responses: a long one is not parsed further."""
 
 
-@dataclass(frozen=True, slots=True)
 class ClientWish:
-    """What the client has asked for, and what a new server needs to start."""
+    """What the client has asked for, and what a new server needs to start.
 
-    nvim: str
-    """The Neovim to attach to, as `announcement.reach` has it."""
-    arguments: Sequence[str]
-    """The options of the command line."""
-    credentials: Mapping[str, str]
-    """Those that were in the environment."""
-    data: bool = False
-    """Whether it reads the data of results, and cannot say so itself."""
+    Args:
+        nvim: The Neovim to attach to, as `reaching.reach` has it.
+        arguments: The options of the command line.
+        credentials: Those that were in the environment.
+        data: Whether it reads the data of results, and cannot say so itself.
+    """
+
+    def __init__(
+        self,
+        nvim: str,
+        arguments: Sequence[str],
+        credentials: Mapping[str, str],
+        *,
+        data: bool = False,
+    ) -> None:
+        self.nvim = nvim
+        self.arguments = arguments
+        self.credentials = credentials
+        self.data = data
 
 
 class Standing:
@@ -119,9 +131,9 @@ class Standing:
     def _with_news(self, line: bytes) -> bytes:
         answer = _read(line)
         content = _part(answer, "result").get("content")
-        if not isinstance(content, list):
+        if not _is_array(content):
             return line
-        cast("list[Json]", content).append({"type": "text", "text": self._news})
+        content.append({"type": "text", "text": self._news})
         self._news = ""
         return _line(answer)
 
@@ -192,7 +204,7 @@ def _part(message: Json, *names: str) -> Json:
     """Return an object inside of a message; empty if there is none."""
     for name in names:
         inner = message.get(name)
-        message = as_object(inner)
+        message = inner if _is_object(inner) else {}
     return message
 
 
@@ -201,8 +213,16 @@ def _read(line: bytes) -> Json:
         message: object = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return as_object(message)
+    return message if _is_object(message) else {}
 
 
 def _line(message: Json) -> bytes:
     return json.dumps(message).encode() + b"\n"
+
+
+def _is_object(value: object) -> TypeGuard[Json]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)

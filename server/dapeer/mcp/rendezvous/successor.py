@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from dapeer.mcp.rendezvous.announcement import Reached, reach
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
+from dapeer.mcp.rendezvous.reaching import Reached, reach
 from dapeer.mcp.rendezvous.standing import ClientWish
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
@@ -40,7 +40,7 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
     until = time.monotonic() + SECONDS_FOR_A_CORE
     with door(FOR_CORES) as listener, _presence(lost.said.nvim if lost else None) as neovim:
         while True:
-            if reached := reach(Path.cwd(), wish.nvim):
+            if reached := reach(str(Path.cwd()), wish.nvim):
                 return reached
             left = until - time.monotonic()
             if neovim is None or listener is None or left <= 0:

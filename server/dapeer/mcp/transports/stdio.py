@@ -14,7 +14,8 @@ from typing import Any
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from dapeer.mcp.front.front import Front, can_serve
+from dapeer.mcp.front.front import Front
+from dapeer.mcp.front.streams import can_serve
 from dapeer.mcp.transports import jsonl
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

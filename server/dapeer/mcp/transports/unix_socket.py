@@ -17,8 +17,9 @@ from dapeer.base.errors import Stranger
 from dapeer.base.system.own_folders import private
 from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
-from dapeer.mcp.rendezvous.announcement import GREETING, announced, runtime_folder
+from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
 from dapeer.mcp.rendezvous.leftovers import swept
+from dapeer.mcp.rendezvous.reaching import GREETING
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import jsonl
 

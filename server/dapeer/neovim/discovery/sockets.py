@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from dapeer.base.system import folder_names
+
 _NAME: Final = re.compile(r"\.\d+\.\d+$|vim", re.IGNORECASE)
 """Names of sockets: Neovim's own `nvim.PID.COUNT`, or one that a person has chosen, with `nvim` in it.
 
@@ -23,14 +25,9 @@ HOST_AND_PORT: Final = re.compile(r"(?P<host>[^/\s]+):(?P<port>\d{1,5})")
 
 
 def session_folder() -> Path | None:
-    """Return the folder of the user's login session, if the system has one.
-
-    Several MCP clients start a server without $XDG_RUNTIME_DIR; it must still find Neovims that have it.
-    """
-    if given := os.environ.get("XDG_RUNTIME_DIR"):
-        return Path(given)
-    usual = Path("/run/user") / str(os.getuid())
-    return usual if usual.is_dir() else None
+    """Return the folder of the user's login session, if the system has one."""
+    found = folder_names.session()
+    return Path(found) if found else None
 
 
 def listening() -> list[str]:

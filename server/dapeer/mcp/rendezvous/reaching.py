@@ -1,0 +1,184 @@
+"""How `dapeer stdio` finds a server of its Neovim or project: by the small files that servers leave.
+
+Only the standard library, and little of it: a bridge's start waits for this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+from dapeer.base.errors import Stranger
+from dapeer.base.system import folder_names
+from dapeer.base.system.unix_peer import check_unix_peer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from hashlib import sha256
+    from typing import Final
+else:
+    # hashlib loads OpenSSL, which takes as long as all of this.
+    try:
+        from _sha2 import sha256
+    except ImportError:
+        try:
+            from _sha256 import sha256  # Python 3.11
+        except ImportError:
+            from hashlib import sha256
+
+GREETING: Final = b"dapeer\n"
+"""The first bytes that a server sends on its socket: proof that it runs, before a client trusts it."""
+SECONDS_TO_GREET: Final = 2
+
+
+class Announcement:
+    """A server's note of where it can be reached.
+
+    Args:
+        project: Its working directory.
+        socket: Its socket.
+        pid: Its process.
+        nvim: The Neovim that it was started for: an address, or `auto`.
+        url: Where it serves HTTP; empty: nowhere.
+        token: The token of its HTTP clients. A process that can read it can also reach the socket, which gives
+            the same access.
+    """
+
+    def __init__(
+        self,
+        project: str,
+        socket: str,
+        pid: int,
+        nvim: str | None = None,
+        url: str = "",
+        token: str = "",
+    ) -> None:
+        self.project, self.socket, self.pid = project, socket, pid
+        self.nvim, self.url, self.token = nvim, url, token
+
+
+class Reached:
+    """A server that a client is connected to."""
+
+    def __init__(self, connection: socket.socket, said: Announcement) -> None:
+        self.connection = connection
+        self.said = said
+
+
+def reach(folder: str, target: str = "auto") -> Reached | None:
+    """Connect to the server that fits a client; None if there is none.
+
+    Args:
+        folder: The client's working directory.
+        target: `auto`: the server of this folder, of the nearest folder above that has one, or of a
+            Neovim of the same project. `none`: the same, except servers that were started for a Neovim.
+            Else the address of a Neovim: the server that is attached to it, and no other.
+    """
+    return next(filter(None, map(connected, candidates(folder, target))), None)
+
+
+def candidates(folder: str, target: str) -> Iterator[str]:
+    """Yield the files in which a server may have announced itself that fits a client, as in `reach`."""
+    if target not in ("auto", "none"):
+        yield file_of_neovim(target)
+        return
+    for path in map(file_of, _upwards(folder)):
+        if target == "auto" or ((found := read(path)) and found.nvim is None):
+            yield path
+    if target == "auto":
+        yield from _beside(folder)
+
+
+def file_of(project: str) -> str:
+    """Return where the server of a project announces itself."""
+    return _file("server", project)
+
+
+def file_of_neovim(address: str) -> str:
+    """Return where the server that is attached to a Neovim announces itself."""
+    from dapeer.neovim.discovery.sockets import normal  # noqa: PLC0415 - few need it
+
+    return _file("nvim", normal(address))
+
+
+def _file(kind: str, key: str) -> str:
+    name = sha256(os.fsencode(key)).hexdigest()[:16]
+    return os.path.join(folder_names.runtime(), f"{kind}-{name}.json")
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        yield above
+        folder = above
+
+
+def _beside(folder: str) -> Iterable[str]:
+    """Return the announcements of Neovims that work on the same project, nearest first."""
+    base = folder_names.runtime()
+    try:
+        names = sorted(os.listdir(base))
+    except OSError:
+        return ()
+    paths = [os.path.join(base, each) for each in names if each.startswith("nvim-")]
+    return _nearest_first([each for each in paths if each.endswith(".json")], folder)
+
+
+def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
+    if not paths:
+        return ()
+    from pathlib import Path  # noqa: PLC0415 - few need it
+
+    from dapeer.neovim.discovery.project import steps_between  # noqa: PLC0415 - few need it
+
+    steps: dict[str, int] = {}
+    for path in paths:
+        if (found := read(path)) is not None:
+            away = steps_between(Path(found.project), Path(folder))
+            if away is not None:
+                steps[path] = away
+    return sorted(steps, key=steps.__getitem__)
+
+
+def connected(path: str) -> Reached | None:
+    """Connect to an announced server; remove the announcement if no server listens."""
+    announcement = read(path)
+    if announcement is None:
+        return None
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(SECONDS_TO_GREET)
+    try:
+        connection.connect(announcement.socket)
+        check_unix_peer(connection, announcement.socket)
+        greeting = connection.recv(len(GREETING))
+    except (TimeoutError, Stranger):
+        greeting = b""
+    except OSError:
+        greeting = b""
+        _remove(path)
+    if greeting == GREETING:
+        connection.settimeout(None)
+        return Reached(connection, announcement)
+    connection.close()
+    return None
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def read(path: str) -> Announcement | None:
+    """Read an announcement; one in a file of another user is ignored."""
+    try:
+        # In a folder of another user, that user could replace dapeer's files.
+        if os.stat(os.path.dirname(path)).st_uid == os.lstat(path).st_uid == os.getuid():
+            with open(path, encoding="utf-8") as file:
+                return Announcement(**json.load(file))
+    except (OSError, ValueError, TypeError):
+        return None
+    return None
