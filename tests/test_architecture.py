@@ -79,6 +79,9 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "websockets": ("mcp/ide/service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
+    # Parts of the standard library that only some versions have.
+    "_sha2": ("mcp/rendezvous/reaching.py",),
+    "_sha256": ("mcp/rendezvous/reaching.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("adapters/launchers/",),
     # Runs the tests of a user's project, in its own interpreter.

@@ -9,10 +9,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dapeer.base.errors import ArgumentError
+from dapeer.mcp.front.conversation import KNOWN
 from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
 from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
+from tests import known_answers
 
 CHANGING = {
     "dap_run", "dap_restart", "dap_terminate", "dap_disconnect",
@@ -44,6 +46,11 @@ NONE: frozenset[str] = frozenset()
 """What adapters support while none runs."""
 
 each_tool = pytest.mark.parametrize("tool", ALL, ids=[tool.name for tool in ALL])
+
+
+def test_what_a_client_is_told_before_the_server_is_loaded_is_up_to_date() -> None:
+    now = known_answers.made()
+    assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tests.known_answers`"
 
 
 def properties(tool: Tool) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-from pathlib import Path
 from typing import cast
 
 import pytest
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from dapeer.mcp.front.conversation import KNOWN, NOTHING, Conversation
+from dapeer.mcp.front.conversation import NOTHING, Conversation
 from dapeer.mcp.server.data import EXTENSION
 from tests.json_types import Json
-from tests.known_answers import LISTS, line, made, whole
+from tests.known_answers import LISTS, line, whole
 from tests.mcp.wire import opening, request
 
 FIRST = line(request("initialize", 0, **opening("2025-11-25", data=False)))
@@ -103,11 +102,6 @@ STRANGE = (
 def answers(*lines: bytes) -> list[bytes | None]:
     conversation = Conversation(data=False)
     return [answer for each in lines if (answer := conversation.answer(each)) != NOTHING]
-
-
-def test_what_a_front_knows_is_up_to_date() -> None:
-    now = made()
-    assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tests.known_answers`"
 
 
 @pytest.mark.parametrize("params", OPENINGS)
