@@ -124,6 +124,66 @@ request = Context("request", base)
 request.keep("user", "ada")
 assert base.find("user") is None
 """
+CHANGED_BEFORE_IT_IS_SAVED = """
+class State:
+    def __init__(self):
+        self.counts = [0] * 16
+
+
+def scan(state):
+    state.counts[12] += 1  # @culprit
+
+
+def save(state):
+    return list(state.counts)
+
+
+state = State()
+state.counts[12] = 7  # @begin
+scan(state)
+saved = save(state)
+scan(state)
+assert saved[12] == 7
+"""
+A_COPY_THAT_SHARES_ITS_LIST = """
+class Text:
+    def __init__(self, spans):
+        self.spans = spans
+
+    def copy(self):
+        return Text(self.spans)
+
+    def style(self, span):
+        self.spans.append(span)  # @culprit
+
+
+title = Text(["bold"])
+header = title.copy()
+print("copied")  # @begin
+header.style("red")
+assert title.spans == ["bold"]
+"""
+AN_INDEX_THAT_OUTLIVES_ITS_ITEMS = """
+DEAD, ITEMS = [], []
+
+
+def keep(item):
+    ITEMS.append(item)
+    if item % 3 == 0:
+        DEAD.append(len(ITEMS))
+
+
+def cut(size):
+    del ITEMS[size:]  # @culprit
+
+
+size = 9  # @begin
+for item in range(size):
+    keep(item)
+cut(8)
+cut(4)
+assert all(place <= len(ITEMS) for place in DEAD)
+"""
 
 
 class Question:
@@ -217,3 +277,40 @@ async def test_one_run_that_collects_shows_the_culprit(
         for each in told:
             assert re.search(each, answer, re.MULTILINE), answer
         assert asked.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "evaluated", "until", "told"),
+    [
+        (
+            CHANGED_BEFORE_IT_IS_SAVED,
+            "state.counts[12]",
+            {"expression": "state.counts[12]", "on": "write", "every": True},
+            r"at = {}:{} in scan, before = 7, after = 8$",
+        ),
+        (
+            A_COPY_THAT_SHARES_ITS_LIST,
+            "header.spans is title.spans",
+            {"expression": "len(title.spans)", "on": "change"},
+            r"{}:{} in (?:Text\.)?style changed `len\(title.spans\)`: 1 → 2\b",
+        ),
+        (
+            AN_INDEX_THAT_OUTLIVES_ITS_ITEMS,
+            "len(ITEMS)",
+            {"expression": "DEAD and DEAD[-1] > len(ITEMS)"},
+            r"`DEAD and DEAD\[-1\] > len\(ITEMS\)` holds after {}:{} in cut\b",
+        ),
+    ],
+    ids=["saved", "copy", "index"],
+)
+async def test_two_calls_lead_to_the_line_that_did_it(
+    tmp_path: Path, source: str, evaluated: str, until: dict[str, object], told: str
+) -> None:
+    async with question(tmp_path, source) as asked:
+        begins = await asked.run(asked.program.at("begin"), evaluate=[evaluated])
+        if "copy" in source:
+            assert f"{evaluated} = True" in begins
+        answer = await asked.ask("dap_run_until", **until)
+        place = re.escape("shop.py"), asked.program.line("culprit")
+        assert re.search(told.format(*place), answer, re.MULTILINE), answer
+        assert asked.calls == 2
