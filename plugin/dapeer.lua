@@ -12,7 +12,7 @@ vim.api.nvim_create_user_command('Dapeer', function(call)
   require('dapeer.command').run(call.fargs)
 end, {
   nargs = '*',
-  desc = 'dapeer: start | stop | restart | status | log | follow | diffs | accept | reject [reason] | claude [arguments]',
+  desc = 'dapeer: start | stop | restart | status | live | log | follow | diffs | accept | reject [reason] | claude [arguments]',
   complete = function(lead, line)
     return require('dapeer.command').complete(lead, line)
   end,

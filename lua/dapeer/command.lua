@@ -88,6 +88,13 @@ local function claude(rest)
   end
 end
 
+local function live()
+  local problem = require('dapeer.core.live').open()
+  if problem then
+    tell(problem)
+  end
+end
+
 ---@type table<string, fun(rest: string?)>
 local COMMANDS = {
   claude = claude,
@@ -99,6 +106,7 @@ local COMMANDS = {
     require('dapeer').restart()
   end,
   status = status,
+  live = live,
   log = log,
   diffs = diffs,
   follow = function()

@@ -16,6 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from dapeer.mcp.transports.guard import OPEN_PATHS
 from tests.hostile.judge import SLACK, Judge
 from tests.hostile.odd import ODD, ODD_TEXT, Json, examples, mutated
 from tests.hostile.server import AFTERWARDS, MARK, Place, attacked, entries, place
@@ -74,6 +75,9 @@ PATHS = (
     "/messages",
     "/messages?session_id=x",
     "/health",
+    "/live",
+    "/live/rows",
+    "/live/../mcp",
     "/..",
     "/%2e%2e/mcp",
     "//",
@@ -184,7 +188,7 @@ def _look(judge: Judge, answer: bytes, doing: str, path: str, *, known: bool) ->
     code = int(status[1]) if status else 0
     if code >= 500:
         judge.fault("internal errors", f"status {code}: {doing}")
-    if 200 <= code < 300 and not known and path != "/health" and TOKEN not in doing:
+    if 200 <= code < 300 and not known and path not in OPEN_PATHS and TOKEN not in doing:
         judge.fault("foreign connections", f"let in without a token: {answer[:200]!r} {doing}")
 
 

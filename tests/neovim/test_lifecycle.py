@@ -5,6 +5,7 @@ import re
 import shlex
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,6 +74,11 @@ def everybodys_arguments() -> str:
     return "\n".join(command_line(int(each.name)) for each in Path("/proc").glob("[0-9]*"))
 
 
+def looked_into(path: str) -> tuple[int, str]:
+    """Return the permissions of a file, and its text."""
+    return stat.S_IMODE(Path(path).stat().st_mode), Path(path).read_text(encoding="utf-8")
+
+
 async def initialize(url: str, token: str | None) -> int:
     """Return the HTTP status that a client gets."""
     headers = {"Accept": "application/json, text/event-stream"}
@@ -113,6 +119,14 @@ async def test_a_client_gets_in_with_the_token_that_no_command_line_shows(tmp_pa
         assert await editor.lua("return #require('dapeer.rpc').attached()") == 1
         assert len(token) == 64
         assert token not in everybodys_arguments()
+        # Nor does the one of the browser, which opens the person's page.
+        await editor.lua(
+            "vim.ui.open = function(path) vim.rpcnotify(vim.g.test_channel, 'opened', path) end"
+        )
+        await editor.lua("vim.cmd('Dapeer live')")
+        mode, page = looked_into((await editor.notified("opened"))[0])
+        assert mode == 0o600
+        assert f'url=http://127.0.0.1:{core.port}/live#{token}"' in page
 
 
 @pytest.mark.parametrize("end", ["quit", "kill"])

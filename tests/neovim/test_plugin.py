@@ -152,6 +152,7 @@ async def test_the_command_completes_and_says_what_there_is(tmp_path: Path) -> N
         "claude",
         "diffs",
         "follow",
+        "live",
         "log",
         "reject",
         "restart",

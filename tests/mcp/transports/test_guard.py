@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.mcp.transports.guard import is_loopback, rules_for
+from dapeer.mcp.transports.guard import OPEN_PATHS, is_loopback, rules_for
 from tests.mcp.small import TOKEN, http_client, over_http
 
 HOST = "127.0.0.1:8000"
@@ -102,7 +102,7 @@ def test_loopback_is_told_from_what_others_reach() -> None:
     assert not any(map(is_loopback, (EVERYWHERE, "::", "192.168.7.7")))
 
 
-ROUTES = ("/mcp", "/", "/sse", "/messages", "/health", "/unknown")
+ROUTES = ("/mcp", "/", "/sse", "/messages", "/health", "/live", "/live/rows", "/unknown")
 
 
 @pytest.mark.parametrize("path", ROUTES)
@@ -116,7 +116,7 @@ async def test_every_route_is_guarded(path: str, method: str) -> None:
 
         assert await status(Host="evil.example") == 421
         assert await status(Origin="http://evil.example") == 403
-        if path != "/health":
+        if path not in OPEN_PATHS:
             assert await status(Authorization="Bearer wrong") == 401
 
 

@@ -21,6 +21,7 @@ from dapeer.mcp.server.callers import connection_of, lifespan, welcome
 from dapeer.mcp.server.data import EXTENSION
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import INSTRUCTIONS
+from dapeer.mcp.server.live import Live
 from dapeer.mcp.server.prompts import Prompts
 from dapeer.mcp.server.resources import Resources
 from dapeer.mcp.server.skills import Skills
@@ -49,6 +50,7 @@ class DapeerServer(Server[Any]):
     ) -> None:
         self.hub = Hub()
         self.debugger = debugger
+        self.live = Live(debugger, shows_secrets=selection.shows_secrets)
         self._peers = peers
         self._listen = ListenHandler(self.hub)
         self._toolbox = Toolbox(debugger, peers, tools, selection, heartbeat=heartbeat)
@@ -98,8 +100,9 @@ class DapeerServer(Server[Any]):
         )
 
     def close_streams(self) -> None:
-        """End the change streams of 2026-07-28 clients, each with its proper result."""
+        """End the change streams of 2026-07-28 clients, each with its proper result, and those of pages."""
         self._listen.close()
+        self.live.close()
 
     def _debugger_changed(self, change: Change) -> None:
         self.hub.changed(change)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
-OPEN_PATHS: Final = frozenset({"/health"})
+OPEN_PATHS: Final = frozenset({"/health", "/live", "/live/page.js", "/live/page.css"})
 """Paths that need no token; Host and Origin are checked there too."""
 
 LET_IN: Final = "dapeer.let_in"

@@ -1,17 +1,18 @@
-"""MCP over HTTP: Streamable HTTP, the older SSE transport and `/health` on one socket."""
+"""MCP over HTTP: Streamable HTTP, the older SSE transport, `/health` and a page for a person on one socket."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,6 +25,13 @@ from dapeer.mcp.transports.arrival import Arrival
 from dapeer.mcp.transports.guard import Guard, Rules
 
 SESSION_HEADER: Final = b"mcp-session-id"
+PAGE: Final = Path(__file__).with_name("live")
+PAGE_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -78,6 +86,10 @@ def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -
             }
         )
 
+    async def rows(_request: Request) -> StreamingResponse:
+        headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}
+        return StreamingResponse(server.live.pictures(), 200, headers, "application/x-ndjson")
+
     return Starlette(
         routes=[
             Route("/mcp", endpoint=streamable),
@@ -85,8 +97,21 @@ def _application(server: DapeerServer, sessions: StreamableHTTPSessionManager) -
             Route("/sse", endpoint=SseEndpoint(server, older), methods=["GET"]),
             Route("/messages", endpoint=MessagesEndpoint(older), methods=["POST"]),
             Route("/health", endpoint=health, methods=["GET"]),
+            Route("/live", endpoint=_page_part("page.html"), methods=["GET"]),
+            Route("/live/page.js", endpoint=_page_part("page.js"), methods=["GET"]),
+            Route("/live/page.css", endpoint=_page_part("page.css"), methods=["GET"]),
+            Route("/live/rows", endpoint=rows, methods=["GET"]),
         ]
     )
+
+
+def _page_part(name: str) -> Callable[[Request], Awaitable[FileResponse]]:
+    """Return what answers with a part of the page for a person; it tells nothing of any program."""
+
+    async def answer(_request: Request) -> FileResponse:
+        return FileResponse(PAGE / name, headers=PAGE_HEADERS)
+
+    return answer
 
 
 # Starlette takes an instance, unlike a function, for an ASGI application and leaves the answer to it.

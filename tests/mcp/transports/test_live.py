@@ -1,0 +1,71 @@
+"""The page that shows a person what programs collect, as it comes."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from mcp import Client
+
+from dapeer.tools import TOOLS
+from tests.harness import DATA, ask
+from tests.json_types import Json
+from tests.mcp.small import http_client, over_http, streamable
+from tests.processes import LIMIT
+
+SHOP = """
+name = "<img src=x onerror=alert(1)>"
+for number in range(40):
+    cost = None if number == 20 else number * 2
+    print(cost)  # @cost
+input()
+"""
+COLLECTS = {"collect": ["cost", "name"]}
+
+
+async def picture(lines: AsyncIterator[str]) -> Json:
+    """Return the next thing that a page is told."""
+    return json.loads(await anext(lines))
+
+
+async def test_a_page_shows_a_plot_and_the_last_rows_when_they_come(tmp_path: Path) -> None:
+    path = tmp_path / "shop.py"
+    path.write_text(SHOP, encoding="utf-8")
+    async with (
+        asyncio.timeout(LIMIT),
+        over_http(TOOLS) as (_, url),
+        http_client() as web,
+        web.stream("GET", f"{url}/live/rows") as answer,
+        Client(streamable(url), extensions=DATA) as c,
+    ):
+        lines = answer.aiter_lines()
+        assert await picture(lines) == {"programs": []}
+        points = [{"filename": str(path), "line": 5, **COLLECTS}]
+        asked = asyncio.create_task(
+            ask(c, "dap_run", program=str(path), breakpoints=points, terminal=True, timeout_ms=900)
+        )
+        shown: list[Json] = []
+        while not shown or len(shown[0]["rows"]) < 12 or shown[0]["rows"][-1][0] != "#40":
+            told = (await picture(lines))["programs"]
+            shown = told[0]["points"] if told else []
+        await asked
+        (cost,) = shown[0]["plots"]
+        assert (cost["name"], cost["low"], cost["high"]) == ("cost", 0, 78)
+        assert cost["band"][19:22] == [[38, 38], None, [42, 42]]
+        assert shown[0]["columns"] == ["cost", "name"]
+        assert shown[0]["rows"][-1] == ["#40", "78", "'<img src=x onerror=alert(1)>'"]
+        await ask(c, "dap_terminate")
+
+
+async def test_the_page_tells_nothing_without_the_token_and_no_value_becomes_html() -> None:
+    async with over_http() as (_, url), http_client(None) as stranger:
+        assert (await stranger.get(f"{url}/live/rows")).status_code == 401
+        for part, kind in (("", "html"), ("/page.js", "javascript"), ("/page.css", "css")):
+            answer = await stranger.get(f"{url}/live{part}")
+            assert answer.status_code == 200
+            assert kind in answer.headers["content-type"]
+            policy = answer.headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self';")
+            # Whatever a program's values are, nothing of the page takes a text for HTML.
+            assert "innerHTML" not in answer.text
+            assert "insertAdjacent" not in answer.text
