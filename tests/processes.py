@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-LIMIT = 60
+LIMIT = 120
 """Seconds after which a test has failed. It bounds, it measures nothing."""
 
 MARK = "DAPEER_TEST"

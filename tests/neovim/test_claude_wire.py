@@ -17,6 +17,7 @@ from websockets.exceptions import InvalidStatus
 from tests.neovim.claude import HEADER, cli, lock, locks, texts_of
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.reviewing import RC
+from tests.neovim.test_following import in_mode
 from tests.processes import process_gone
 
 SETUP: Mapping[str, object] = {
@@ -213,10 +214,17 @@ async def test_a_terminal_that_was_asked_for_too_early_opens_on_nobody_who_types
 ) -> None:
     (tmp_path / "claude").symlink_to("/bin/cat")
     variables = {"HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    # The core starts once the gate is open.
+    late = ["/bin/sh", "-c", f'read go < {gate}; exec {sys.executable} -m dapeer "$@"', "sh"]
+    setup = {**SETUP, "bridge": {"command": late}}
     async with neovim(
-        tmp_path, dap=False, rc=RC + SERVED, setup=SETUP, ui=True, environment=variables
+        tmp_path, dap=False, rc=RC + SERVED, setup=setup, ui=True, environment=variables
     ) as editor:
         await editor.keys(":Dapeer claude<CR>oHello")
+        await in_mode(editor, "i")
+        gate.write_text("go\n")
         await editor.notified("served")
         await editor.keys(" there")
         [said] = await editor.notified("said")
