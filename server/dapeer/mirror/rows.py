@@ -151,10 +151,11 @@ def by_point(text: str, first: int = 0) -> dict[int, tuple[str, Sequence[int]]]:
 
     Lines of no point are left out.
     """
-    lines = text.removesuffix("\n").split("\n") if text else []
-    point = lines[0].partition("\t")[0] if lines else ""
-    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == len(lines) - 1:
-        return {int(point): ("\n" + text.removesuffix("\n"), range(first, first + len(lines)))}
+    text = text.removesuffix("\n")
+    point, count = text.partition("\t")[0], text.count("\n") + 1
+    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == count - 1:
+        return {int(point): ("\n" + text, range(first, first + count))}
+    lines = text.split("\n") if text else []
     found: dict[str, tuple[list[str], list[int]]] = {}
     for number, line in enumerate(lines, first):
         point = line[: line.find("\t")]

@@ -6,15 +6,15 @@ A hundred thousand values are told by few passes over all of them, each made by 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import sub
+from itertools import pairwise, repeat
+from operator import ge, le, sub
+from typing import TypeGuard
 
 from dapeer.base.text.fitting import shortened
-from dapeer.mirror.rows import FAILED
+from dapeer.view.kinds import NUMERIC, kinds, of_numbers, of_whole
 
 FEW = 3
 """Rows of one oddity that are shown."""
@@ -22,8 +22,6 @@ SHARE = 50
 """A value, kind or step is rare that has at most one in so many rows, or is alone."""
 DISTINCT = 20
 """Different values that are counted one by one."""
-SHAPES = 4
-"""Different shapes of texts that are told apart; where there are more, texts are of any shape."""
 USUAL = 0.9
 """The share of all steps that make a column one that rises, falls, or goes by the same step."""
 FAR = 10
@@ -67,39 +65,43 @@ class Column:
 
 def column(values: Sequence[str]) -> Column:
     """Look at a column; it has at least one value."""
-    if values.count(values[0]) == len(values):
+    if values[0] == values[-1] and values.count(values[0]) == len(values):
         return Column(values, Counter({values[0]: len(values)}))
     # Where the first values are all different, nobody counts the others.
     many = len(set(values[:SAMPLE])) > max(DISTINCT, SAMPLE // 4)
     counts = None if many else Counter(values)
     numbers = _numbers(values)
-    if numbers is not None and _uniform(numbers):
-        kinds: Sequence[str] = ()
-        tally = Counter({_kind_of(numbers[0]): len(values)})
+    if numbers is None:
+        of = kinds(values, counts)
     else:
-        kinds = _kinds(values, counts)
-        tally = Counter(kinds)
-    found = Column(values, counts, tally)
-    found.odd = _first_of_each(_odd(found, kinds, numbers))
+        of = (
+            of_whole(numbers, many=many)
+            if _whole(numbers)
+            else of_numbers(numbers, values, many=many)
+        )
+    found = Column(values, counts, Counter(of))
+    found.odd = _first_of_each(_odd(found, of, numbers))
     if found.trend:
         # What goes on and on comes by zero.
         found.odd = [each for each in found.odd if not each.why.endswith(" zero")]
     return found
 
 
-def _odd(found: Column, kinds: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
+def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
     """Yield the odd rows of a column, and find its range and trend."""
-    yield from _rare(kinds, found.kinds, kinds=True)
+    yield from _rare(of, found.kinds, kinds=True)
     if found.counts is not None and len(found.counts) <= DISTINCT:
         yield from _rare(found.values, found.counts)
     indices: Sequence[int] = range(len(found.values))
     if numbers is None:
-        indices = [index for index, each in enumerate(kinds) if each in _NUMERIC]
+        indices = [index for index, each in enumerate(of) if each in NUMERIC]
         if len(indices) * 2 < len(found.values):
             return
         numbers = _numbers([found.values[index] for index in indices])
-    finite = [each for each in numbers or () if math.isfinite(each)]
-    if numbers is None or not finite:
+    if numbers is None:
+        return
+    finite = numbers if _whole(numbers) else list(filter(math.isfinite, numbers))
+    if not finite:
         return
     found.range = min(finite), max(finite)
     if len(numbers) >= ENOUGH:
@@ -124,102 +126,14 @@ def _numbers(values: Sequence[str]) -> Sequence[float] | None:
             numbers = list(map(kind_of, values))
         except ValueError:
             continue
-        if kind_of is float or max(map(abs, numbers)) < LARGE:
+        if kind_of is float or -LARGE < min(numbers) <= max(numbers) < LARGE:
             return numbers
     return None
 
 
-def _uniform(numbers: Sequence[float]) -> bool:
-    """Whether all are whole numbers of one sign."""
-    return isinstance(numbers[0], int) and (min(numbers) > 0 or max(numbers) < 0)
-
-
-# -- kinds
-
-_NUMBER = re.compile(r"(-?)(?:(\d+)|\d*\.?\d+(?:[eE][-+]?\d+)?|inf|nan)", re.IGNORECASE)
-_NOTHING = frozenset({"None", "null", "nil", "undefined", "NULL", "<nil>", "nullptr", "0x0"})
-_NUMERIC = frozenset(
-    {"whole", "negative whole", "fraction", "negative fraction", "zero", "nan", "inf", "-inf"}
-)
-_LOGICAL = frozenset({"True", "False", "true", "false"})
-_EMPTY = re.compile(r"""(\w*)(?:\[\]|\{\}|\(\)|''|""|set\(\))""")
-_NAME = re.compile(r"<?([A-Za-z_][\w.:]*)")
-_QUOTES = {"'": "text", '"': "text", "[": "list", "{": "map", "(": "tuple"}
-
-
-def kind(text: str) -> str:
-    """Return of what kind a value is: its type as far as that shows, its sign, whether there is nothing in it.
-
-    >>> kind("3"), kind("-2.5"), kind("nan"), kind("None"), kind("''"), kind("Cart(total=3)")
-    ('whole', 'negative fraction', 'nan', 'None', 'empty text', 'Cart')
-    """
-    if text.startswith(FAILED):
-        return f"error {text[1:].partition(':')[0].strip()}"
-    if text in _NOTHING:
-        return text
-    if text in _LOGICAL:
-        return "bool"
-    if number := _NUMBER.fullmatch(text):
-        return _of_number(text, number)
-    what = _QUOTES.get(text[:1])
-    named = _NAME.match(text)
-    what = what or (named[1] if named else "value")
-    return f"empty {what}" if _EMPTY.fullmatch(text) else what
-
-
-def _of_number(text: str, number: re.Match[str]) -> str:
-    low = text.lower()
-    if "n" in low:
-        return low
-    if float(text) == 0:
-        return "zero"
-    return f"{'negative ' * bool(number[1])}{'whole' if number[2] else 'fraction'}"
-
-
-def _kind_of(number: float) -> str:
-    return kind(f"{number}")
-
-
-def _kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
-    if counts is None:
-        return _of_shapes(values)
-    of = {text: kind(text) for text in counts}
-    texts = [text for text in counts if of[text] == "text"]
-    shapes = dict(zip(texts, shaped("\n".join(texts)), strict=False))
-    if 1 < len(set(shapes.values())) <= SHAPES:
-        of |= {text: f"text like {shape}" for text, shape in shapes.items()}
-    return list(map(of.__getitem__, values))
-
-
-def _of_shapes(values: Sequence[str]) -> Sequence[str]:
-    """Return the kinds of many different values: those of one shape are of one kind."""
-    shapes = shaped("\n".join(values))
-    if len(shapes) != len(values):  # a value has a line end
-        return ["value"] * len(values)
-    example = dict(zip(shapes, values, strict=True))
-    of = {shape: kind(text) for shape, text in example.items()}
-    texts = [shape for shape in of if of[shape] == "text"]
-    if 1 < len(texts) <= SHAPES:
-        of |= {shape: f"text like {shape}" for shape in texts}
-    return list(map(of.__getitem__, shapes))
-
-
-_CLASSES = str.maketrans(
-    "bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ012345678", "a" * 25 + "A" * 25 + "9" * 9
-)
-_RUNS = re.compile("a{2,}|A{2,}|9{2,}")
-
-
-def shaped(text: str) -> list[str]:
-    """Return the shape of each line: letters as one `a`, capitals as one `A`, digits as one `9`.
-
-    >>> shaped("'ab-12'")
-    ["'a-9'"]
-    """
-    return _RUNS.sub(lambda run: run[0][0], text.translate(_CLASSES)).split("\n")
-
-
-# -- odd rows
+def _whole(numbers: Sequence[float]) -> TypeGuard[Sequence[int]]:
+    """Whether numbers are whole: then all of them are."""
+    return isinstance(numbers[0], int)
 
 
 def is_rare(count: int, total: int) -> bool:
@@ -246,9 +160,14 @@ def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -
 def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
     """Return how numbers go on, and the rows in which they do otherwise."""
     steps = list(map(sub, numbers[1:], numbers))
-    step, times = Counter(steps).most_common(1)[0]
+    step = steps[len(steps) // 2]
+    times = steps.count(step)
+    if times == len(steps):
+        return _each(step), []
+    if times < USUAL * len(steps):
+        step, times = Counter(steps).most_common(1)[0]
     if times >= USUAL * len(steps):
-        usual, trend = [each == step for each in steps], f"each {step:+g}" if step else ""
+        usual, trend = [each == step for each in steps], _each(step)
     else:
         usual, trend = _direction(steps)
     others = len(steps) - sum(usual)
@@ -264,14 +183,15 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     return f"mostly {trend}" if others else trend, odd
 
 
+def _each(step: float) -> str:
+    return f"each {step:+g}" if step else ""
+
+
 def _direction(steps: Sequence[float]) -> tuple[list[bool], str]:
     """Return whether numbers rise or fall nearly always, and which steps do; empty: neither."""
-    for trend, usual in (
-        ("rising", [each >= 0 for each in steps]),
-        ("falling", [each <= 0 for each in steps]),
-    ):
-        if sum(usual) >= USUAL * len(steps):
-            return usual, trend
+    for trend, goes_on in (("rising", ge), ("falling", le)):
+        if sum(map(goes_on, steps, repeat(0))) >= USUAL * len(steps):
+            return list(map(goes_on, steps, repeat(0))), trend
     return [], ""
 
 
