@@ -69,10 +69,6 @@ CASES = {
     "select": Typing(NOTE + "iabc<Esc>0gh", "s", "X<Esc>", LINE, "Xbc"),
     "command line": Typing(":let g:typed = 'one", "c", " two'<CR>", "vim.g.typed", "one two"),
     "search": Typing(NOTE + "iab<CR>cd<Esc>gg/c", "c", "d<CR>", LINE, "cd"),
-    "command-line window": Typing("q:", "n", "ilet g:typed = 1<CR>", "vim.g.typed", 1),
-    "command-line window, insert": Typing(
-        "q:ilet g:typed = 'one", "i", " two'<CR>", "vim.g.typed", "one two"
-    ),
     "prompt buffer": Typing(":lua prompt()<CR>ione", "i", " two", LINE, "% one two"),
     "picker": Typing(":lua picker()<CR>ione", "i", " two", LINE, "% one two"),
     "completion popup": Typing(
@@ -88,7 +84,13 @@ CASES = {
     "REPL, insert": Typing(":lua repl()<CR>ito", "i", "tal", LINE, "dap> total"),
     "quickfix": Typing(":copen<CR>", "n", "", "vim.bo.buftype", "quickfix"),
     "diff": Typing(NOTE + "iab<Esc>:diffthis<CR>", "n", "x", LINE, "a"),
+    "command-line window": Typing("q:", "n", "ilet g:typed = 1<CR>", "vim.g.typed", 1),
+    "command-line window, insert": Typing(
+        "q:ilet g:typed = 'one", "i", " two'<CR>", "vim.g.typed", "one two"
+    ),
 }
+EDITORS = 4
+"""Neovims in which these are typed, one after the other; a program in each."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,26 @@ return {
   recording = vim.fn.reg_recording(),
 }
 """
+TIDY = """
+if vim.fn.reg_recording() ~= '' then vim.cmd.normal({ 'q', bang = true }) end
+if vim.fn.getcmdwintype() ~= '' then return vim.cmd.quit() end
+vim.g.typed = nil
+local source, line = vim.fn.bufnr(...), select(2, ...)
+for _, window in ipairs(vim.api.nvim_list_wins()) do
+  if vim.api.nvim_win_get_config(window).relative ~= '' then
+    vim.api.nvim_win_close(window, true)
+  end
+end
+vim.cmd('only! | diffoff!')
+vim.api.nvim_win_set_buf(0, source)
+vim.api.nvim_win_set_cursor(0, { line, 0 })
+for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+  if buffer ~= source then
+    vim.api.nvim_buf_delete(buffer, { force = true })
+  end
+end
+"""
+"""The person goes back to their program, and closes all else."""
 SIGN = "return require('person').sessions()[1].signs[1][2]"
 SCREEN = """
 return table.concat(vim.tbl_map(function(column)
@@ -160,11 +182,11 @@ async def shared(tmp_path: Path, **setup: object) -> AsyncGenerator[Shared]:
         yield Shared(client, person, source)
 
 
-async def in_mode(editor: Editor, mode: str) -> None:
-    """Wait until the keys typed so far have led to a mode."""
+async def in_mode(editor: Editor, *modes: str) -> None:
+    """Wait until the keys typed so far have led to one of these modes."""
     async with asyncio.timeout(LIMIT):
         # Each question lets Neovim's loop turn once.
-        while (await editor.mode())["mode"] != mode:
+        while (await editor.mode())["mode"] not in modes:
             pass
 
 
@@ -182,23 +204,36 @@ async def reads(editor: Editor, words: str) -> None:
             pass
 
 
-@pytest.mark.parametrize("typing", CASES.values(), ids=CASES)
+async def stays(here: Shared, typing: Typing, line: int) -> None:
+    """Let a person type around a stop at a line."""
+    await here.editor.keys(typing.before)
+    await in_mode(here.editor, typing.mode)
+    await comes_true(here.editor, typing.ready)
+    before = await here.texts()
+    await here.steps()
+    assert await here.texts() == before
+    assert (await here.editor.mode())["mode"] == typing.mode
+    assert await here.editor.lua(SIGN) == line
+    await here.editor.keys(typing.after)
+    async with asyncio.timeout(LIMIT):
+        while await here.editor.lua(f"return {typing.result}") != typing.value:
+            pass
+
+
+@pytest.mark.parametrize("number", range(EDITORS))
 async def test_a_stop_that_the_assistant_caused_leaves_who_types_where_they_are(
-    tmp_path: Path, typing: Typing
+    tmp_path: Path, number: int
 ) -> None:
     async with shared(tmp_path) as here:
-        await here.editor.keys(typing.before)
-        await in_mode(here.editor, typing.mode)
-        await comes_true(here.editor, typing.ready)
-        before = await here.texts()
-        await here.steps()
-        assert await here.texts() == before
-        assert (await here.editor.mode())["mode"] == typing.mode
-        assert await here.editor.lua(SIGN) == FIRST + 1
-        await here.editor.keys(typing.after)
-        async with asyncio.timeout(LIMIT):
-            while await here.editor.lua(f"return {typing.result}") != typing.value:
-                pass
+        for line, name in enumerate(list(CASES)[number::EDITORS], FIRST + 1):
+            try:
+                await stays(here, CASES[name], line)
+            except (AssertionError, TimeoutError) as error:
+                error.add_note(name)
+                raise
+            await here.editor.keys("<C-\\><C-n>")
+            await in_mode(here.editor, "n", "nt")
+            await here.editor.lua(TIDY, str(here.source), line)
 
 
 async def test_who_has_stopped_typing_is_told_of_the_stop_and_goes_there_by_one_command(
