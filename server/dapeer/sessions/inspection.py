@@ -60,6 +60,8 @@ class Inspection(Fetching):
         self.expressions = Expressions()
         self.secret_files = SecretFiles()
         """Frames whose source is not shown."""
+        self.hushed = False
+        """Stops are not inspected until somebody asks: many of them follow each other."""
         self.compare: Callable[[Stop], Coroutine[Any, Any, None]] | None = None
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
@@ -94,7 +96,7 @@ class Inspection(Fetching):
         """Start fetching what every reader of a new stop needs, unless the stop is left to the person's client."""
         stop = self._mirror.stop
         self._chased += 1
-        if self._chased > CHASED or self.other_client.first:
+        if self._chased > CHASED or self.other_client.first or self.hushed:
             self._left = stop
         elif stop is not None:
             self._begin(stop)

@@ -70,6 +70,11 @@ class Lines:
             return "tracer"
         return "log points" if self.heard and self._supports("logMessage") else ""
 
+    @property
+    def traces(self) -> bool:
+        """Whether the program can look at every line by itself."""
+        return self.road == "tracer"
+
     async def set(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
         sent: list[Mapping[str, Any]] = [each for each in wanted if "collect" not in each]

@@ -76,12 +76,16 @@ class Watching:
         state = "stopped" if stop else "ended" if ended else "running"
         for watch in [*self.recorded, *filter(None, [self.current])]:
             later = self._mirror.epoch - watch.epoch
-            if not ended if watch.every else later != (stop is not None):
+            # Where each stop is looked at, the last one ends it.
+            driven = bool(watch.cost)
+            if watch.every and not driven and not ended:
                 continue
-            if not watch.seconds or state == "running":
+            if (driven or not watch.every) and later != (stop is not None):
+                continue
+            if not driven and (not watch.seconds or state == "running"):
                 watch.seconds = asyncio.get_running_loop().time() - self._begun
             rows = [*self._collected.rows_of(watch.point)]
-            if not (rows and watch.every):
+            if driven or not (rows and watch.every):
                 looks = [*self._collected.rows_of(watch.looks)]
                 yield watch, outcome(watch, rows, looks, state, project), bool(rows)
 

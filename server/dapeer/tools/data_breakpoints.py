@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -47,9 +47,27 @@ async def dap_set_data_breakpoint(
         ]
         await _send_data(session, others)
         return _removed(path, len(placed) - len(others))
-    info = await _data_info(session, path, await frame_of(session, frame_id))
+    frame = await frame_of(session, frame_id)
+    row = await added(session, path, frame, access, _conditions(condition, hit_condition))
+    return Reply(row.text(), row.data())
+
+
+async def added(
+    session: Session,
+    path: str,
+    frame: int | None,
+    access: Access,
+    more: Mapping[str, Any] | None = None,
+) -> Row:
+    """Set a data breakpoint with `more` options, beside the others of a session.
+
+    Raises:
+        ArgumentError: It cannot be set; nothing has changed.
+    """
+    placed = [each for each, _ in session.mirror.placed.data]
+    info = await _data_info(session, path, frame)
     wanted = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
-    wanted.update(_conditions(condition, hit_condition))
+    wanted.update(cast("Any", more or {}))
     session.mirror.placed.names[wanted["dataId"]] = path
     others = [each for each in placed if each["dataId"] != wanted["dataId"]]
     await _send_data(session, [*others, wanted])
@@ -61,7 +79,13 @@ async def dap_set_data_breakpoint(
             f"The breakpoint on {path} was not set{f': {why}' if why else ''}.",
             "There may be too many: a processor supports about four.",
         )
-    return Reply(row.text(), row.data())
+    return row
+
+
+async def take_away(session: Session, row: Row) -> None:
+    """Remove a data breakpoint."""
+    placed = [each for each, _ in session.mirror.placed.data]
+    await _send_data(session, [each for each in placed if each != row.wanted])
 
 
 async def _data_info(session: Session, path: str, frame: int | None) -> Body:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,20 +11,25 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.base.errors import ArgumentError
-from dapeer.mirror.watch import On, watch
+from dapeer.mirror.watch import On, Watch, watch
 from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
+from dapeer.tools.at_watchpoint import chosen
 from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of, several
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import check
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import tool
-from dapeer.tools.base.waiting import resume
+from dapeer.tools.base.waiting import next_stop, resume
 from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
+SHARE = 0.9
+"""Of the caller's time, what steps may take: the last one is still to be shown."""
 _FUNCTION = re.compile(r"[\w.*:<>~]+")
 _Scope = Annotated[
     Sequence[str],
@@ -57,11 +64,35 @@ async def dap_run_until(
         check(call.debugger, path, [expression])
     where = _scope(scope, call.debugger)
     wanted = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
+    asked = Asked(evaluate, show, wait_until_paused)
+    if not session.lines.traces:
+        return await _driven(call, session, wanted, where, frame, left, asked)
     await session.watching.begin(wanted, where, frame)
     call.debugger.tell("that it is over", [session], lambda each: each.watching.follow())
     sent = session.resume("continue", {"threadId": stop.thread_id})
-    asked = Asked(evaluate, show, wait_until_paused)
     return await resume(call, session, sent, int(left.ms), asked)
+
+
+async def _driven(
+    call: Call,
+    session: Session,
+    wanted: Watch,
+    scope: Scope,
+    frame: int | None,
+    left: Left,
+    asked: Asked,
+) -> Reply:
+    """Run by stops, since the program cannot watch by itself."""
+    epoch = session.mirror.epoch
+    definition = call.debugger.definitions.get(session.adapter)
+    known = definition.watchpoints if definition is not None else Watchpoints()
+    drive = chosen(session, wanted, scope, left.to_ask * SHARE, known)
+    await drive.begin(frame)
+    told = call.debugger.tell("that it is over", [session], lambda _: drive.run())
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(left.to_ask):
+            await told.untaken()
+    return await next_stop(call, session, epoch, left.ms, asked=asked)
 
 
 def _scope(given: Sequence[str], debugger: Debugger) -> Scope:

@@ -29,6 +29,9 @@ def outcome(
     """Return which line did it, with the value before and after, or that none has; and by which road."""
     name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION)}`"
     took = ", ".join(filter(None, (watch.road, watch.cost, f"{watch.seconds:.1f} s")))
+    if rows and watch.every:
+        rest = "" if state == "ended" else "; this stop ends the recording"
+        return f"{name}: {len(rows)} recorded{rest} ({took})"
     if rows:
         first = min(rows, key=lambda row: row.seconds)
         return f"{_done(watch, name, first, project)} ({took})"

@@ -26,6 +26,7 @@ from dapeer.adapters.definition.vocabulary import (
     TransportTable,
     Variant,
 )
+from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import check_way, way_of
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
@@ -100,6 +101,7 @@ class Definition:
     tests: Tests | None
     stopping: Stopping
     collect: Collect
+    watchpoints: Watchpoints
     sight: Sight
     cannot: tuple[str, ...]
     """Common features that this adapter lacks; each one of `CANNOT`."""

@@ -23,6 +23,7 @@ from dapeer.adapters.definition.vocabulary import (
     Variant,
     sight,
 )
+from dapeer.adapters.definition.watchpoints import Watchpoints
 from dapeer.adapters.definition.ways import WAYS
 from dapeer.base.errors import DefinitionError
 from dapeer.base.system.folder_names import configuration
@@ -106,6 +107,7 @@ def _definition(table: Table, path: Path) -> Definition:
         tests=Tests.read(table.table("tests")) if "tests" in table else None,
         stopping=Stopping.read(table),
         collect=Collect.read(table.table("collect")),
+        watchpoints=Watchpoints.read(table.table("watchpoint")),
         open_to_others=table.get("open_to_others", str, ""),
         hints=tuple(map(Hint.read, table.tables("hint"))),
         sight=sight(table.table("threads")),

@@ -74,14 +74,17 @@ def visible(call: Call, session: Session) -> list[Collection]:
 def tell_until(call: Call, view: Snapshot, session: Session) -> None:
     """Add what became of a run until something, if the session's was for one."""
     said: list[str] = []
-    for watch, text, done in session.watching.news(session.project):
+    # The program's end is told by its first session.
+    others = [each for each in session.program.sessions if each is not session]
+    of = [session, *(each for each in others if session.over and each.over)]
+    for watch, text, done in (news for each in of for news in each.watching.news(each.project)):
         said.append(text)
         if done and view["state"] == "stopped":
             view["reason"] = "until"
             view.pop("description", None)
         # The line that has stopped it is told by this.
         for each in visible(call, session):
-            if each.point is watch.point:
+            if each.point is watch.point and not watch.every:
                 each.tell(call.focus.key)
     if said:
         view["until"] = said

@@ -1,0 +1,41 @@
+"""How an adapter has its programs stop where a value is written, beside DAP's data breakpoints: the table `[watchpoint]` of a definition."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dapeer.adapters.definition.table import Table
+
+NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Watchpoints:
+    """Commands of the debugger, evaluated in the context `repl`."""
+
+    set: str = ""
+    """Sets one on `${expression}`; its answer has the number. Empty: there is no such command."""
+    remove: str = ""
+    """Removes that of `${number}`."""
+    writer: str = ""
+    """Tells which line the instruction before `${pc}` is of, which has written; empty: the line of the stop is told."""
+    line: str = ""
+    """A pattern of that answer; its first group is the line."""
+
+    @classmethod
+    def read(cls, table: Table) -> Watchpoints:
+        """Read `[watchpoint]`."""
+        found = cls(
+            table.get("set", str, ""),
+            table.get("remove", str, ""),
+            table.get("writer", str, ""),
+            table.pattern("line"),
+        )
+        table.done()
+        return found
+
+    def line_in(self, answer: str) -> str:
+        """Return the line that an answer tells; empty: none."""
+        found = re.search(self.line, answer) if self.line else None
+        return found[1] if found else ""

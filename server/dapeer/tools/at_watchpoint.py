@@ -1,0 +1,119 @@
+"""Runs a program until a value is written, by a watchpoint; and chooses between that and steps."""
+
+from __future__ import annotations
+
+from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
+from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.mirror.rows import FAILED
+from dapeer.mirror.stops import Stop
+from dapeer.mirror.watch import Watch
+from dapeer.sessions.evaluating import evaluate
+from dapeer.sessions.session import Session
+from dapeer.sessions.watching import Scope
+from dapeer.tools import data_breakpoints
+from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, Stepping, is_in, place_of
+
+
+class AtWatchpoint(Driving):
+    """Stops where a value is written."""
+
+    road = "watchpoint"
+
+    def __init__(
+        self, session: Session, watch: Watch, scope: Scope, seconds: float, known: Watchpoints
+    ) -> None:
+        super().__init__(session, watch, scope, seconds)
+        self.bounded = watch.every
+        self._end = self._end if watch.every else float("inf")
+        self._known = known
+        self._number = ""
+        self._set: data_breakpoints.Row | None = None
+        self._depth = 0
+        """The frame in which the value is looked up, counted from the outermost."""
+        self._function = ""
+
+    async def begin(self, frame_id: int | None) -> None:
+        """Set it."""
+        session, expression = self.session, self.watch.expression
+        if session.supports("setDataBreakpoints"):
+            self._set = await data_breakpoints.added(session, expression, frame_id, "write")
+        else:
+            command = self._known.set.replace("${expression}", expression)
+            answer = await self._command(command, frame_id)
+            found = NUMBER.search(answer)
+            if found is None:
+                raise ArgumentError(
+                    f"`expression` cannot be watched here: {answer}.", "Correct it."
+                )
+            self._number = found[0]
+            self.road = "watchpoint" if "ardware" in answer else "software watchpoint"
+        stop = session.mirror.stopped()
+        frames = await session.inspect.whole_stack(stop.thread_id)
+        chosen = next((n for n, each in enumerate(frames) if each["id"] == frame_id), 0)
+        self._depth = len(frames) - chosen
+        self._function = frames[chosen]["name"] if frames else ""
+        await super().begin(frame_id)
+
+    async def go(self, stop: Stop) -> None:
+        """Run on."""
+        await self.session.resume("continue", {"threadId": stop.thread_id})
+
+    async def value(self, stop: Stop) -> str | None:
+        """Return the value in the frame of the one who has asked, if that is still there."""
+        frames = await self.session.inspect.whole_stack(stop.thread_id)
+        if 0 < self._depth <= len(frames):
+            frame = frames[len(frames) - self._depth]
+            if frame["name"] == self._function:
+                return await self.evaluated(frame)
+        return f"{FAILED}{self._function} is not on the stack" if not self.stays(stop) else None
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line of the instruction that has written, or that has called what has."""
+        frames = await self.session.inspect.whole_stack(stop.thread_id)
+        frame = next((each for each in frames if is_in(self.session, self.scope, each)), None)
+        if frame is None:
+            return None
+        function, file, line = place_of(frame)
+        pc = str(frame.get("instructionPointerReference") or "")
+        if pc and self._known.writer and frame is frames[0]:
+            command = self._known.writer.replace("${pc}", pc)
+            line = self._known.line_in(await self._command(command, frame["id"])) or line
+        return function, file, line
+
+    def stays(self, stop: Stop) -> bool:
+        """Whether something else has stopped the program."""
+        said = f"{stop.body.get('reason')} {stop.body.get('description')}"
+        return "data breakpoint" not in said and "watchpoint" not in said
+
+    async def end(self) -> None:
+        """Remove it."""
+        if self._set is not None:
+            await data_breakpoints.take_away(self.session, self._set)
+        elif self._number:
+            await self._command(self._known.remove.replace("${number}", self._number), None)
+
+    async def _command(self, command: str, frame_id: int | None) -> str:
+        try:
+            body = await evaluate(self.session, command, frame_id, "repl", SECONDS_TO_EVALUATE)
+        except DapeerError as error:
+            return " ".join(str(error).split()).rstrip(".")
+        return str(body.get("result") or "").strip()
+
+
+def chosen(
+    session: Session, watch: Watch, scope: Scope, seconds: float, known: Watchpoints
+) -> Driving:
+    """Return how a program is run until something.
+
+    Raises:
+        Unsupported: It cannot be.
+    """
+    can_watch = session.supports("setDataBreakpoints") or (known.set and session.feed is None)
+    if watch.on == "write" and can_watch:
+        return AtWatchpoint(session, watch, scope, seconds, known)
+    if session.feed is not None:
+        raise Unsupported(
+            f"{session.adapter} could only be stepped until then, and the person in Neovim would see each step.",
+            "Set a breakpoint with a condition, or debug it in a session of your own.",
+        )
+    return Stepping(session, watch, scope, seconds)
