@@ -12,7 +12,7 @@ import pytest
 from tests import npm
 from tests.hosts.anthropic import provider
 from tests.hosts.page import COMMAND, REFUSED, RESULT, instructed, refusal, row, shown
-from tests.opencode.provider import Call, Json, Provider, Say
+from tests.opencode.provider import Call, Provider, Say
 from tests.processes import LIMIT
 
 pytestmark = pytest.mark.real
@@ -43,7 +43,7 @@ async def test_the_page_says_what_claude_code_puts_before_its_model(tmp_path: Pa
             Say("I have looked."),
         )
         assert await prompted(program, prompt, model, tmp_path) == "I have looked.\n"
-    messages: list[Json] = model.requests[-1]["messages"]
+    messages = model.asked()
     result, with_data, refused = (one for one in messages if one["role"] == "tool")
     assert row("Claude Code") == [
         npm.CLAUDE,

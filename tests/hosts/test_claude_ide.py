@@ -13,7 +13,6 @@ import pytest
 from tests import npm
 from tests.hosts.anthropic import provider
 from tests.hosts.test_claude_code import environment
-from tests.json_types import Json
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.reviewing import RC
 from tests.neovim.test_claude_wire import SERVED, SETUP
@@ -123,12 +122,7 @@ def proposes(at: Desk) -> str:
 
 def told(at: Desk) -> str:
     """Return what the model was told last of its change."""
-    return json.dumps(asked_last(at)["messages"][-1])
-
-
-def asked_last(at: Desk) -> Json:
-    """Return what the model was asked last; titles and the like are asked for aside, without tools."""
-    return next(request for request in reversed(at.model.requests) if request["tools"])
+    return json.dumps(at.model.asked()[-1])
 
 
 async def test_it_knows_what_is_selected_and_takes_what_the_person_has_made_of_a_change(
@@ -142,7 +136,7 @@ async def test_it_knows_what_is_selected_and_takes_what_the_person_has_made_of_a
         await at.sees("2 lines selected")
         await at.types(proposes(at))
         await at.editor.notified("opened")
-        asked = json.dumps(asked_last(at)["messages"])
+        asked = json.dumps(at.model.asked())
         assert "The user selected the lines 1 to 2" in asked
         await at.editor.keys("ggO# mine<Esc>:w<CR>")
         await at.editor.notified("closed")

@@ -63,10 +63,17 @@ class Provider:
         self._scripts[prompt] = steps
         return prompt
 
+    def asked(self) -> list[Json]:
+        """Return the messages that the model got last; titles and the like are asked for aside, without tools."""
+        messages: list[Json] = self._last()["messages"]
+        return messages
+
     def offered(self) -> dict[str, Json]:
         """Return the tools that the model was offered last, by name."""
-        tools = next(request["tools"] for request in reversed(self.requests) if "tools" in request)
-        return {tool["function"]["name"]: tool["function"] for tool in tools}
+        return {tool["function"]["name"]: tool["function"] for tool in self._last()["tools"]}
+
+    def _last(self) -> Json:
+        return next(request for request in reversed(self.requests) if request.get("tools"))
 
     def release(self) -> None:
         """Let everybody go who waits."""

@@ -12,7 +12,6 @@ import pytest
 from tests import npm
 from tests.hosts.anthropic import provider
 from tests.hosts.test_claude_code import environment
-from tests.json_types import Json
 from tests.opencode.provider import Call, Provider, Say
 from tests.processes import LIMIT
 from tests.programs import ROOT, Program, copied
@@ -46,7 +45,7 @@ async def test_a_model_finds_a_bug_with_the_plugin_and_reads_plain_text(home: Pa
         prompt = model.plays("Why 81.00?", looks(shop), Say("The discount is taken twice."))
         said = await claude("-p", prompt, "--allowedTools", SERVER, variables=variables)
     assert said == "The discount is taken twice.\n"
-    messages: list[Json] = model.requests[-1]["messages"]
+    messages = model.asked()
     [read] = (one["content"] for one in messages if one["role"] == "tool")
     assert read == READ
 
