@@ -7,8 +7,10 @@ from tests.bench.reading import Reading
 from tests.bench.statistics import Measured, Samples
 from tests.bench.subjects import (
     ALONE,
+    BRIDGED_START,
     DRAIN,
     EVALUATE,
+    FIRST_CALL,
     IDLE_EVALUATE,
     IDLE_STEP_AND_LOOK,
     KEY_BUSY,
@@ -169,9 +171,18 @@ def _whole(measured: Measured, size: Size) -> list[Row]:
     return [
         _as_raw("start to first stop", measured.of(START)),
         _as_raw(f"print {size.lines:,} lines and end", measured.of(DRAIN)),
-        Row("server start to tools listed", "ms", measured.of(SERVER_START)),
-        *(Row(name, "MiB", measured.of(what)) for name, what in memory.items()),
+        Row("server start to tools listed", "ms", measured.of(SERVER_START), (_below(80, "ms"),)),
+        Row("the same, joining a server", "ms", measured.of(BRIDGED_START), (_below(25, "ms"),)),
+        Row("first call, which loads the server", "ms", measured.of(FIRST_CALL)),
+        *(
+            Row(name, "MiB", measured.of(what), (_below(45, "MiB"),) if what == MEMORY_IDLE else ())
+            for name, what in memory.items()
+        ),
     ]
+
+
+def _below(limit: float, unit: str) -> Aim:
+    return Aim(f"≤ {limit} {unit}", limit)
 
 
 def _as_raw(name: str, values: Mapping[str, Samples]) -> Row:

@@ -49,18 +49,31 @@ class Served:
 
     def peak_memory(self) -> float:
         """Return the most physical memory that the process has had so far, in MiB."""
+        return self._status("VmHWM")
+
+    def memory(self) -> float:
+        """Return the physical memory that the process has now, in MiB."""
+        return self._status("VmRSS")
+
+    def _status(self, name: str) -> float:
         status = Path(f"/proc/{self._pid}/status").read_text(encoding="ascii")
-        found = re.search(r"VmHWM:\s+(\d+) kB", status)
+        found = re.search(rf"{name}:\s+(\d+) kB", status)
         assert found
         return int(found[1]) / 1024
 
 
 @asynccontextmanager
-async def served(*module: str) -> AsyncGenerator[Served]:
-    """Start `python -m …` as a server and connect to it, with the handshake of today's clients."""
+async def served(*module: str, **more: str) -> AsyncGenerator[Served]:
+    """Start `python -m …` as a server and connect to it, with the handshake of today's clients.
+
+    `more`: of the environment.
+    """
     mark = uuid.uuid4().hex
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", *module], cwd=ROOT, env={**environment(), MARK: mark}
+        command=sys.executable,
+        args=["-m", *module],
+        cwd=ROOT,
+        env={**environment(), **more, MARK: mark},
     )
     async with Client(stdio_client(parameters), mode="legacy", extensions=DATA) as client:
         yield Served(client, _process_of(mark))

@@ -34,6 +34,8 @@ MEASURED: Mapping[str, set[str]] = {
     "start to first stop": {OURS, RAW, STOCK},
     "print 1,000 lines and end": {OURS, RAW},
     "server start to tools listed": {OURS, NOOP},
+    "the same, joining a server": {OURS},
+    "first call, which loads the server": {OURS},
     "server's peak memory, idle": {OURS, NOOP},
     "server's peak memory, after a story": {OURS},
     "server's peak memory, after 1,000 lines": {OURS},

@@ -1,5 +1,8 @@
 """What is timed once in a server's life: its start, a session's start, 100,000 lines of output."""
 
+import asyncio
+import sys
+import tempfile
 from functools import partial
 
 from tests.bench import adapter
@@ -7,7 +10,9 @@ from tests.bench.raw import raw_dap
 from tests.bench.served import DAPEER, NOTHING, Served, served
 from tests.bench.statistics import Measured, now, shuffled
 from tests.bench.subjects import (
+    BRIDGED_START,
     DRAIN,
+    FIRST_CALL,
     MEMORY_DRAIN,
     MEMORY_IDLE,
     MEMORY_STORY,
@@ -19,7 +24,7 @@ from tests.bench.subjects import (
     STOCK,
     Size,
 )
-from tests.programs import program
+from tests.programs import ROOT, program
 
 LOOP = program("loop.py")
 LINES = program("many_lines.py")
@@ -29,6 +34,7 @@ async def measure(measured: Measured, size: Size) -> None:
     """Live the whole life of some servers."""
     for _ in range(size.whole):
         await _noop_server(measured)
+        await _bridge(measured)
         await _our_server(measured, size)
 
 
@@ -40,12 +46,38 @@ async def _noop_server(measured: Measured) -> None:
         measured.add(MEMORY_IDLE, NOOP, server.peak_memory())
 
 
+async def _bridge(measured: Measured) -> None:
+    """Join a server that runs already."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = {"XDG_RUNTIME_DIR": folder}
+        running = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "dapeer", "serve", "--no-auth", "--with-stdin"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            cwd=ROOT,
+            env={**adapter.environment(), **where},
+        )
+        assert running.stdin
+        assert running.stdout
+        await running.stdout.readline()
+        began = now()
+        async with served("dapeer", "stdio", **where) as server:
+            await server.client.list_tools()
+            measured.add_since(BRIDGED_START, OURS, began)
+        running.stdin.close()
+        await running.wait()
+
+
 async def _our_server(measured: Measured, size: Size) -> None:
     began = now()
     async with served(*DAPEER) as server:
         await server.client.list_tools()
         measured.add_since(SERVER_START, OURS, began)
         measured.add(MEMORY_IDLE, OURS, server.peak_memory())
+        began = now()
+        await server.call("dap_status")
+        measured.add_since(FIRST_CALL, OURS, began)
         await _starts(measured, server, size.starts)
         measured.add(MEMORY_STORY, OURS, server.peak_memory())
         drains = {
