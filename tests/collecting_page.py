@@ -24,6 +24,17 @@ MORE: tuple[Mapping[str, Any], ...] = (
     {"plot": True},
 )
 
+CALLS: Mapping[str, Any] = {
+    "program": "shop.py",
+    "breakpoints": [{"calls": ["Cart.*", "price", "checkout"]}],
+}
+OF_CALLS: tuple[Mapping[str, Any], ...] = (
+    {"where": "result is None and function == 'price'"},
+    {"rows": "5-8"},
+)
+TIME = re.compile(r", [\d.]+ m?s(?: in all)?(?=[ ;]|$)", re.MULTILINE)
+"""How long calls took: it is another thing each time."""
+
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 UNTIL: Calls = (
@@ -64,3 +75,10 @@ def answers() -> str:
 def until() -> str:
     """Return how a program is run until something."""
     return _page(UNTIL)
+
+
+def calls() -> str:
+    """Return what is collected of calls."""
+    return TIME.sub(
+        "", _page([("dap_run", CALLS), *(("dap_collected", more) for more in OF_CALLS)])
+    )

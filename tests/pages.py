@@ -23,6 +23,7 @@ from dapeer.tools import (
     data_breakpoints,
     execution,
     expressions,
+    functions,
     inspection,
     lua,
     memory,
@@ -55,7 +56,7 @@ WHERE_POSSIBLE = "°"
 GROUPS = (
     ("Start and end", sessions.TOOLS),
     ("Run", (*execution.TOOLS, *until.TOOLS, *reverse.TOOLS)),
-    ("Stop", (*breakpoints.TOOLS, *data_breakpoints.TOOLS)),
+    ("Stop", (*breakpoints.TOOLS, *functions.TOOLS, *data_breakpoints.TOOLS)),
     ("Collect", collected.TOOLS),
     ("Look", (*inspection.TOOLS, *stack.TOOLS, *expressions.TOOLS, *code.TOOLS, *comparing.TOOLS)),
     ("Memory, and all else", (*memory.TOOLS, *raw.TOOLS)),
@@ -186,7 +187,11 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/tools.md": {"tools": tool_table, "lua-tools": lua_tool_table},
     "docs/languages.md": {"adapters": adapter_table},
     "docs/pitfalls.md": {"pitfalls": pitfall_table},
-    "docs/collecting.md": {"answers": collecting_page.answers, "until": collecting_page.until},
+    "docs/collecting.md": {
+        "answers": collecting_page.answers,
+        "calls": collecting_page.calls,
+        "until": collecting_page.until,
+    },
 }
 """By page, what stands between the markers of each part."""
 

@@ -13,7 +13,7 @@ from mcp import Client
 
 from dapeer.mirror.collected import Collected
 from dapeer.mirror.rows_file import read
-from dapeer.view.collected import section
+from dapeer.view.summary import section
 from tests.e2e.collecting import collect
 from tests.harness import ask, client, evaluate
 from tests.programs import program

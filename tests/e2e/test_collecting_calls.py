@@ -9,7 +9,7 @@ import pytest
 from dapeer.mirror.rows import FAILED, Row
 from tests.e2e.collecting import collect, rows
 from tests.e2e.test_exceptions import python_of
-from tests.harness import ask, client
+from tests.harness import ask, client, read, refusal
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -105,3 +105,108 @@ async def test_a_function_that_is_imported_later_is_collected_from_when_it_begin
     changed = [row.cells[5] for row in found if row.point == 2]
     assert changed[0] == "seen: set() → {8}"
     assert changed[1].startswith("seen: {8} → {")
+
+
+SHOP = """
+class Cart:
+    def __init__(self):
+        self.items = []
+
+    def add(self, n):
+        self.items.append(n)
+        return len(self.items)
+
+
+def price(n):
+    if n == 211:
+        return None
+    return n * 10
+
+
+def total(count):
+    cart = Cart()
+    for n in range(count):
+        cart.add(n)
+        price(n)
+    return count
+
+
+print(total(300))
+"""
+
+
+async def test_one_call_of_a_tool_shows_the_odd_call_of_a_whole_run(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
+    point = {"calls": ["shop.price", "Cart.*", "total", "shop.nowhere"]}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(c, "dap_run", program="shop.py", breakpoints=[point])
+        told = end["collected"]
+        assert told[0] == f"calls of {', '.join(point['calls'])}: 602 calls, tracer"
+        assert any(line.startswith("  #1 total(count=300) → 300") for line in told)
+        assert any("#2 Cart.__init__(self=<Cart>) → None; changes self to" in line for line in told)
+        assert any(
+            line.startswith("    #426 price(n=211) → None  ← result the only") for line in told
+        )
+        assert end["breakpoints"] == {"never called": ["shop.nowhere"]}
+        # Another call looks further, also after the end.
+        odd = await read(c, "dap_collected", where="result is None and 'n=2' in arguments")
+        assert odd.endswith("\n  #426 price(n=211) → None  from total shop.py:21")
+        near = await read(c, "dap_collected", rows="425-427", at="Cart.*")
+        assert [line.split("(")[0].strip() for line in near.splitlines()[1:]] == [
+            "#425 Cart.add", "#426 price", "#427 Cart.add",
+        ]  # fmt: skip
+        by = await read(c, "dap_collected", by="caller", where="function == 'price'")
+        assert "caller total shop.py:21: 300 calls" in by
+        assert "▁" in await read(c, "dap_collected", plot=True, where="function == 'Cart.add'")
+        assert "changes self" in await read(c, "dap_collected", changes=True, where="changed != ''")
+
+
+async def test_functions_are_collected_from_while_a_program_is_stopped_and_in_later_runs(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = {"filename": "shop.py", "line": 25}
+        await ask(c, "dap_run", program="shop.py", breakpoints=[stop])
+        wanted = {"function": "Cart.add", "collect": ["n", "self.items"], "condition": "n > 1"}
+        told = await read(c, "dap_set_breakpoint", **wanted, max_hits=2)
+        assert told == "Cart.add verified (if n > 1; collects n, self.items; at most 2)"
+        told = await read(c, "dap_set_breakpoint", calls="price, shop.gone")
+        assert told.endswith("verified: no function shop.gone is loaded yet")
+        rows = (await ask(c, "dap_continue"))["collected"]
+        assert "Cart.add from total shop.py:20: 2 rows, tracer" in rows
+        assert "  #2 n = 3, self.items = [0, 1, 2]" in rows
+        assert any("price(n=211) → None" in row for row in rows)
+        listed = await read(c, "dap_breakpoints")
+        assert "calls of price, shop.gone" in listed
+        await ask(c, "dap_remove_breakpoint", function="Cart.add")
+        await ask(c, "dap_remove_breakpoint", filename="shop.py", line=25)
+        again = await ask(c, "dap_restart")
+        assert [row for row in again["collected"] if not row.startswith(" ")] == [
+            "calls of price, shop.gone: 300 calls, tracer"
+        ]
+        await ask(c, "dap_clear_breakpoints")
+        assert await read(c, "dap_breakpoints") == "No breakpoints."
+
+
+@pytest.mark.parametrize(
+    ("wanted", "why"),
+    [
+        ({"calls": ["f("]}, "`calls`: `f(` is no name."),
+        ({"calls": ["f"], "collect": ["n +"]}, "`n +` does not parse"),
+        ({"calls": ["f"], "log_message": "{n}"}, "exclude each other"),
+        ({"calls": ["f"], "line": 3}, "has `filename` and `line`, or `function`, or `calls`."),
+        ({}, "has `filename` and `line`, or `function`, or `calls`."),
+        ({"function": "f"}, "A breakpoint with `function` needs `collect`."),
+        ({"function": "f", "collect": ["if"]}, "`if` does not parse"),
+    ],
+)
+async def test_calls_that_cannot_be_collected_are_refused_before_anything_runs(
+    tmp_path: Path, wanted: dict[str, object], why: str
+) -> None:
+    path = tmp_path / "shop.py"
+    path.write_text("x = 1\n", encoding="utf-8")
+    async with client(tmp_path) as c:
+        assert why in await refusal(c, "dap_run", program=str(path), breakpoints=[wanted])
+        assert why in await refusal(c, "dap_set_breakpoint", **wanted)
+        assert await read(c, "dap_breakpoints") == "No breakpoints."

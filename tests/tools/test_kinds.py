@@ -16,7 +16,7 @@ ALL = {"run", "evaluate", "write"}
 
 WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
-    "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "timeout_ms", "wait_until_paused", "target",
+    "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "function", "timeout_ms", "wait_until_paused", "target",
     "granularity", "show", "on", "scope", "every", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
     "terminate_debuggee", "force",
     # A start runs a program anyway.
@@ -48,6 +48,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run", {"breakpoints": [{"line": 2, "hit_condition": "f()"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "log_message": "{f()}"}]}, ALL),
     ("dap_run", {"breakpoints": [{"line": 2, "collect": ["f()"]}]}, ALL),
+    ("dap_run", {"breakpoints": [{"calls": ["f"]}]}, ALL),
     ("dap_run", {"exception_filters": ["raised:ValueError"]}, {"run", "write"}),
     ("dap_run", {"program": "a.py", "fresh": True}, {"run", "write"}),
     ("dap_run", {"exception_filters": ["raised:f() > 1"]}, ALL),
@@ -79,6 +80,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_set_breakpoint", {"line": 1, "hit_condition": "3"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"line": 1, "log_message": "{f()}"}, {"write", "evaluate"}),
     ("dap_set_breakpoint", {"line": 1, "collect": ["f()"]}, {"write", "evaluate"}),
+    ("dap_set_breakpoint", {"calls": ["f"]}, {"write", "evaluate"}),
     ("dap_remove_breakpoint", {"line": 1}, {"write"}),
     ("dap_clear_breakpoints", {}, {"write"}),
     ("dap_set_exception_breakpoints", {"filters": []}, {"write"}),

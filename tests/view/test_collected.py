@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
-from dapeer.view.collected import section
+from dapeer.view.summary import section
 
 PROJECT = Path("/p")
 

@@ -1,9 +1,9 @@
-"""Breakpoints on lines as dapeer's callers want them: DAP's, and those that collect."""
+"""Breakpoints as dapeer's callers want them: DAP's, and those that collect."""
 
 from __future__ import annotations
 
 # ruff: noqa: N815 - keys as DAP writes its own
-from typing import NotRequired
+from typing import NotRequired, TypedDict
 
 from dapeer.dap.types import SourceBreakpoint
 
@@ -21,3 +21,22 @@ class WantedBreakpoint(SourceBreakpoint):
     """The number of the collection point, in what is sent."""
     others: NotRequired[list[WantedBreakpoint]]
     """What other clients collect on its line, in what is sent."""
+
+
+class WantedFunction(TypedDict):
+    """Functions at which a program collects, by name: no adapter gets it."""
+
+    name: str
+    """`shop.total`, `Order.*`; several between commas."""
+    calls: bool
+    """A row for each call that is over; else for each one that begins."""
+    collect: list[str]
+    """Expressions; a call's are evaluated at its end."""
+    condition: NotRequired[str]
+    maxHits: NotRequired[int]
+    collectedBy: NotRequired[str]
+
+
+def title_of(wanted: WantedFunction) -> str:
+    """Return what functions at which a program collects are known by."""
+    return f"calls of {wanted['name']}" if wanted["calls"] else wanted["name"]

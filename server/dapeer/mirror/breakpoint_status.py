@@ -11,12 +11,12 @@ from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, StackFrame
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, title_of
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
 TRACED = "dapeerTraced"
-"""Tells what became of the breakpoints of a file (`source`) at which the program collects by itself: `breakpoints`, and for each what was `made`."""
+"""Tells what became of the breakpoints of a file (`source`) at which the program collects by itself: `breakpoints`, or of its `functions`, and for each what was `made`."""
 SET_LINES = "setBreakpoints"
 
 
@@ -44,6 +44,8 @@ class Placed:
         default_factory=dict[str, list[tuple[WantedBreakpoint, Breakpoint]]]
     )
     """By source path, those that no adapter has: the program collects there by itself."""
+    collecting_at: dict[str, Breakpoint] = field(default_factory=dict[str, Breakpoint])
+    """By title the functions at which the program collects by itself."""
     functions: list[tuple[str, Breakpoint]] = field(default_factory=list[tuple[str, Breakpoint]])
     data: list[tuple[DataBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[DataBreakpoint, Breakpoint]]
@@ -103,7 +105,11 @@ class Placed:
                 pairs[index] = wanted, _merged(known, changed)
 
     def traced(self, body: Body) -> None:
-        """Take in where in a file the program collects by itself."""
+        """Take in where in a file, or at which functions, the program collects by itself."""
+        if "functions" in body:
+            titles = map(title_of, body["functions"])
+            self.collecting_at = dict(zip(titles, body.get("made") or (), strict=False))
+            return
         pairs = zip(body.get("breakpoints") or (), body.get("made") or (), strict=False)
         self.collecting[_path(body)] = list(pairs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from dapeer.dap.messages import Body
 from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
@@ -12,6 +13,9 @@ ROW = "dapeerRow"
 """Marks output that is a row: the number of its `point`, and its `cells`. It is made of what log points say."""
 LOG = "log points"
 TRACER = "tracer"
+
+OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed")
+"""The columns of calls before their expressions, as `in_debuggee/dapeer_calls.py` tells them; `took` is in seconds."""
 
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
@@ -39,6 +43,13 @@ class Point:
     """What is watched, where it is no place: each row is a line that did it."""
     aside: bool = False
     """Its rows are nobody's to list: they tell of the watching itself."""
+    calls: bool = False
+    """Its rows are calls that are over; of several functions, with commas between their names."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What each cell of a row is."""
+        return (*OF_CALLS, *self.expressions) if self.calls else self.expressions
 
 
 @dataclass(slots=True)
@@ -68,14 +79,15 @@ class Collection:
         """Take note that a client was told of all rows."""
         self.told[client] = self.count
 
-    @property
-    def last_hit(self) -> int:
-        """The number of the newest row's hit."""
-        return self.table.row(len(self.table) - 1).hit if len(self.table) else 0
+    def heard(self, rows: int) -> None:
+        """Take note of so many new rows: calls are in the order of their ends, all else in that of hits."""
+        self.hits = max(self.hits, self.table.newest(rows if self.point.calls else min(rows, 1)))
 
     @property
     def dropped(self) -> int:
-        """Rows that were not kept: later ones have taken their room."""
+        """Rows that were not kept: later ones have taken their room. Calls may instead not be over."""
+        if self.point.calls:
+            return self.forgotten
         wanted = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
         return max(0, wanted - len(self.table))
 
@@ -112,6 +124,8 @@ class Collected:
     """By process the rows that it could not write."""
     _lost_told: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many of these it has been told of."""
+    overwritten: dict[int, int] = field(default_factory=dict[int, int])
+    """By process the rows whose room later ones have taken, in its file."""
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
 
@@ -124,9 +138,10 @@ class Collected:
         function: str = "",
         client: str = "",
         max_hits: int = 0,
+        calls: bool = False,
     ) -> Point:
         """Return the point of a place and its expressions; a new number where there is none yet."""
-        wanted = (path, line, function, tuple(expressions), client, max_hits)
+        wanted = (path, line, function, tuple(expressions), client, max_hits, "", False, calls)
         for known in self.points.values():
             if known == Point(known.number, *wanted):
                 return known
@@ -167,7 +182,7 @@ class Collected:
             return None
         key = process, number
         if key not in self.collections:
-            table = Table(len(point.expressions))
+            table = Table(len(point.columns))
             self.collections[key] = Collection(point, process, table, road)
         return self.collections[key]
 
@@ -197,8 +212,9 @@ class Collected:
         for number, (lines, order) in by_point(text, first).items():
             collection = self.of(process, number, road)
             if collection is not None:
-                collection.unreadable += collection.table.extend(lines, order)
-                collection.hits = max(collection.hits, collection.last_hit)
+                wrong = collection.table.extend(lines, order)
+                collection.unreadable += wrong
+                collection.heard(len(order) - wrong)
                 _bound(collection)
 
     def newly_lost(self, client: str) -> int:
@@ -214,12 +230,38 @@ class Collected:
             for each in self.collections.values()
         )
 
+    def uncalled(self, name: str, *, calls: bool) -> list[str]:
+        """Return those of the functions of a point, as it names them, of which no process has a row."""
+        points = {
+            each.number
+            for each in self.points.values()
+            if (each.function, each.calls) == (name, calls)
+        }
+        found = [each for (_, number), each in self.collections.items() if number in points]
+        if any(each.dropped for each in found) or any(self.overwritten.values()):
+            return []
+        if not calls:
+            return [] if any(each.hits for each in found) else [name]
+        # A row has the function's own name, which may be written with more or less of what is around it.
+        seen = {last(each) for rows in found for each in set(rows.table.cells[0])}
+        names = name.split(", ")
+        return [each for each in names if not any(fnmatchcase(one, last(each)) for one in seen)]
+
     def rows(self, process: int) -> Iterator[Row]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""
         tables = [
             (number, each.table) for (of, number), each in self.collections.items() if of == process
         ]
         return in_order(tables)
+
+
+def last(name: str) -> str:
+    """Return the last part of a function's name.
+
+    >>> last("shop.Order.total")
+    'total'
+    """
+    return name.rpartition(".")[2]
 
 
 def _bound(collection: Collection) -> None:

@@ -108,6 +108,10 @@ class Table:
             column.extend([texts[0]] * len(texts) if same else texts)
         return wrong
 
+    def newest(self, count: int) -> int:
+        """Return the greatest hit among the last rows."""
+        return max((int(_number(each)) for each in self.hits[len(self) - count :]), default=0)
+
     def last(self, count: int) -> Table:
         """Return the last rows."""
         return self.picked(range(max(0, len(self) - count), len(self)))

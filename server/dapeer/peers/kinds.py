@@ -122,6 +122,7 @@ TABLE: Final[Mapping[str, Counts]] = {
             If("breakpoints[].hit_condition", _EVALUATE),
             If("breakpoints[].log_message", _EVALUATE),
             If("breakpoints[].collect", _EVALUATE),
+            If("breakpoints[].calls", _EVALUATE),
             If("exception_filters", _WRITE),
             If("fresh", _WRITE),
             If("exception_filters[]", _EVALUATE, "with a condition", _has_code(_EXCEPTION)),
@@ -150,7 +151,10 @@ TABLE: Final[Mapping[str, Counts]] = {
     ),
     "dap_set_variable": Counts(("write", "evaluate")),
     "dap_set_breakpoint": Counts(
-        _WRITE, (*_CONDITIONS, If("log_message", _EVALUATE), If("collect", _EVALUATE))
+        _WRITE,
+        (
+            *_CONDITIONS, If("log_message", _EVALUATE), If("collect", _EVALUATE), If("calls", _EVALUATE),
+        ),
     ),
     "dap_remove_breakpoint": Counts(_WRITE),
     "dap_clear_breakpoints": Counts(_WRITE),

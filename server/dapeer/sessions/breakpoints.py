@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, title_of
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.collection_points import CollectionPoints
 
@@ -35,6 +35,10 @@ class Breakpoints:
     """By absolute source path and the line that was asked for."""
     points: CollectionPoints = field(default_factory=CollectionPoints)
     functions: list[str] = field(default_factory=list[str])
+    collecting: dict[tuple[str, str], WantedFunction] = field(
+        default_factory=dict[tuple[str, str], WantedFunction]
+    )
+    """The functions at which programs collect, by client and title."""
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
     fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
@@ -52,7 +56,7 @@ class Breakpoints:
     @property
     def collects(self) -> bool:
         """Whether some collect instead of stopping."""
-        return bool(self.points.by_path)
+        return bool(self.points.by_path or self.collecting)
 
     def on(self, path: str, line: int, client: str = "") -> OnLine:
         """Return what is wanted on a line."""
@@ -121,6 +125,21 @@ class Breakpoints:
         )
         return line if any(self.on(path, line, client)) else next(moved, line)
 
+    def at_functions(self, client: str) -> list[tuple[str, str]]:
+        """Return client and title of what a client collects at functions."""
+        return [each for each in self.collecting if each[0] == client]
+
+    @contextlib.contextmanager
+    def wanting_functions(self, wanted: Sequence[WantedFunction]) -> Generator[None]:
+        """Want to collect at functions from now on; all is as before if the body fails."""
+        before = {**self.collecting}
+        self.collecting |= {(each.get("collectedBy", ""), title_of(each)): each for each in wanted}
+        try:
+            yield
+        except BaseException:
+            self.collecting = before
+            raise
+
     @contextlib.contextmanager
     def wanting(self, wanted: Sequence[tuple[str, WantedBreakpoint]]) -> Generator[None]:
         """Want breakpoints (path and breakpoint) from now on; all is as before if the body fails."""
@@ -142,6 +161,8 @@ class Breakpoints:
         """
         if path is None:
             self.functions.clear()
+            for each in self.at_functions(client):
+                del self.collecting[each]
         gone = [each for each in self.places(client) if path in {None, each[0]}]
         for each in gone:
             self.remove(*each, client=client)
@@ -156,6 +177,9 @@ class Breakpoints:
         for path, line in collect:
             self.points.put(path, line, client, None)
         self.functions.clear()
+        for each in self.at_functions(client):
+            if (each[1], 0) not in kept:
+                del self.collecting[each]
         self.exceptions = None
         self.fresh.clear()
         return _files([*stop, *collect])

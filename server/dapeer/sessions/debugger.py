@@ -214,7 +214,7 @@ class Debugger:
         fitting = {
             each
             for each in fresh
-            if definition is None or debugs(self.definitions, definition, each[0])
+            if not each[1] or definition is None or debugs(self.definitions, definition, each[0])
         }
         session.program.awaited.places |= {*places, *fitting}
 
@@ -222,7 +222,7 @@ class Debugger:
         """Count a breakpoint as set for the programs that run, and for the next one."""
         self.breakpoints.fresh.add((path, line))
         for session in self.sessions.held.values():
-            if session.takes(path):
+            if not line or session.takes(path):
                 session.program.awaited.places.add((path, line))
 
     def tell(self, what: str, sessions: Iterable[Session], tell: Tell) -> Broadcast:
@@ -265,6 +265,14 @@ class Debugger:
 
         able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]
         return self.tell("the function breakpoints", able, tell)
+
+    def push_collecting(self, started: Session | None = None) -> Broadcast:
+        """Begin to have every session collect at the wanted functions; a program that was just `started` does."""
+        functions = [*self.breakpoints.collecting.values()]
+        known = started.program.sessions if started else ()
+        others = [s for s in self.sessions.values() if s not in known and not s.mirror.ended]
+        what = "what is collected at functions"
+        return self.tell(what, others, lambda each: each.lines.collect_at(functions))
 
     async def run_to(self, session: Session, path: str, line: int) -> None:
         """Want a breakpoint without conditions until the session's next stop."""

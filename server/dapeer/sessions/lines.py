@@ -16,7 +16,7 @@ from dapeer.base.errors import RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import Collected, Point
 from dapeer.sessions.fetching import SendRequest
@@ -34,8 +34,8 @@ class Lines:
 
     tracers: tuple[str, ...] = ()
     """Expressions that have the program collect, and tell what came of it; the next where one fails. None: it cannot."""
-    functions: Mapping[str, WantedBreakpoint]
-    """By name the functions at whose entry the program is to collect."""
+    functions: Sequence[WantedFunction]
+    """The functions at which the program is to collect."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Lines:
         self._supports = supports
         self._request = request
         self._observe = observe
-        self.functions = {}
+        self.functions = ()
         self.heard = True
         """What the adapter says of log points passes us."""
         self.folder: Callable[[], Path] | None = None
@@ -114,6 +114,19 @@ class Lines:
             self._points[path] = points
             await self.trace()
 
+    async def collect_at(self, functions: Sequence[WantedFunction]) -> None:
+        """Have the program collect at these functions, and no others, where it does so by itself."""
+        if self.road == "tracer" and (functions or self.functions):
+            self._list_tools()
+            self.functions = functions
+            await self.trace()
+
+    def why_not_at(self, adapter: str) -> str:
+        """Say why the program does not collect at functions; empty: it does."""
+        if self.road == "tracer":
+            return ""
+        return f"{adapter} has no road to collect at functions: collect on their lines"
+
     def _list_tools(self) -> None:
         """Have the tools listed that are of use once something is collected."""
         if not self._supports("collected"):
@@ -122,14 +135,22 @@ class Lines:
     def _heeds(self, option: str) -> bool:
         return option not in OPTIONS or self._supports(option)
 
-    def _point(self, path: str, wanted: WantedBreakpoint, function: str = "") -> Point:
+    def _point(self, path: str, wanted: WantedBreakpoint) -> Point:
         return self._collected.point(
             wanted.get("collect") or (),
             path=path,
-            line=0 if function else wanted["line"],
-            function=function,
+            line=wanted["line"],
             client=wanted.get("collectedBy") or "",
             max_hits=wanted.get("maxHits") or 0,
+        )
+
+    def _point_at(self, wanted: WantedFunction) -> Point:
+        return self._collected.point(
+            wanted["collect"],
+            function=wanted["name"],
+            client=wanted.get("collectedBy") or "",
+            max_hits=wanted.get("maxHits") or 0,
+            calls=wanted["calls"],
         )
 
     async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
@@ -178,8 +199,8 @@ class Lines:
             for each in wanted:
                 point = self._point(path, each)
                 yield {**_facts(point, each), "file": path, "line": each["line"]}
-        for name, each in self.functions.items():
-            yield {**_facts(self._point("", each, name), each), "function": name}
+        for each in self.functions:
+            yield {**_facts(self._point_at(each), each), "function": each["name"]}
         for each in self._watched.values():
             yield {**each}
 
@@ -197,15 +218,21 @@ class Lines:
             ]
             body: Body = {"source": {"path": path}, "breakpoints": wanted, "made": made}
             self._observe(Event(TRACED, body))
+        if self.functions:
+            made = [
+                _made(answers.get(self._point_at(each).number) or {}, whole)
+                for each in self.functions
+            ]
+            self._observe(Event(TRACED, {"functions": self.functions, "made": made}))
 
 
-def _facts(point: Point, wanted: WantedBreakpoint) -> dict[str, Any]:
+def _facts(point: Point, wanted: WantedBreakpoint | WantedFunction) -> dict[str, Any]:
     return {
         "id": point.number,
         "collect": [*point.expressions],
         "condition": wanted.get("condition"),
         "max_hits": point.max_hits or None,
-        "calls": False,
+        "calls": point.calls,
     }
 
 

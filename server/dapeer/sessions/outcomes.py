@@ -19,7 +19,14 @@ from dapeer.view.snapshot import KILLED
 from dapeer.view.stacks import relative
 
 State = Literal[
-    "rejected", "moved", "pending", "stops anyway", "not collected", "never bound", "not hit"
+    "rejected",
+    "moved",
+    "pending",
+    "stops anyway",
+    "not collected",
+    "never bound",
+    "not hit",
+    "never called",
 ]
 LISTED = 10
 """Breakpoints of one state."""
@@ -70,13 +77,15 @@ def untold(
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
     found = dict.fromkeys(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
+    found |= dict.fromkeys(_at_functions(first, sessions, wanted, final=final))
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, wanted, hits))
     new = found if ended else [each for each in found if each.key not in first.program.awaited.told]
     by_state: dict[str, list[str]] = {}
     for each in new:
         known = first.program.awaited.told & {each.key, ("rejected", each.path, each.line)}
         reason = "" if known else each.detail
-        place = f"{relative(each.path, session.project)}:{each.line}{reason}"
+        at = f"{relative(each.path, session.project)}:{each.line}" if each.line else each.path
+        place = f"{at}{reason}"
         by_state.setdefault(each.state, []).append(place)
     first.program.awaited.told |= {each.key for each in new}
     return {state: _bounded(places) for state, places in by_state.items()}
@@ -116,6 +125,25 @@ def _outcomes(
                     outcome = replace(found, line=each["line"])
                     doubt = mute and outcome.state == "not hit" and "condition" in each
                     yield replace(outcome, detail=f"{outcome.detail}{DOUBT}") if doubt else outcome
+
+
+def _at_functions(
+    first: Session, sessions: Sequence[Session], wanted: Breakpoints, *, final: bool
+) -> Iterator[Outcome]:
+    """Yield the functions of a program at which it does not collect, or that were never called."""
+    for (_, title), point in wanted.collecting.items():
+        if (title, 0) not in first.program.awaited.places:
+            continue
+        why = [each.lines.why_not_at(first.adapter) for each in sessions]
+        made = [m for each in sessions if (m := each.mirror.placed.collecting_at.get(title))]
+        if all(why) and why:
+            yield Outcome("not collected", title, 0, f" ({why[0]})")
+        elif made and not any(each.get("verified") for each in made):
+            yield Outcome("rejected", title, 0, _reason(str(m.get("message") or "") for m in made))
+        elif final:
+            never = first.program.collected.uncalled(point["name"], calls=point["calls"])
+            doubt = " (or its condition never held)" if "condition" in point else ""
+            yield from (Outcome("never called", each, 0, doubt) for each in never)
 
 
 def _why_not_collected(

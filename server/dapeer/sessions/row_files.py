@@ -39,6 +39,7 @@ class RowFiles:
                 self._read[path] = written.place
                 self._collected.extend(written.pid, written.text, TRACER)
                 self._collected.lost[written.pid] = written.lost
+                self._collected.overwritten[written.pid] = written.dropped
 
 
 def _written(path: Path, after: Place) -> Iterator[Written]:

@@ -105,6 +105,8 @@ async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
     functions = wanted.functions or session.stops_at.own
     if functions and session.supports("setFunctionBreakpoints"):
         sent.append(session.stops_at.functions(wanted.functions))
+    if wanted.collecting and not session.delegates:
+        sent.append(session.lines.collect_at([*wanted.collecting.values()]))
     filters = _filters(session, wanted)
     if filters is not None:
         sent.append(session.stops_at.exceptions(filters))

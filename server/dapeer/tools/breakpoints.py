@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
-from dapeer.tools import data_breakpoints
+from dapeer.tools import data_breakpoints, functions
 from dapeer.tools.base.arguments import (
+    Calls,
     Collect,
-    Filename,
-    Line,
     MaxHits,
     OptionalFilename,
     SessionId,
+    at_functions,
     collecting,
+    one_place,
     source_breakpoint,
 )
 from dapeer.tools.base.call import Call, Reply
@@ -25,7 +28,6 @@ from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.breakpoint_rows import rows_of
-from dapeer.view import render
 from dapeer.view.sources import check_line, source_file
 from dapeer.view.stacks import relative
 
@@ -33,22 +35,27 @@ from dapeer.view.stacks import relative
 @tool("Set a breakpoint", idempotent=True)
 async def dap_set_breakpoint(
     call: Call,
-    filename: Filename,
-    line: Line,
+    filename: OptionalFilename = None,
+    line: Annotated[int | None, Field(ge=1)] = None,
+    function: str | None = None,
+    calls: Calls = (),
     condition: str | None = None,
     hit_condition: str | None = None,
     log_message: str | None = None,
     collect: Collect = (),
     max_hits: MaxHits = None,
 ) -> Reply:
-    """Set or replace the breakpoint on a line, for running and later sessions.
+    """Set or replace a breakpoint, for running and later sessions.
 
     `log_message` prints, with {expressions}, instead of stopping.
     """
     debugger = call.debugger
-    path = source_file(filename, debugger.project)
+    place = one_place(filename, line, function, calls)
+    plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
+    if place is None:
+        return await functions.added(call, at_functions(function, calls, plain, collect, max_hits))
+    path, line = source_file(place[0], debugger.project), place[1]
     check_line(path, line)
-    plain = source_breakpoint(line, condition, hit_condition, log_message)
     wanted = collecting(plain, collect, max_hits)
     mine(call, [(path, wanted)])
     replaced = debugger.breakpoints.add(path, wanted, call.focus.key)
@@ -70,10 +77,18 @@ async def dap_set_breakpoint(
 
 
 @tool("Remove a breakpoint", destructive=True, idempotent=True)
-async def dap_remove_breakpoint(call: Call, filename: Filename, line: Line) -> Reply:
-    """Remove the breakpoint on a line, if there is one."""
+async def dap_remove_breakpoint(
+    call: Call,
+    filename: OptionalFilename = None,
+    line: Annotated[int | None, Field(ge=1)] = None,
+    function: str | None = None,
+) -> Reply:
+    """Remove the breakpoint on a line, or of functions, if there is one."""
     debugger = call.debugger
-    path = source_file(filename, debugger.project)
+    place = one_place(filename, line, function, ())
+    if place is None:
+        return await functions.removed(call, str(function))
+    path, line = source_file(place[0], debugger.project), place[1]
     place = f"{relative(path, debugger.project)}:{line}"
     mirrors = [session.mirror for session in debugger.sessions.values()]
     removed = debugger.breakpoints.remove(path, line, mirrors, call.focus.key)
@@ -90,16 +105,19 @@ async def dap_clear_breakpoints(call: Call, filename: OptionalFilename = None) -
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None
     before = _count(debugger, path)
-    functions = 0 if path else len(debugger.breakpoints.functions)
+    stops = 0 if path else len(debugger.breakpoints.functions)
+    collecting = 0 if path else len(debugger.breakpoints.at_functions(call.focus.key))
     cleared = debugger.breakpoints.clear(path, call.focus.key)
     left = _count(debugger, path)
     count = before - left
     await call.peers.shown()
     pushes = [debugger.push(*cleared)]
-    if functions:
+    if stops:
         pushes.append(debugger.push_functions())
+    if collecting:
+        pushes.append(debugger.push_collecting())
     if path is None:
-        count += functions + len(data_breakpoints.rows_of(debugger))
+        count += stops + collecting + len(data_breakpoints.rows_of(debugger))
         count += len(data_breakpoints.recorded(debugger))
         pushes.append(data_breakpoints.clear(debugger))
     lines = await asyncio.gather(*(each.untaken() for each in pushes))
@@ -113,19 +131,22 @@ async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and their state in each adapter."""
     debugger = call.debugger
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
-    functions = debugger.breakpoints.functions
+    stops = debugger.breakpoints.functions
     filters = list(debugger.breakpoints.exceptions or ())
     in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
         "breakpoints": [row.data() for row in rows],
-        "functions": list(functions),
+        "functions": list(stops),
         "exception_filters": filters,
     }
     if in_memory:
         data["in_memory"] = [row.data() for row in in_memory]
+    if collecting := debugger.breakpoints.collecting.values():
+        data["collecting"] = [functions.data(each) for each in collecting]
     lines = [row.text(debugger) for row in rows]
     lines += [*(row.text() for row in in_memory), *data_breakpoints.recorded(debugger)]
-    lines += [f"function {name}" for name in functions]
+    lines += [f"function {name}" for name in stops]
+    lines += functions.lines(call)
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
     return Reply("\n".join(lines) or "No breakpoints.", data)
 
@@ -172,23 +193,6 @@ def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[
     ]
 
 
-@tool("Stop at functions", idempotent=True)
-async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
-    """Stop when one of these functions is entered; replaces earlier ones, [] removes them."""
-    debugger = call.debugger
-    debugger.breakpoints.functions = names
-    untaken = await debugger.push_functions().untaken()
-    made = {
-        name: made
-        for s in debugger.sessions.values()
-        if not s.mirror.ended
-        for name, made in s.mirror.placed.functions
-    }
-    lines = [f"{name}: {render.breakpoint_state(made.get(name))}" for name in names]
-    text = "\n".join(lines) or "No function breakpoints."
-    return noted(Reply(text, {"functions": names}), untaken)
-
-
 def _count(debugger: Debugger, path: str | None) -> int:
     """Return how many breakpoints there are in a file, or in all."""
     every = debugger.breakpoints
@@ -205,5 +209,4 @@ TOOLS = (
     dap_clear_breakpoints,
     dap_breakpoints,
     dap_set_exception_breakpoints,
-    dap_set_function_breakpoints,
 )

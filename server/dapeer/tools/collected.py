@@ -14,8 +14,9 @@ from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import visible
 from dapeer.tools.base.tool import tool
-from dapeer.view.collected import place_of, readable, summary, title
+from dapeer.view.readable import readable
 from dapeer.view.row_listing import By, Wanted, listing
+from dapeer.view.summary import place_of, summary, title
 
 
 @tool("Collected rows", read_only=True, needs=["collected"])
@@ -51,7 +52,8 @@ def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str
             lines += summary(each, call.debugger.project)
             continue
         try:
-            found = listing(*readable(each.point, each.table, call.debugger.project), wanted)
+            rows = readable(each.point, each.table, call.debugger.project)
+            found = listing(*rows, wanted, calls=each.point.calls)
         except ArgumentError as error:
             # The filter may be about the columns of another point.
             wrong.append(error)
@@ -63,7 +65,10 @@ def _lines(call: Call, chosen: Sequence[Collection], wanted: Wanted) -> list[str
 
 
 def _is_at(collection: Collection, at: str, call: Call) -> bool:
-    place = place_of(collection.point, call.debugger.project)
+    point = collection.point
+    place = place_of(point, call.debugger.project)
+    if point.calls and (at == point.function or at in point.function.split(", ")):
+        return True
     return place == at or place.endswith((f"/{at}", f".{at}")) or at.endswith(f"/{place}")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dapeer.adapters.choice.choice import debugs
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, title_of
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import listed
@@ -38,9 +38,9 @@ class Inheritance:
     forgotten: Broadcast | None = None
     """Sends other programs the removal of breakpoints."""
 
-    async def told(self, session: Session, push: Broadcast) -> list[str]:
+    async def told(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
         """Return lines on what the program inherits, what was done about it, and which sessions have not applied the new breakpoints."""
-        pushes = [push, *([self.forgotten] if self.forgotten else ())]
+        pushes = [*new, *([self.forgotten] if self.forgotten else ())]
         lines = [line for each in pushes for line in await each.untaken()]
         if self.ended:
             lines += [f"ended {_numbered(self.ended)}"]
@@ -76,23 +76,39 @@ class Inheritance:
             yield f"breakpoints {', '.join(named[:SHOWN])}{f' and {left} more' if left > 0 else ''}"
         if wanted.functions:
             yield f"function breakpoints {', '.join(wanted.functions)}"
+        titles = [title for _, title in wanted.at_functions(self.client)]
+        if kept := [each for each in titles if (each, 0) not in self.given]:
+            yield f"collecting at {', '.join(kept)}"
         if self.filters and wanted.exceptions is not None:
             yield f"exception filters {', '.join(wanted.exceptions) or 'none'}"
 
 
+def places(
+    wanted: Iterable[tuple[str, WantedBreakpoint]], functions: Iterable[WantedFunction]
+) -> list[tuple[str, int]]:
+    """Return path and line of breakpoints; of functions at which is collected, what they are known by, and 0."""
+    lines = [(path, each["line"]) for path, each in wanted]
+    return [*lines, *((title_of(each), 0) for each in functions)]
+
+
 async def before(
-    call: Call, wanted: Sequence[tuple[str, WantedBreakpoint]], *, filters: bool, fresh: bool
+    call: Call,
+    wanted: Sequence[tuple[str, WantedBreakpoint]],
+    functions: Sequence[WantedFunction],
+    filters: Sequence[str] | None,
+    *,
+    fresh: bool,
 ) -> Inheritance:
-    """Return the state before a start with the `wanted` breakpoints, and whether it has exception `filters` of its own.
+    """Return the state before a start with the `wanted` breakpoints, `functions` at which it collects, and exception `filters`; None: it has none of its own.
 
     Where it is to start `fresh`, the programs that the client has started end, and no breakpoint is
     wanted any longer but the given ones and those of a person.
     """
     debugger = call.debugger
-    given = {(path, each["line"]) for path, each in wanted}
+    given = {*places(wanted, functions)}
     if not fresh:
         return Inheritance(
-            debugger, call.focus.key, {*given, *debugger.breakpoints.fresh}, not filters
+            debugger, call.focus.key, {*given, *debugger.breakpoints.fresh}, filters is None
         )
     ended = call.focus.own
     for program in ended:
@@ -104,11 +120,15 @@ async def before(
         for each in living:
             if each.by_us:
                 each.cause = CAUSE
-    functions = bool(debugger.breakpoints.functions)
+    stops = bool(debugger.breakpoints.functions)
+    collecting = bool(debugger.breakpoints.collecting)
     paths = debugger.breakpoints.forget(given, call.focus.key)
-    if functions:
+    if stops:
         await debugger.push_functions().untaken()
-    return Inheritance(debugger, call.focus.key, given, not filters, ended, debugger.push(*paths))
+    if collecting:
+        await debugger.push_collecting().untaken()
+    push = debugger.push(*paths)
+    return Inheritance(debugger, call.focus.key, given, filters is None, ended, push)
 
 
 def _numbered(programs: Sequence[Session]) -> str:

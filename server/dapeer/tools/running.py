@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from dapeer.dap.wanted import WantedFunction
 from dapeer.launch.repeat import Repeat
 from dapeer.launch.request import Placed
 from dapeer.launch.starts import Start
@@ -16,7 +17,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.notes import located, noted
 from dapeer.tools.base.waiting import next_stop
-from dapeer.tools.inheritance import Inheritance
+from dapeer.tools.inheritance import Inheritance, places
 from dapeer.view.tally import Tally
 
 MILLISECONDS_WITHOUT_STOP = 1000
@@ -30,9 +31,13 @@ class Running:
     call: Call
     start: Start
     wanted: Sequence[Placed]
+    functions: Sequence[WantedFunction]
+    """At which it collects."""
     inherited: Inheritance
     _push: Broadcast | None = field(default=None, init=False)
     """Sends the breakpoints to the other programs."""
+    _collects: Broadcast | None = field(default=None, init=False)
+    """Sends the functions at which they collect to them."""
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
 
@@ -52,17 +57,21 @@ class Running:
         else:
             session = await self._begin()
             reply = await next_stop(self.call, session, 0, limit, asked=asked)
-        lines = await self.inherited.told(session, self._push) if self._push else []
+        pushes = [each for each in (self._push, self._collects) if each is not None]
+        lines = await self.inherited.told(session, pushes)
         return noted(reply, [*located(self.call, session), *lines])
 
     async def _begin(self) -> Session:
         """Start it once more; its breakpoints are in the shared set since the first time."""
         debugger = self.call.debugger
         first = self._push is None
-        session, push = await self.start.begin(debugger, self.wanted if first else ())
+        with debugger.breakpoints.wanting_functions(self.functions if first else ()):
+            session, push = await self.start.begin(debugger, self.wanted if first else ())
         if first:
             self._push = push
-            debugger.expect(session, ((path, each["line"]) for path, each in self.wanted))
+            if self.functions:
+                self._collects = debugger.push_collecting(session)
+            debugger.expect(session, places(self.wanted, self.functions))
             self._awaited = frozenset(session.program.awaited.places)
         else:
             debugger.expect(session, self._awaited)

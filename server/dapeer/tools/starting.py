@@ -24,7 +24,7 @@ from dapeer.sessions.repetition import Until
 from dapeer.tools.base.arguments import BreakpointArgument, Milliseconds
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collecting import mine
+from dapeer.tools.base.collecting import mine, of_caller
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.inheritance import before
@@ -146,14 +146,14 @@ async def dap_run(
     inputs |= {"stop_on_entry": stop_on_entry, "terminal": terminal}
     inputs |= {"follow_children": follow_children, "just_my_code": just_my_code}
     asked = LaunchRequest(type, request, name or "", given(inputs), config or {}, exception_filters)
-    collects = debugger.breakpoints.collects or any(each.collect for each in breakpoints)
+    placed, functions = of_caller(call, breakpoints, program or "")
+    collects = debugger.breakpoints.collects or any(each.records for each in breakpoints)
     again = Repeat(repeat, until, collects)
     start = await Launcher(debugger, call.peers).start(asked, configuration, again.place(where))
     again.check(start)
-    placed = [(each.filename, each.wanted()) for each in breakpoints]
     wanted = mine(call, with_paths(placed, start.folder, debugger.project))
-    inherited = await before(call, wanted, filters=exception_filters is not None, fresh=fresh)
-    running = Running(call, start, wanted, inherited)
+    inherited = await before(call, wanted, functions, exception_filters, fresh=fresh)
+    running = Running(call, start, wanted, functions, inherited)
     shown = Asked(evaluate, show, wait_until_paused)
     return await running.told(again, timeout_ms, shown, stops=bool(stop_on_entry or core))
 

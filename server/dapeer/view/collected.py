@@ -1,17 +1,13 @@
-"""Collected rows as text, summarised so that the odd one shows. Pure."""
+"""Collected rows as text: their columns, and the odd ones among them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from dapeer.base.text.fitting import fitted, shortened
-from dapeer.mirror.collected import Collection, Point
 from dapeer.mirror.rows import FAILED, Table
-from dapeer.mirror.watch import LINE
 from dapeer.view.columns import Column, column, runs
-from dapeer.view.stacks import relative
 
 CELL = 60
 """Characters of a value."""
@@ -23,12 +19,6 @@ VALUES = 4
 """Different values that are counted in a line, where there are no more."""
 KINDS = 5
 """Kinds of values that are counted in a line."""
-POINTS = 8
-"""Points of which a snapshot tells."""
-
-MANY = 1000
-"""Rows from which on it is told how fast they came."""
-
 WHO = ("thread", "task", "caller")
 
 
@@ -83,62 +73,6 @@ def shown(table: Table, expressions: Sequence[str]) -> Shown:
         else:
             found.columns[name] = looked_at
     return found
-
-
-def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
-    """Return what a point has collected in a process that a client was not told: a line that says where and how much, then columns, then rows."""
-    table, names = readable(collection.point, collection.untold(client), project)
-    if not len(table):
-        return [f"{title(collection, project)}"]
-    found = shown(table, names)
-    if collection.dropped:
-        found.know(table.gaps())
-    few = len(table) <= ALL_ROWS
-    new = len(table) if collection.told.get(client) else 0
-    lines = [title(collection, project, found.constant.get("caller", ""), new)]
-    lines += [f"  {each}" for each in columns_of(found, few=few)]
-    rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
-    return [*lines, *(f"  {each}" for each in rows)]
-
-
-def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
-    """Return rows and the names of their columns as they are read: which line has done what is watched is one column."""
-    if not point.watch or table.width < len(LINE):
-        return table, point.expressions
-    functions, files, lines, *rest = table.cells
-    places = list(zip(functions, files, lines, strict=True))
-    texts = {each: line_of(*each, project) for each in set(places)}
-    cells = [list(map(texts.__getitem__, places)), *rest]
-    return table.of(cells), ("at", *point.expressions[len(LINE) :])
-
-
-def line_of(function: str, file: str, line: str, project: Path) -> str:
-    """Return which line of a function has done something; 0: it was done before the function began."""
-    if line == "0":
-        return f"before {function} in {relative(file, project)}"
-    return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
-
-
-def title(collection: Collection, project: Path, caller: str = "", new: int = 0) -> str:
-    """Return where a point is, how many rows it has, how many of them are `new`, and what could not be kept."""
-    point, table = collection.point, collection.table
-    place = place_of(point, project)
-    count = len(table)
-    said = [f"{count:,} row{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"]
-    said += [f"{collection.hits:,} hits"] * (collection.hits > count)
-    said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
-    said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
-    if count >= MANY and collection.seconds > 0:
-        made = count + collection.dropped
-        said.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
-    elif collection.road:
-        said.append(collection.road)
-    return f"{place}{f' from {caller}' if caller else ''}: {', '.join(said)}"
-
-
-def place_of(point: Point, project: Path) -> str:
-    """Return where a point is."""
-    return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
 
 
 def columns_of(found: Shown, *, few: bool) -> Iterator[str]:
@@ -199,12 +133,3 @@ def odd_rows(found: Shown) -> Iterator[str]:
             yield f"{span} alike{f', {dropped:,} of them dropped' if dropped else ''}"
     if left:
         yield f"({left} more odd rows: dap_collected changes=true)"
-
-
-def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
-    """Return the lines of a snapshot's section: a summary for each point of what a client was not told, as far as there is room."""
-    every = [each for each in collections if len(each.table)]
-    lines = [line for each in every[:POINTS] for line in summary(each, project, client)]
-    if len(every) > POINTS:
-        lines.append(f"{len(every) - POINTS} more points: dap_collected")
-    return lines

@@ -59,7 +59,7 @@ class Compared:
             return None
         row = run.row(number)
         point = self.points[row.point][which]
-        values = dict(zip(point.expressions, row.cells, strict=True))
+        values = dict(zip(point.columns, row.cells, strict=True))
         place = {"file": point.path, "line": point.line, "function": point.function}
         return {"hit": row.hit, **{k: v for k, v in place.items() if v}, "values": values}
 
@@ -110,7 +110,7 @@ class Compared:
         a, b = self.found.a, self.found.b
         thread = f" in {self._who(parting)}" if self.found.threads else ""
         if parting.kind == "data":
-            names = [f"`{self.points[place][0].expressions[n]}`" for place, n in parting.columns]
+            names = [f"`{self.points[place][0].columns[n]}`" for place, n in parting.columns]
             verb = "differs" if len(names) == 1 else "differ"
             place = self._place(a.place(parting.a or 0), 0)
             return f"values part{thread} at {place}: {_few(names)} {verb}."
@@ -146,7 +146,7 @@ class Compared:
 
     def _row(self, run: Run, number: int, which: int) -> str:
         row = run.row(number)
-        names = self.points[row.point][which].expressions
+        names = self.points[row.point][which].columns
         values = ", ".join(
             f"{name} = {value(cell)}" for name, cell in zip(names, row.cells, strict=True)
         )
@@ -155,7 +155,7 @@ class Compared:
 
     def _column(self, column: Column) -> str:
         place, number = column
-        return f"`{self.points[place][0].expressions[number]}` at {self._place(place, 0)}"
+        return f"`{self.points[place][0].columns[number]}` at {self._place(place, 0)}"
 
     def _totals(self) -> str:
         found = self.found

@@ -9,8 +9,10 @@ from pathlib import Path
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import fitted
 from dapeer.mirror.collected import Collection
-from dapeer.view.collected import readable, title, value
+from dapeer.view.collected import value
+from dapeer.view.readable import readable
 from dapeer.view.row_filter import value_of
+from dapeer.view.summary import title
 
 ROWS = 12
 """Rows that are shown, the last ones."""

@@ -8,7 +8,7 @@ from typing import cast
 
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.dap.types import Breakpoint
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.places import Place
 from dapeer.view.snapshot import KILLED, Snapshot
@@ -166,13 +166,19 @@ def breakpoint_line(wanted: WantedBreakpoint, made: Breakpoint | None, text: str
     moved = f", moved to line {actual}" if actual not in (None, line) else ""
     said = made.get("message") if made else None
     message = f": {said}" if said else ""
-    options = [
+    return f"{line} {state}{moved}{message}{options(wanted)}" + (
+        f" | {text.strip()}" if text.strip() else ""
+    )
+
+
+def options(wanted: WantedBreakpoint | WantedFunction) -> str:
+    """Return the options of a breakpoint, in parentheses, if it has any."""
+    told = [
         f"{label} {_option(value)}"
         for key, label in _OPTIONS
-        if (value := cast("object", wanted.get(key))) is not None
+        if (value := cast("object", wanted.get(key))) not in (None, [])
     ]
-    extra = f" ({'; '.join(options)})" if options else ""
-    return f"{line} {state}{moved}{message}{extra}" + (f" | {text.strip()}" if text.strip() else "")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _option(value: object) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from dapeer.base.errors import ArgumentError
+from dapeer.mirror.collected import OF_CALLS
 from dapeer.mirror.rows import Table
+from dapeer.view.calls import one_by_one, tree
 from dapeer.view.collected import Shown, columns_of, odd_rows, shown
 from dapeer.view.row_filter import matching, value_of
 
@@ -41,22 +43,26 @@ class Wanted:
         return not (self.rows or self.where or self.changes or self.by or self.plot)
 
 
-def listing(table: Table, expressions: Sequence[str], wanted: Wanted) -> list[str]:
-    """Return lines of the rows of a table that are wanted.
+def listing(
+    table: Table, names: Sequence[str], wanted: Wanted, *, calls: bool = False
+) -> list[str]:
+    """Return lines of the rows of a table that are wanted; `calls`: its rows are calls.
 
     Raises:
         ArgumentError: Range or filter are none.
     """
     indices = _between(table, wanted.rows) if wanted.rows else range(len(table))
     if wanted.where:
-        kept = set(matching(wanted.where, _values(table, expressions), len(table)))
+        kept = set(matching(wanted.where, _values(table, names), len(table)))
         indices = [index for index in indices if index in kept]
     if not indices:
         return ["no such rows"]
     picked = table.picked(indices)
     if wanted.by:
-        return list(_groups(picked, expressions, wanted))
-    return list(_lines(picked, expressions, wanted))
+        return list(_groups(picked, names, wanted, calls=calls))
+    if calls and not wanted.plot:
+        return list(_cut(one_by_one(picked, names[len(OF_CALLS) :], changes=wanted.changes)))
+    return list(_lines(picked, names, wanted))
 
 
 def _between(table: Table, rows: str) -> range | list[int]:
@@ -91,13 +97,19 @@ def _lines(table: Table, expressions: Sequence[str], wanted: Wanted) -> Iterator
     indices = _changed(found) if wanted.changes else list(range(len(table)))
     if wanted.changes:
         yield f"{len(indices):,} of {len(table):,} rows change something"
+    yield from _cut(found.row(index) for index in indices)
+
+
+def _cut(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines; of many the first and the last."""
+    every = list(lines)
     half = LISTED // 2
-    cut = len(indices) > LISTED
-    for index in indices[:half] if cut else indices:
-        yield found.row(index)
-    if cut:
-        yield f"… {len(indices) - 2 * half:,} more"
-        yield from (found.row(index) for index in indices[-half:])
+    if len(every) <= LISTED:
+        yield from every
+        return
+    yield from every[:half]
+    yield f"… {len(every) - 2 * half:,} more"
+    yield from every[-half:]
 
 
 def _changed(found: Shown) -> list[int]:
@@ -107,15 +119,20 @@ def _changed(found: Shown) -> list[int]:
     return [0, *(index for index, (one, two) in enumerate(pairwise(rows), 1) if one != two)]
 
 
-def _groups(table: Table, expressions: Sequence[str], wanted: Wanted) -> Iterator[str]:
+def _groups(table: Table, names: Sequence[str], wanted: Wanted, *, calls: bool) -> Iterator[str]:
     """Yield a summary of the rows of each thread, task or caller."""
     key = {"thread": table.threads, "task": table.tasks, "caller": table.callers}[wanted.by or ""]
     by: dict[str, list[int]] = {}
     for index, each in enumerate(key):
         by.setdefault(each, []).append(index)
     for name, indices in list(by.items())[:GROUPS]:
-        yield f"{wanted.by} {name or '(none)'}: {len(indices):,} rows"
-        found = shown(table.picked(indices), expressions)
+        what = "calls" if calls else "rows"
+        yield f"{wanted.by} {name or '(none)'}: {len(indices):,} {what}"
+        picked = table.picked(indices)
+        if calls:
+            yield from (f"  {each}" for each in tree(picked, names[len(OF_CALLS) :]))
+            continue
+        found = shown(picked, names)
         yield from (f"  {each}" for each in columns_of(found, few=False))
         yield from (f"  {each}" for each in odd_rows(found))
     if len(by) > GROUPS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import PurePath
 
-from dapeer.mirror.collected import Collected, Point
+from dapeer.mirror.collected import OF_CALLS, Collected, Point
 from dapeer.mirror.rows import Row, Table
 
 Lane = tuple[int, str, str]
@@ -31,13 +31,17 @@ class Part:
     place: int
     process: int
     table: Table
-    columns: Sequence[Sequence[str]] = ()
+    calls: bool = False
+    """Its rows are calls; how long each took is not compared."""
+    columns: list[Sequence[str]] = field(default_factory=list[Sequence[str]])
     """The cells as they are compared: where something lies in memory is another thing in each run."""
 
     def __post_init__(self) -> None:
         """Hold on to the rows as they are now, since more may come while they are compared; take the addresses out."""
         self.table = copied(self.table)
         self.columns = [_without_addresses(each) for each in self.table.cells]
+        if self.calls:
+            self.columns[OF_CALLS.index("took")] = [""] * len(self.table)
 
     def lanes(self) -> Iterator[Lane]:
         """Yield who has collected each row."""
@@ -154,7 +158,7 @@ def places(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
 def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
     named: dict[object, list[Point]] = {}
     for each in sorted(points, key=lambda each: (each.path, each.line)):
-        name = PurePath(each.path).name, each.function, each.expressions
+        name = PurePath(each.path).name, each.function, each.columns
         named.setdefault(name, []).append(each)
     return named
 
@@ -164,7 +168,7 @@ def run(collected: Collected, place: Mapping[int, int]) -> Run:
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
     return Run(
         [
-            Part(place[number], processes.index(process), each.table)
+            Part(place[number], processes.index(process), each.table, each.point.calls)
             for (process, number), each in collected.collections.items()
             if number in place and len(each.table)
         ]

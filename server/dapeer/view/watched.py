@@ -10,7 +10,8 @@ from typing import Literal
 from dapeer.base.text.fitting import shortened
 from dapeer.mirror.rows import FAILED, Row
 from dapeer.mirror.watch import Watch
-from dapeer.view.collected import line_of, value
+from dapeer.view.collected import value
+from dapeer.view.readable import line_of
 from dapeer.view.stacks import relative
 
 State = Literal["stopped", "running", "ended"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.sessions.session import Session
 from dapeer.tools.base.looking import left
 
@@ -30,6 +31,8 @@ _Several = Annotated[Sequence[str], BeforeValidator(several)]
 Expressions = Annotated[_Several, Field(validation_alias=AliasChoices("expressions", "expression"))]
 Collect = Annotated[_Several, Field(description="record these instead of stopping")]
 MaxHits = Annotated[int | None, Field(ge=1)]
+Calls = Annotated[_Several, Field()]
+_NAME = re.compile(r"[\w.*?<>\[\]]+")
 MOST_COLLECTED = 30
 LONGEST = 2000
 """Characters of an expression that is collected."""
@@ -40,31 +43,103 @@ class BreakpointArgument(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    filename: Filename
-    line: Line
+    filename: OptionalFilename = None
+    line: Annotated[int | None, Field(ge=1)] = None
+    function: str | None = None
+    calls: Annotated[_Several, Field(description='record calls: ["shop.*", "Order.pay"]')] = ()
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
     collect: Collect = ()
     max_hits: MaxHits = None
 
-    def wanted(self) -> WantedBreakpoint:
-        """Return it in DAP's terms."""
-        wanted = source_breakpoint(self.line, self.condition, self.hit_condition, self.log_message)
-        return collecting(wanted, self.collect, self.max_hits)
+    @property
+    def records(self) -> bool:
+        """Whether it collects instead of stopping."""
+        return bool(self.collect or self.calls)
+
+    def wanted(self) -> tuple[str, WantedBreakpoint] | WantedFunction:
+        """Return it with its file in DAP's terms, or the functions at which to collect.
+
+        Raises:
+            ArgumentError: It is on no line, and at no function, or on several.
+        """
+        place = one_place(self.filename, self.line, self.function, self.calls)
+        plain = source_breakpoint(
+            self.line or 0, self.condition, self.hit_condition, self.log_message
+        )
+        if place is not None:
+            return place[0], collecting(plain, self.collect, self.max_hits)
+        return at_functions(self.function, self.calls, plain, self.collect, self.max_hits)
+
+
+def one_place(
+    filename: str | None, line: int | None, function: str | None, calls: Sequence[str]
+) -> tuple[str, int] | None:
+    """Return the file and line of a breakpoint; None: it is at functions.
+
+    Raises:
+        ArgumentError: It is nowhere, or there are several places.
+    """
+    given = [bool(filename or line), function is not None, bool(calls)]
+    if sum(given) != 1 or bool(filename) != bool(line):
+        raise ArgumentError(
+            "A breakpoint has `filename` and `line`, or `function`, or `calls`.",
+            "Give one of them.",
+        )
+    return (filename, line) if filename and line else None
+
+
+def at_functions(
+    function: str | None,
+    calls: Sequence[str],
+    plain: WantedBreakpoint,
+    expressions: Sequence[str],
+    max_hits: int | None,
+) -> WantedFunction:
+    """Return the functions at which to collect, as a breakpoint says that has no line.
+
+    Raises:
+        ArgumentError: Names or options cannot be used there.
+    """
+    names = [each.strip() for text in calls for each in text.split(",")]
+    if bad := next((each for each in names if not _NAME.fullmatch(each)), None):
+        raise ArgumentError(
+            f"`calls`: `{bad}` is no name.", "Name functions as shop.total or Order.*."
+        )
+    if not (calls or expressions):
+        raise ArgumentError(
+            "A breakpoint with `function` needs `collect`.",
+            "To stop there: dap_set_function_breakpoints.",
+        )
+    plain = collecting(plain, expressions, max_hits, calls=bool(calls))
+    wanted = WantedFunction(
+        name=", ".join(dict.fromkeys(names)) or (function or "").strip(),
+        calls=bool(calls),
+        collect=plain.get("collect", []),
+    )
+    if "condition" in plain:
+        wanted["condition"] = plain["condition"]
+    if "maxHits" in plain:
+        wanted["maxHits"] = plain["maxHits"]
+    return wanted
 
 
 def collecting(
-    wanted: WantedBreakpoint, expressions: Sequence[str], max_hits: int | None
+    wanted: WantedBreakpoint,
+    expressions: Sequence[str],
+    max_hits: int | None,
+    *,
+    calls: bool = False,
 ) -> WantedBreakpoint:
     """Return a breakpoint with what it collects, if it collects something.
 
     Raises:
         ArgumentError: It cannot do both.
     """
-    if not expressions and max_hits is not None:
-        raise ArgumentError("`max_hits` is for `collect`.", "To stop later: hit_condition.")
-    if not expressions:
+    if not (expressions or calls):
+        if max_hits is not None:
+            raise ArgumentError("`max_hits` is for `collect`.", "To stop later: hit_condition.")
         return wanted
     if other := next((key for key in ("logMessage", "hitCondition") if key in wanted), None):
         name = "log_message" if other == "logMessage" else "hit_condition"

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from dapeer.base.errors import ArgumentError
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.collected import Collection
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
+from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call
-from dapeer.view.collected import section
 from dapeer.view.snapshot import Snapshot
+from dapeer.view.summary import section
 
 LOST = "{:,} row{} lost: the program could not write what it collected, as where a disk is full"
 
@@ -35,6 +36,38 @@ def mine(
 def is_of_another(call: Call, wanted: WantedBreakpoint) -> bool:
     """Whether a breakpoint collects for another client."""
     return wanted.get("collectedBy", call.focus.key) != call.focus.key
+
+
+def of_caller(
+    call: Call, breakpoints: Sequence[BreakpointArgument], program: str
+) -> tuple[list[tuple[str, WantedBreakpoint]], list[WantedFunction]]:
+    """Return a caller's breakpoints with their files, and the functions at which to collect.
+
+    Raises:
+        ArgumentError: One cannot be; nothing has happened.
+    """
+    every = [each.wanted() for each in breakpoints]
+    functions = [each for each in every if not isinstance(each, tuple)]
+    check_at(call, functions, program)
+    return [each for each in every if isinstance(each, tuple)], functions
+
+
+def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") -> None:
+    """Look whether what is collected at functions parses, and note who has asked for it.
+
+    Args:
+        call: Who asks.
+        wanted: The functions.
+        program: What is started; empty: it is not known.
+
+    Raises:
+        ArgumentError: An expression does not parse; nothing has happened.
+    """
+    for each in wanted:
+        # Only Python's programs tell calls.
+        path = "" if each["calls"] else program
+        check(call.debugger, path, [*each["collect"], each.get("condition") or "True"])
+        each["collectedBy"] = call.focus.key
 
 
 def check(debugger: Debugger, path: str, expressions: Iterable[str]) -> None:

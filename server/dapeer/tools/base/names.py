@@ -9,7 +9,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import is_array, is_object
 
 PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
-NAMES: Final = PATHS | {"module", "names", "target"}
+NAMES: Final = PATHS | {"module", "names", "target", "function", "calls"}
 
 LONGEST: Final = 4096
 """Bytes of a path; Linux has no longer ones."""

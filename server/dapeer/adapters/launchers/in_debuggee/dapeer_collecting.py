@@ -8,7 +8,7 @@
 
 `chunks` (MiB of a process's file) and `seconds` (deadline of an expression) can be left out. Instead of file and line a point has one of:
 
-* `"function": "shop.cart.total"` (or `Order.total`, `shop.cart.*`): a row when it begins, of whatever module, imported later, too.
+* `"function": "shop.cart.total"` (or `Order.total`, `shop.cart.*`; several between commas): a row when it begins, of whatever module, imported later, too.
   With `"calls": true` a row when each call is over: the cells are `dapeer_calls.COLUMNS`, then those of `collect`, evaluated at the end.
 * `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
   stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `dapeer_watching.COLUMNS`, then `collect`.

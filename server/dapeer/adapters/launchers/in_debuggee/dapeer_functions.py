@@ -24,14 +24,20 @@ OF_CLASS = 0x1 | 0x2
 
 @functools.lru_cache(maxsize=1000)
 def pattern(name: str) -> Any:
-    """Return what the whole name of a function is matched with; `*` stands for anything."""
-    return re.compile(r"(?:.*\.)?" + fnmatch.translate(name))
+    """Return what the whole name of a function is matched with; `*` stands for anything, and a comma parts names."""
+    every = "|".join(map(fnmatch.translate, named_in(name)))
+    return re.compile(rf"(?:.*\.)?(?:{every})")
+
+
+def named_in(names: str) -> list[str]:
+    """Return the names in a text that has commas between them."""
+    return [each.strip() for each in names.split(",")]
 
 
 def matches(name: str, frame: Any) -> bool:
     """Whether a frame is of a function of that name."""
     code = frame.f_code
-    if code.co_name.startswith("<"):
+    if code.co_name.startswith("<") or code.co_flags & OF_CLASS != OF_CLASS:
         return False
     return any(pattern(name).match(each) for each in whole_names(code, frame.f_globals))
 

@@ -58,9 +58,12 @@ class Point:
         if self.watch is not None:
             return True
         if self.function:
-            self.file, self.line = functions.loaded(self.function)
-            if not self.line:
-                self.message = f"no function {self.function} is loaded yet"
+            names = functions.named_in(self.function)
+            found = {each: functions.loaded(each) for each in names}
+            self.file, self.line = next((each for each in found.values() if each[1]), ("", 0))
+            missing = [name for name, (_, line) in found.items() if not line]
+            if missing:
+                self.message = f"no function {' or '.join(missing)} is loaded yet"
             return True
         try:
             lines = sources.lines_of(self.file, os.stat(self.file).st_mtime_ns)
