@@ -140,11 +140,10 @@ def test_a_wrong_definition_of_an_adapter_is_named(settings: Path) -> None:
     path = settings / "dapeer" / "adapters" / "mine.toml"
     path.parent.mkdir(parents=True)
     path.write_text("id = 7\n", encoding="utf-8")
-    for command in ("stdio", "doctor", "adapters"):
-        done = run(command)
-        assert done.returncode == 2
-        assert str(path) in done.stderr
-        assert "Traceback" not in done.stderr
+    done = process("-c", ONE_BY_ONE, json.dumps([["stdio"], ["doctor"], ["adapters"]]))
+    told = done.stderr.splitlines()
+    assert told[1::2] == ["2"] * 3, done.stderr
+    assert all(str(path) in line for line in told[::2])
 
 
 # -- reports
