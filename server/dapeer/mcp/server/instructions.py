@@ -9,14 +9,14 @@ INSTRUCTIONS: Final = """\
 dapeer debugs programs by real debug adapters (debugpy, gdb, …).
 
 0. A person may be debugging already: dap_status also lists the sessions of their Neovim. Join those: \
-breakpoints and steps are shared.
+all is shared.
 1. Start: ONE dap_run(program=…, breakpoints=[{"filename": …, "line": …}]) launches the program and \
 waits for its stop: place, source, stack, locals, output; do not ask again.
 Collect first, stop second: a breakpoint with collect=["a.b"] records each hit, without a stop; the \
 answer sums up all rows. dap_collected: more.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line); \
-dap_run_until("total < 0"), or on="write": which line wrote it. Each \
-waits for the next stop (timeout_ms=0: not) and shows what is new there. evaluate=[…] adds values; \
+dap_run_until("total < 0") (on="write": who wrote it). Each waits for the next stop \
+(timeout_ms=0: not) and shows what is new there. evaluate=[…] adds values; \
 show=brief: place and changes only, full: all.
 3. Look closer: dap_evaluate(expressions=[…]), dap_variables(path="order.items[3]"), dap_stacktrace, \
 dap_exception_info. Ids die with their stop: take new ones.
@@ -27,7 +27,7 @@ dap_history: earlier stops.
 
 "Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where. \
 dap_run(stop_on_entry=true) stops at the first line; \
-exception_filters stop where an exception is raised. Lines and columns start at 1. With several \
+exception_filters stop where an exception is raised. With several \
 sessions pass session_id; default: the one used last, also after its end.
 nvim_*: the person's Neovim: code, diagnostics, diffs.
 """
