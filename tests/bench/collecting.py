@@ -23,6 +23,7 @@ TIGHT = "loop of 100,000 with two lines, two values in each round"
 BODY = "loop of 100,000 with eight lines, two values in each round"
 BESIDE = "code beside it, 100,000 calls"
 WRITES = "who writes an attribute, 1,000,000 lines"
+UNTIL = "until an expression holds, 1,000,000 lines"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Found:
     """The loops and the code beside them, with two values collected in each loop."""
     watching: float
     """A million lines in which a write is looked for."""
+    until: float
+    """The same, where after each an expression is evaluated."""
     read: float
     """To read 100,000 rows in the core, and to keep them by column."""
     summed_up: float
@@ -56,10 +59,11 @@ async def measured(python: str, rounds: int, loops: int) -> Found:
         spent, summed_up, rows = reading(folder)
         await collect(c, folder, {"writes": "account.balance", "stop": False})
         watching = await best(c, rounds)
+        await collect(c, folder, {"until": "c < 0"})
+        until = await best(c, rounds)
         await ask(c, "dap_terminate")
-    return Found(
-        version, alone, collecting, watching[3], spent, summed_up, rows // (rounds + 1) // 2
-    )
+    many = watching[3], until[3]
+    return Found(version, alone, collecting, *many, spent, summed_up, rows // (rounds + 1) // 2)
 
 
 def point(marker: str, value: str) -> dict[str, object]:
@@ -105,6 +109,7 @@ def told(found: Found, loops: int) -> str:
         f"  {BODY}: {slow_loop / loop:.1f} times as long, {found.rows / slow_loop:,.0f} rows a second",
         f"  {BESIDE}: {slow_beside / beside:.2f} times as long",
         f"  {WRITES}: {found.watching * 100_000 / loops:.2f} s, {found.watching / many:.1f} times as long",
+        f"  {UNTIL}: {found.until * 100_000 / loops:.2f} s, {found.until / many:.1f} times as long",
         f"  100,000 rows read and kept in the core: {found.read * 1000:.0f} ms, summarised: {found.summed_up * 1000:.0f} ms",
     ])  # fmt: skip
 

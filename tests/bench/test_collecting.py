@@ -1,7 +1,7 @@
 import asyncio
 import sys
 
-from tests.bench.collecting import BESIDE, BODY, WRITES, measured, told
+from tests.bench.collecting import BESIDE, BODY, UNTIL, WRITES, measured, told
 from tests.processes import LIMIT
 
 
@@ -10,4 +10,4 @@ async def test_a_quick_benchmark_of_collecting_loses_no_row() -> None:
         found = await measured(sys.executable, 1, 1_000)
     assert found.rows == 1_000
     lines = told(found, 1_000)
-    assert all(part in lines for part in (BODY, BESIDE, WRITES))
+    assert all(part in lines for part in (BODY, BESIDE, WRITES, UNTIL))

@@ -1,7 +1,6 @@
 """Where the program cannot watch by itself, watchpoints do, or steps; the answer says which, and what it took."""
 
 import asyncio
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from mcp import Client
 
 from tests.harness import ask, client, needs, refusal
 from tests.processes import LIMIT
-from tests.programs import Program
+from tests.programs import Program, compiled
 
 BANK_C = """
 #include <stdio.h>
@@ -60,8 +59,7 @@ puts "over"
 def bank(folder: Path) -> Program:
     source = folder / "bank.c"
     source.write_text(BANK_C, encoding="utf-8")
-    subprocess.run(["gcc", "-g", "-O0", str(source), "-o", str(folder / "bank")], check=True)
-    return Program(source, folder / "bank")
+    return compiled("bank.c", folder, source)
 
 
 async def until(c: Client, expression: str, **more: object) -> tuple[str, int, str]:

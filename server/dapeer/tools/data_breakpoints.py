@@ -103,7 +103,7 @@ def _data_id(info: Body, path: str, access: str) -> str:
     data_id = info.get("dataId")
     if not data_id:
         why = str(info.get("description") or "the adapter does not say why").partition("\n")[0]
-        raise ArgumentError(f"`path`: {path} cannot be watched: {why.rstrip('.')}.")
+        raise ArgumentError(f"{path} cannot be watched: {why.rstrip('.')}.")
     offered = cast("Sequence[str]", info.get("accessTypes") or ())
     if offered and access not in offered:
         raise ArgumentError(
