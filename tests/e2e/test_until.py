@@ -49,7 +49,7 @@ async def test_every_write_is_recorded_beside_a_run_until_something_else() -> No
         )
         assert rows[-1].split(", ", 2)[::2] == [
             "  #3 closer",
-            f"at = {HERE}:{P.line('close')} in Account.close, before = 4, after = None",
+            f"{HERE}:{P.line('close')} in Account.close, before = 4, after = None",
         ]
         assert "dap_collected" in await listed(c)
         where = await read(c, "dap_collected", where="after is None")

@@ -86,8 +86,8 @@ async def test_a_watchpoint_tells_the_line_that_has_written(tmp_path: Path, adap
         assert " steps" in said
         assert (await ask(c, "dap_step_out"))["function"] == "main"
         view = await ask(c, "dap_run_until", expression="a.limit", on="write", every=True)
-        assert (view["line"], view["collected"][-1].partition(" at ")[2]) == (
-            p.line("over"), f"= bank.c:{p.line('limit')} in main, before = 7, after = 8"
+        assert (view["line"], view["collected"][-1].partition(" bank")[2]) == (
+            p.line("over"), f".c:{p.line('limit')} in main, before = 7, after = 8"
         )  # fmt: skip
         assert "1 recorded; this stop ends the recording (watchpoint" in view["until"][0]
         if adapter == "gdb":

@@ -20,6 +20,8 @@ VALUES = 4
 KINDS = 5
 """Kinds of values that are counted in a line."""
 WHO = ("thread", "task", "caller")
+NAMELESS = (*WHO, "at")
+"""Columns whose values say by themselves what they are: they are told whole, without a name."""
 
 
 @dataclass(slots=True)
@@ -44,7 +46,7 @@ class Shown:
     def row(self, index: int) -> str:
         """Return a row as text."""
         told = [
-            f"{name} = {value(each.values[index])}" if name not in WHO else each.values[index]
+            each.values[index] if name in NAMELESS else f"{name} = {value(each.values[index])}"
             for name, each in self.columns.items()
         ]
         return f"#{self.table.hits[index]} {', '.join(filter(None, told))}".rstrip()
