@@ -210,3 +210,17 @@ async def test_calls_that_cannot_be_collected_are_refused_before_anything_runs(
         assert why in await refusal(c, "dap_run", program=str(path), breakpoints=[wanted])
         assert why in await refusal(c, "dap_set_breakpoint", **wanted)
         assert await read(c, "dap_breakpoints") == "No breakpoints."
+
+
+async def test_two_runs_part_at_the_first_call_that_ends_differently(tmp_path: Path) -> None:
+    (tmp_path / "rates.py").write_text(
+        "import sys\n\n\ndef rate(n):\n    return 0 if n == int(sys.argv[1]) else n * 2\n\n\n"
+        "def total(n):\n    return rate(n) + (total(n - 1) if n else 0)\n\n\ntotal(9)\n"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        points = [{"calls": ["rates.*"]}]
+        for bad in ("7", "99"):
+            await ask(c, "dap_run", program="rates.py", args=[bad], breakpoints=points, fresh=True)
+        told = await read(c, "dap_compare", a=1, b=2)
+    assert "Values part at rate: `result` differs." in told
+    assert "a #6 rate(n=7) → 0\nb #6 rate(n=7) → 14" in told

@@ -69,22 +69,8 @@ class Lines:
     def line(self, index: int, around: str | None = None) -> str:
         """Return a call as text; `around`: the function of the call that it belongs to, empty: its caller is known."""
         cells = [column[index] for column in self.table.cells]
-        took = self.took(index)
-        return "".join(
-            [
-                f"#{self.table.hits[index]} {cells[FUNCTION]}({fitted(cells[ARGUMENTS], LONG)})",
-                gave(cells[RESULT]),
-                f", {duration(took)}" if took >= SLOW else "",
-                f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), LONG)}"
-                if cells[CHANGED]
-                else "",
-                *(
-                    f"; {name} = {value_of(text)}"
-                    for name, text in zip(self.expressions, cells[len(OF_CALLS) :], strict=True)
-                ),
-                self._via(index, around),
-            ]
-        )
+        text = as_text(cells, self.expressions, timed=self.took(index) >= SLOW)
+        return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
 
     def _via(self, index: int, around: str | None) -> str:
         """Return who has called, where that is not the call that it belongs to."""
@@ -95,6 +81,23 @@ class Lines:
         if around is not None and around.rpartition(".")[2] == name:
             return ""
         return f"  from {caller}"
+
+
+def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
+    """Return a call by its cells, with how long it took if it is `timed`."""
+    return "".join(
+        [
+            f"{cells[FUNCTION]}({fitted(cells[ARGUMENTS], LONG)}){gave(cells[RESULT])}",
+            f", {duration(nanoseconds(cells[TOOK]))}" if timed else "",
+            f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), LONG)}"
+            if cells[CHANGED]
+            else "",
+            *(
+                f"; {name} = {value_of(text)}"
+                for name, text in zip(expressions, cells[len(OF_CALLS) :], strict=True)
+            ),
+        ]
+    )
 
 
 def changes(arguments: str, changed: str) -> str:

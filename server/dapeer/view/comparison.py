@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.mirror.collected import Point
+from dapeer.view.call_lines import FUNCTION, as_text
 from dapeer.view.collected import value
 from dapeer.view.parting import Comparison, Parting
 from dapeer.view.run_rows import Column, Run
@@ -112,10 +113,10 @@ class Compared:
         if parting.kind == "data":
             names = [f"`{self.points[place][0].columns[n]}`" for place, n in parting.columns]
             verb = "differs" if len(names) == 1 else "differ"
-            place = self._place(a.place(parting.a or 0), 0)
+            place = self._at(a, parting.a or 0, 0)
             return f"values part{thread} at {place}: {_few(names)} {verb}."
-        here = None if parting.a is None else self._place(a.place(parting.a), 0)
-        there = None if parting.b is None else self._place(b.place(parting.b), 1)
+        here = None if parting.a is None else self._at(a, parting.a, 0)
+        there = None if parting.b is None else self._at(b, parting.b, 1)
         more = [
             f"{count:,} row{'' if count == 1 else 's'} only in {name}"
             for name, count in zip("ab", parting.rows, strict=True)
@@ -131,6 +132,7 @@ class Compared:
             parting.a is not None
             and parting.b is not None
             and a.place(parting.a) == b.place(parting.b)
+            and (here == there or not self.points[a.place(parting.a)][0].calls)
         ):
             where = f"one comes by {here} more often"
         return f"control flow parts{thread}: {where} ({', '.join(more)})."
@@ -144,9 +146,20 @@ class Compared:
         point = self.points[place][which]
         return point.function or f"{relative(point.path, self.project)}:{point.line}"
 
+    def _at(self, run: Run, number: int, which: int) -> str:
+        """Return where a row was collected; of a call, its function."""
+        row = run.row(number)
+        if self.points[row.point][which].calls:
+            return row.cells[FUNCTION]
+        return self._place(row.point, which)
+
     def _row(self, run: Run, number: int, which: int) -> str:
         row = run.row(number)
-        names = self.points[row.point][which].columns
+        point = self.points[row.point][which]
+        names = point.columns
+        if point.calls:
+            who = f" [{row.task or row.thread}]" if self.found.threads else ""
+            return f"#{row.hit}{who} {as_text(row.cells, point.expressions)}"
         values = ", ".join(
             f"{name} = {value(cell)}" for name, cell in zip(names, row.cells, strict=True)
         )
