@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -120,6 +121,18 @@ class Placed:
         every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
 
+    def on(self, path: str, line: int, *, collecting: bool = False) -> Breakpoint | None:
+        """Return the first of `at` that was asked for on a line; None if there is none."""
+        every = [self.lines.get(path, ()), self.collecting.get(path, ())]
+        for pairs in reversed(every) if collecting else every:
+            # They are mostly in order, and may be many.
+            near = bisect_left(pairs, line, key=_line)
+            found = next((pair for pair in pairs[near : near + 1] if _line(pair) == line), None)
+            found = found or next((pair for pair in pairs if _line(pair) == line), None)
+            if found is not None:
+                return found[1]
+        return None
+
     def hit(self, numbers: Sequence[int]) -> None:
         """Record the ids of the breakpoints of a stop."""
         every = [(path, *pair) for path, pairs in self.lines.items() for pair in pairs]
@@ -174,6 +187,10 @@ class Placed:
 
     def _set_instructions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.instructions = _paired(asked, body)
+
+
+def _line(pair: tuple[WantedBreakpoint, Breakpoint]) -> int:
+    return pair[0]["line"]
 
 
 def _path(asked: Body) -> str:

@@ -212,5 +212,4 @@ def unsupported(mirror: Mirror, wanted: WantedBreakpoint) -> list[str]:
 
 def answered(mirror: Mirror, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:
     """Return the state of a breakpoint in an adapter; None if the adapter has not got it."""
-    pairs = mirror.placed.at(path, collecting="collect" in wanted)
-    return next((made for asked, made in pairs if asked["line"] == wanted["line"]), None)
+    return mirror.placed.on(path, wanted["line"], collecting="collect" in wanted)

@@ -12,7 +12,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.breakpoints import Breakpoints, answered, unsupported
+from dapeer.sessions.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.session import Session
 from dapeer.view.render import breakpoint_state
 from dapeer.view.snapshot import KILLED
@@ -94,7 +94,9 @@ def untold(
 def as_loaded(session: Session, path: str, wanted: WantedBreakpoint) -> WantedBreakpoint:
     """Return a breakpoint as its adapter has it: on the line that it had before the file changed."""
     change = session.inspect.editions.known(path)
-    then = change.line_then(wanted["line"]) if change else None
+    if change is None:
+        return wanted
+    then = change.line_then(wanted["line"])
     told = {asked["line"] for asked, _ in session.mirror.breakpoints.get(path, ())}
     return {**wanted, "line": then} if then is not None and then in told else wanted
 
@@ -111,6 +113,7 @@ def _outcomes(
     mirrors = [each.mirror for each in sessions]
     loaded = _loaded(mirrors)
     for path in wanted.paths:
+        changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
         for each in wanted.of(path):
             place = path, each["line"]
             if place in first.program.awaited.kept_from:
@@ -119,7 +122,7 @@ def _outcomes(
                 if why := _why_not_collected(first, sessions, wanted, path, each):
                     yield Outcome("not collected", path, each["line"], f" ({why})")
                     continue
-                told = (as_loaded(session, path, each) for session in sessions)
+                told = (as_loaded(session, path, each) for session in changed)
                 asked = next((one for one in told if one is not each), each)
                 for found in _outcome(first, mirrors, path, asked, ended=ended, final=final):
                     outcome = replace(found, line=each["line"])
@@ -169,12 +172,16 @@ def _ignored(
     first: Session, sessions: Sequence[Session], wanted: Breakpoints, hits: str
 ) -> Iterator[Outcome]:
     """Yield the breakpoints of a program with options that its adapter ignores."""
-    for path, line in first.program.awaited.places:
+    places = first.program.awaited.places
+    for path in dict.fromkeys(path for path, _ in places):
         for each in wanted.of(path):
+            line = each["line"]
+            if (path, line) not in places or not any(option in each for option in OPTIONS):
+                continue
             answers = [s for s in sessions if answered(s.mirror, path, each) is not None]
             lacking = [NAMES[option] for s in answers[:1] for option in unsupported(s.mirror, each)]
             count = str(each.get("hitCondition") or "")
-            if each["line"] != line or not answers:
+            if not answers:
                 continue
             if lacking:
                 why = f" ({first.adapter} has no {' and no '.join(lacking)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,9 @@ from dapeer.tools.base.collecting import is_of_another
 from dapeer.view import render
 from dapeer.view.sources import line_text
 from dapeer.view.stacks import relative
+
+LISTED = 10
+"""Breakpoints that are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,13 @@ class Row:
     """The line of its sign in a Neovim whose buffer has unsaved changes."""
     another: bool = False
     """Another client collects there."""
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether there is more to say of it than its state."""
+        made = self.made or {}
+        moved = made.get("line") not in (None, self.wanted["line"])
+        return bool(moved or made.get("message") or self.ignored or self.session or self.sign)
 
     def text(self, debugger: Debugger) -> str:
         """Return it as one line."""
@@ -76,13 +87,18 @@ class Row:
         return {"filename": self.path, "line": self.wanted["line"], "state": state, **given}
 
 
-def rows_of(call: Call, path: str) -> Iterator[Row]:
-    """Yield each breakpoint of a file with its states in all adapters."""
+def rows_of(
+    call: Call, path: str, chosen: Sequence[WantedBreakpoint] | None = None
+) -> Iterator[Row]:
+    """Yield the breakpoints of a file with their states in all adapters: all, or those of the `chosen` that are still wanted so."""
     debugger = call.debugger
     told = [s for s in debugger.sessions.values() if not s.mirror.ended]
     # A session that leaves its program to a child never stops, and knows no line.
     stopping = [each for each in told if each in each.program.debugged]
+    only = None if chosen is None else {each["line"]: each for each in chosen}
     for wanted in debugger.breakpoints.of(path):
+        if only is not None and only.get(wanted["line"]) != wanted:
+            continue
         sign = call.peers.sign(path, wanted["line"])
         plain = Row(path, wanted, sign=sign, another=is_of_another(call, wanted))
         rows = {
@@ -101,6 +117,25 @@ def rows_of(call: Call, path: str) -> Iterator[Row]:
             yield next(iter(rows.values()), plain)
         else:
             yield from (replace(row, session=number) for number, row in rows.items())
+
+
+def told(rows: Sequence[Row], debugger: Debugger) -> str:
+    """Return rows of one file as text; of many, those with nothing but a state are counted."""
+    if len(rows) <= LISTED:
+        return "\n".join(row.text(debugger) for row in rows)
+    odd = [row for row in rows if row.is_odd]
+    states = Counter(render.breakpoint_state(row.made) for row in rows if not row.is_odd)
+    place = relative(rows[0].path, debugger.project)
+    lines = [f"{place}: {number:,} breakpoints {state}" for state, number in states.items()]
+    lines += [row.text(debugger) for row in odd[:LISTED]]
+    more = len(odd) - LISTED
+    return "\n".join([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
+
+
+def listed(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return rows as facts; of many, those that `told` does not only count."""
+    shown = rows if len(rows) <= LISTED else [row for row in rows if row.is_odd][:LISTED]
+    return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 
 
 def _made(session: Session, path: str, wanted: WantedBreakpoint) -> Breakpoint | None:

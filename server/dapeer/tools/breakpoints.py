@@ -9,12 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools import data_breakpoints, functions
 from dapeer.tools.base.arguments import (
     Calls,
     Collect,
+    Lines,
     MaxHits,
     OptionalFilename,
     SessionId,
@@ -27,7 +29,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.collecting import mine
 from dapeer.tools.base.notes import noted
 from dapeer.tools.base.tool import tool
-from dapeer.tools.breakpoint_rows import rows_of
+from dapeer.tools.breakpoint_rows import LISTED, listed, rows_of, told
 from dapeer.view.sources import check_line, source_file
 from dapeer.view.stacks import relative
 
@@ -44,6 +46,7 @@ async def dap_set_breakpoint(
     log_message: str | None = None,
     collect: Collect = (),
     max_hits: MaxHits = None,
+    more_lines: Lines = (),
 ) -> Reply:
     """Set or replace a breakpoint, for running and later sessions.
 
@@ -53,27 +56,43 @@ async def dap_set_breakpoint(
     place = one_place(filename, line, function, calls)
     plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
     if place is None:
+        if more_lines:
+            raise ArgumentError("`more_lines` needs `line`.", "Name one of them as `line`.")
         return await functions.added(call, at_functions(function, calls, plain, collect, max_hits))
-    path, line = source_file(place[0], debugger.project), place[1]
-    check_line(path, line)
-    wanted = collecting(plain, collect, max_hits)
-    mine(call, [(path, wanted)])
-    replaced = debugger.breakpoints.add(path, wanted, call.focus.key)
+    path = source_file(place[0], debugger.project)
+    lines = [*dict.fromkeys([place[1], *more_lines])]
+    for each in lines:
+        check_line(path, each)
+    wanted = [collecting({**plain, "line": each}, collect, max_hits) for each in lines]
+    mine(call, [(path, each) for each in wanted])
+    await _want(call, path, wanted)
+    untaken = await debugger.push(path).untaken()
+    rows = [*rows_of(call, path, wanted)]
+    if not rows:
+        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:LISTED]))}"
+        return Reply(f"Set, and changed by another client since: {where}.")
+    data = listed(rows) if more_lines else rows[0].data()
+    return noted(Reply(told(rows, debugger), data), untaken)
+
+
+async def _want(call: Call, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
+    """Add breakpoints of a file to the set, all or none.
+
+    Raises:
+        ArgumentError: A Neovim has unsaved changes in the file.
+    """
+    breakpoints, client = call.debugger.breakpoints, call.focus.key
+    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in wanted]
     await call.peers.shown()
     try:
-        call.peers.check_saved(path, line)
+        for line, _ in replaced:
+            call.peers.check_saved(path, line)
     except ArgumentError:
-        debugger.breakpoints.restore(path, line, replaced, call.focus.key)
+        for line, before in replaced:
+            breakpoints.restore(path, line, before, client)
         raise
-    debugger.expect_now(path, line)
-    untaken = await debugger.push(path).untaken()
-    rows = [row for row in rows_of(call, path) if row.wanted == wanted]
-    if not rows:
-        return Reply(
-            f"Set, and changed by another client since: {relative(path, debugger.project)}:{line}."
-        )
-    text = "\n".join(row.text(debugger) for row in rows)
-    return noted(Reply(text, rows[0].data()), untaken)
+    for line, _ in replaced:
+        call.debugger.expect_now(path, line)
 
 
 @tool("Remove a breakpoint", destructive=True, idempotent=True)
