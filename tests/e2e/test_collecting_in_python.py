@@ -27,6 +27,15 @@ def point(marker: str, *expressions: str, **more: object) -> dict[str, object]:
     return {"file": str(P.source), "line": P.line(marker), "collect": expressions, **more}
 
 
+GENERATOR = [(2, "main"), (2, "further")]
+"""One frame of a generator has many callers."""
+RECURSION = [(3, "factorial"), (3, "factorial"), (3, "main")]
+
+
+def callers(folder: Path) -> list[tuple[int, str]]:
+    return [(row.point, row.caller.split()[0]) for row in rows(folder) if row.point in {2, 3}]
+
+
 @pytest.mark.parametrize("version", sorted({MINE, "3.8", "3.12", "3.13"}))
 async def test_rows_tell_values_errors_threads_tasks_and_callers(
     tmp_path: Path, version: str
@@ -58,8 +67,9 @@ async def test_rows_tell_values_errors_threads_tasks_and_callers(
     assert found[2].cells[1].startswith(f"{FAILED}ZeroDivisionError: ")
     assert found[3].cells[1:3] == ("10", "Loud(number=3)")
     assert {row.cells[4] for row in found} == {f"{FAILED}NameError: name 'missing' is not defined"}
-    assert cells(tmp_path, 2) == [("0",), ("1",), ("2",)]
+    assert cells(tmp_path, 2) == [("0",), ("1",), ("2",), ("0",), ("1",)]
     assert cells(tmp_path, 3) == [("1", "1"), ("2", "1"), ("3", "2")]
+    assert callers(tmp_path)[3:] == GENERATOR + RECURSION
     tasks = [(row.task, *row.cells) for row in rows(tmp_path) if row.point == 4]
     assert sorted(tasks) == [("left", "0"), ("left", "1"), ("right", "0"), ("right", "1")]
     assert cells(tmp_path, 5) == [("-15",)]

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from itertools import pairwise
-from operator import itemgetter
+from operator import itemgetter, sub
 from typing import NamedTuple
 
 FAILED = "\x15"
@@ -131,12 +130,12 @@ class Table:
 
     def gaps(self) -> dict[int, int]:
         """Return by row how many hits are missing before it."""
-        hits = [self.row(index).hit for index in range(len(self))]
-        return {
-            index: two - one - 1
-            for index, (one, two) in enumerate(pairwise(hits), 1)
-            if two > one + 1
-        }
+        try:
+            hits = list(map(int, self.hits))
+        except ValueError:  # a process may have spoilt what it wrote
+            return {}
+        steps = map(sub, hits[1:], hits)
+        return {index: step - 1 for index, step in enumerate(steps, 1) if step > 1}
 
     def forget(self, count: int, after: int) -> None:
         """Forget the oldest rows, but for so many at the beginning."""

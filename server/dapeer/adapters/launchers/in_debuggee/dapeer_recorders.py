@@ -41,7 +41,7 @@ except $KeyError:
 else:
     try:
         $v = {value}
-        $c{n} = $v if $type($v) is $int and -$small < $v < $small or $type($v) is $float else $cell($v)
+        $c{n} = $v if $type($v) is $int and $least < $v < $small or $type($v) is $float else $cell($v)
     except $BaseException as $error:
         $c{n} = $failed($error, $e{n})
         {again}
@@ -115,7 +115,7 @@ class Maker:
         self._given: dict[str, Any] = {
             "rows": rows, "tell": tell, "now": time.perf_counter, "ns": time.perf_counter_ns,
             "cell": cells.cell, "begin": watch.begin, "over": watch.over, "find": expressions.find,
-            "zero": rows.zero, "Overdue": deadline.Overdue, "failed": self.failed, "small": SMALL,
+            "zero": rows.zero, "Overdue": deadline.Overdue, "failed": self.failed, "least": -SMALL, "small": SMALL,
             "no_value": NO_VALUE, "given_up": GIVEN_UP, "enough": ENOUGH,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
             **{each.__name__: each for each in (type, float, int, bool, next, eval, dict)},
