@@ -122,7 +122,14 @@ async def test_a_panic_of_rust_stops_with_its_message(
         end = await ask(c, "dap_continue")
         assert (end["state"], end.get("exit_code", 101)) == ("ended", 101)
         # Nothing is left of it where nobody wants it.
-        end = await ask(c, "dap_run", program=str(p), type=adapter, exception_filters=[])
+        end = await ask(
+            c,
+            "dap_run",
+            program=str(p),
+            type=adapter,
+            exception_filters=[],
+            timeout_ms=LIMIT * 1000,
+        )
         assert end["state"] == "ended"
     if adapter in NATIVE[:3]:
         shows(f"rust/{adapter}", "crash frame", "exception")
