@@ -28,6 +28,6 @@ dap_history: earlier stops.
 "Still running" is no error: dap_wait_until_paused waits on, dap_pause shows where. \
 dap_run(stop_on_entry=true) stops at the first line; \
 exception_filters stop where an exception is raised. With several \
-sessions pass session_id; default: the one used last, also after its end.
+sessions pass session_id; default: the one used last, even if ended.
 nvim_*: the person's Neovim: code, diagnostics, diffs.
 """
