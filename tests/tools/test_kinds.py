@@ -16,7 +16,7 @@ ALL = {"run", "evaluate", "write"}
 
 WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
-    "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "function", "timeout_ms", "wait_until_paused", "target",
+    "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "more_lines", "function", "timeout_ms", "wait_until_paused", "target",
     "granularity", "show", "on", "scope", "every", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
     "terminate_debuggee", "force",
     # A start runs a program anyway.

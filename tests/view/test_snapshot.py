@@ -275,6 +275,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
         "values",
         "failed",
         "returned",
+        "until",
     }
     told_by_text = [
         view.get("reason"), view.get("description"), view.get("function"), view.get("exception"),
