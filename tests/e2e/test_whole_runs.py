@@ -286,7 +286,7 @@ async def test_one_run_that_collects_shows_the_culprit(
             CHANGED_BEFORE_IT_IS_SAVED,
             "state.counts[12]",
             {"expression": "state.counts[12]", "on": "write", "every": True},
-            r"at = {}:{} in scan, before = 7, after = 8$",
+            r"#2 <module> shop.py:\d+, {}:{} in scan, before = 7, after = 8$",
         ),
         (
             A_COPY_THAT_SHARES_ITS_LIST,
