@@ -17,7 +17,7 @@ from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
 from tests import known_answers
 
 CHANGING = {
-    "dap_run", "dap_restart", "dap_terminate", "dap_disconnect",
+    "dap_run", "dap_restart", "dap_call", "dap_terminate", "dap_disconnect",
     "dap_continue", "dap_step_over", "dap_step_into", "dap_step_out", "dap_run_to", "dap_run_until", "dap_goto",
     "dap_pause", "dap_send_input",
     "dap_set_breakpoint", "dap_remove_breakpoint", "dap_clear_breakpoints",

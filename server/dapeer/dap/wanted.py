@@ -23,6 +23,15 @@ class WantedBreakpoint(SourceBreakpoint):
     """What other clients collect on its line, in what is sent."""
 
 
+class WantedLife(TypedDict):
+    """Which call of functions that are collected is wanted line by line."""
+
+    call: int
+    """Its number, as calls begin."""
+    function: str
+    """The qualified name of its function."""
+
+
 class WantedFunction(TypedDict):
     """Functions at which a program collects, by name: no adapter gets it."""
 
@@ -35,6 +44,7 @@ class WantedFunction(TypedDict):
     condition: NotRequired[str]
     maxHits: NotRequired[int]
     collectedBy: NotRequired[str]
+    life: NotRequired[WantedLife]
 
 
 def title_of(wanted: WantedFunction) -> str:

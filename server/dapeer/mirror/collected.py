@@ -17,6 +17,9 @@ TRACER = "tracer"
 OF_CALLS = ("function", "depth", "took", "arguments", "result", "changed")
 """The columns of calls before their expressions, as `in_debuggee/dapeer_calls.py` tells them; `took` is in seconds."""
 
+OF_LIVES = ("file", "line", "changed")
+"""The columns of the lines that one call has executed, as `in_debuggee/dapeer_life.py` tells them."""
+
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
 PIECE = 4 << 20

@@ -131,6 +131,7 @@ TABLE: Final[Mapping[str, Counts]] = {
         "any program, with any arguments and environment",
     ),
     "dap_restart": Counts(_RUN, _VALUES, "as it was started"),
+    "dap_call": Counts(_RUN, told="as it was started"),
     "dap_terminate": Counts(_RUN),
     "dap_disconnect": Counts(_RUN),
     "dap_continue": Counts(_RUN, _VALUES),

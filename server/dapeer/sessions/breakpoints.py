@@ -129,11 +129,15 @@ class Breakpoints:
         """Return client and title of what a client collects at functions."""
         return [each for each in self.collecting if each[0] == client]
 
+    def want_functions(self, wanted: Sequence[WantedFunction]) -> None:
+        """Want to collect at functions from now on."""
+        self.collecting |= {(each.get("collectedBy", ""), title_of(each)): each for each in wanted}
+
     @contextlib.contextmanager
     def wanting_functions(self, wanted: Sequence[WantedFunction]) -> Generator[None]:
         """Want to collect at functions from now on; all is as before if the body fails."""
         before = {**self.collecting}
-        self.collecting |= {(each.get("collectedBy", ""), title_of(each)): each for each in wanted}
+        self.want_functions(wanted)
         try:
             yield
         except BaseException:

@@ -18,7 +18,7 @@ from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.breakpoint_status import TRACED
-from dapeer.mirror.collected import Collected, Point
+from dapeer.mirror.collected import OF_LIVES, Collected, Point
 from dapeer.sessions.fetching import SendRequest
 
 Road = Literal["tracer", "log points", ""]
@@ -153,6 +153,12 @@ class Lines:
             calls=wanted["calls"],
         )
 
+    def _life(self, wanted: WantedFunction) -> dict[str, Any]:
+        if "life" not in wanted:
+            return {}
+        lines = self._collected.point(OF_LIVES, function=wanted["name"])
+        return {"life": {**wanted["life"], "lines": lines.number}}
+
     async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:
         """Have the program watch one thing more, looked up in a frame; return what came of it."""
         number = int(watched["id"])
@@ -200,7 +206,11 @@ class Lines:
                 point = self._point(path, each)
                 yield {**_facts(point, each), "file": path, "line": each["line"]}
         for each in self.functions:
-            yield {**_facts(self._point_at(each), each), "function": each["name"]}
+            yield {
+                **_facts(self._point_at(each), each),
+                "function": each["name"],
+                **self._life(each),
+            }
         for each in self._watched.values():
             yield {**each}
 

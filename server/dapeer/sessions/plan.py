@@ -16,6 +16,7 @@ from dapeer.adapters.runners.named_tests import Named
 from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
 from dapeer.mirror.post_mortem import PostMortem
+from dapeer.sessions.breakpoints import Breakpoints
 from dapeer.view.advice import Advice
 
 LONGEST_NAME = 60
@@ -43,6 +44,8 @@ class Plan:
     """Where the program's files are here, as far as the adapter does not know it."""
     core: CoreDump | None = None
     """The core dump that is looked at."""
+    breakpoints: Breakpoints | None = None
+    """Where it stops and collects; None: as all others do."""
 
     @property
     def post_mortem(self) -> PostMortem | None:

@@ -147,7 +147,9 @@ class Supervisor:
             tasks.start_soon(session.run)
             tasks.start_soon(self._adopt_offered, session)
             try:
-                failure = await start_up(session, self._breakpoints, arguments)
+                failure = await start_up(
+                    session, session.plan.breakpoints or self._breakpoints, arguments
+                )
                 if failure is None:
                     started()
                     await _followed(session)

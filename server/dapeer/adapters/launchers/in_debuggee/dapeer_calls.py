@@ -125,6 +125,11 @@ class Calls:
                 return depth + 1
         return 0
 
+    def number(self, frame: Any) -> int:
+        """Return which call a frame's is, as they began; 0: it is none that is recorded."""
+        call = self._calls.get(id(frame))
+        return 0 if call is None else call.hit
+
     def goes_on(self, frame: Any) -> bool:
         """Whether a frame's call has begun already."""
         return id(frame) in self._calls

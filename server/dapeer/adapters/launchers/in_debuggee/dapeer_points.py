@@ -12,6 +12,7 @@ calls: Any = importlib.import_module("in_debuggee.dapeer_calls")
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
+life: Any = importlib.import_module("in_debuggee.dapeer_life")
 sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
@@ -34,6 +35,7 @@ class Point:
         self.file = sources.same_file(sources.mapped(told["file"])) if told.get("file") else ""
         self.function: str = told.get("function") or ""
         self.calls: bool = bool(told.get("calls"))
+        self.life: dict[str, Any] = told.get("life") or {}
         self.line: int = told.get("line") or 0
         wanted: list[str] = told.get("collect") or []
         self.expressions: list[Any] = [expressions.Expression(each) for each in wanted]
@@ -158,6 +160,8 @@ class Bound:
             if not point.ended and functions.matches(point.function, frame):
                 if point.calls:
                     made.calls.append(calls.Calls(point, frame, self._maker, self._depths))
+                    if point.life and point.life["function"] == functions.qualified(code):
+                        made.watching = life.Life(point.life, made.calls[-1], self._maker.rows)
                 else:
                     made.enters.append(self._maker.recorder(point, frame))
         watches = [each for each in self._watches if each.concerns(frame)]

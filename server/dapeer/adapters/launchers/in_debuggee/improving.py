@@ -37,6 +37,7 @@ HELPERS = (
     "dapeer_forms",
     "dapeer_functions",
     "dapeer_frames",
+    "dapeer_life",
     "dapeer_looking",
     "dapeer_monitoring",
     "dapeer_objects",

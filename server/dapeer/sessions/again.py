@@ -1,0 +1,125 @@
+"""Runs a program once more beside what is debugged, to record one of its calls line by line."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from dapeer.base.errors import ArgumentError
+from dapeer.dap.wanted import WantedFunction, WantedLife
+from dapeer.mirror.collected import OF_LIVES, Point
+from dapeer.mirror.rows import Row
+from dapeer.sessions.breakpoints import Breakpoints
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.direct import DirectSession
+from dapeer.sessions.plan import Plan
+from dapeer.sessions.session import Session
+from dapeer.sessions.waiters import unless_cancelled
+
+WHOLE = 3
+"""The likeness of two calls that are alike in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What a second run tells of one call."""
+
+    call: Row | None
+    """The call, in that run; None: it has none of this number that is over."""
+    lines: list[Row]
+    """The lines that it has executed; their cells are `OF_LIVES`."""
+    ended: bool
+    """Whether the program has come to its end, or to a failure."""
+
+
+def plan_again(session: Session, point: Point, wanted: Row) -> Plan:
+    """Return how to run a session's program again, so that it collects one call line by line, and stops nowhere.
+
+    Args:
+        session: A session of the first run.
+        point: What has collected the call.
+        wanted: The call.
+
+    Raises:
+        ArgumentError: It was not started here.
+    """
+    first = session.program.first
+    if not isinstance(first, DirectSession) or not first.plan.launched:
+        raise ArgumentError(
+            "Only a program that dap_run starts, outside of Neovim, can be run again for the lines of a call.",
+            "Collect on the lines of the function instead.",
+        )
+    life = WantedLife(call=wanted.hit, function=wanted.cells[0])
+    function = WantedFunction(name=point.function, calls=True, collect=[], life=life)
+    # Calls are counted where the condition holds.
+    for each in first.lines.functions:
+        if each["calls"] and each["name"] == point.function and "condition" in each:
+            function["condition"] = each["condition"]
+    alone = Breakpoints(exceptions=[])
+    alone.want_functions([function])
+    return replace(
+        first.plan,
+        inputs={**first.plan.inputs, "stop_on_entry": False},
+        breakpoints=alone,
+        functions=(),
+        exception_filters=(),
+        conditions={},
+    )
+
+
+async def life(debugger: Debugger, plan: Plan, wanted: Row, seconds: float) -> Life:
+    """Run a program again, for so long at most, and return what one of its calls has done.
+
+    Args:
+        debugger: Starts it, beside what it debugs.
+        plan: How it is run: a `plan_again`.
+        wanted: The call, in the first run.
+        seconds: How long.
+
+    Raises:
+        DapeerError: It does not start.
+    """
+    focused = debugger.sessions.focused
+    session = await debugger.start(plan)
+    debugger.sessions.focused = focused
+    async with unless_cancelled(debugger.terminate, session.program.first):
+        ended = await _at_end(session, seconds)
+    await debugger.terminate(session.program.first)
+    await session.program.read_rows()
+    debugger.sessions.forget(session.id)
+    return _told(session, wanted, ended=ended)
+
+
+async def _at_end(session: Session, seconds: float) -> bool:
+    """Whether a program ends in time; where it stops by itself it goes on."""
+    clock = asyncio.get_running_loop().time
+    end = clock() + seconds
+    while (told := await session.program.next_stop(session, 0, end - clock())) is not None:
+        stop = told.mirror.stop
+        if stop is None:
+            return True
+        await told.resume("continue", {"threadId": stop.thread_id})
+    return False
+
+
+def _told(session: Session, wanted: Row, *, ended: bool) -> Life:
+    """Return what a process of the second run has told of the call, the process whose call is most alike."""
+    collected = session.program.collected
+    processes: dict[int, Life] = {}
+    for (process, number), each in collected.collections.items():
+        rows = [each.table.row(index, number) for index in range(len(each.table))]
+        known = processes.get(process, Life(None, [], ended))
+        if each.point.expressions == OF_LIVES:
+            processes[process] = replace(known, lines=rows)
+        else:
+            call = next((row for row in rows if row.hit == wanted.hit), None)
+            processes[process] = replace(known, call=call)
+    every = sorted(processes.values(), key=lambda each: -likeness(each.call, wanted))
+    return every[0] if every else Life(None, [], ended)
+
+
+def likeness(call: Row | None, other: Row) -> int:
+    """Return in how much two calls are alike: function, arguments and result; `WHOLE`: in all."""
+    if call is None:
+        return -1
+    return sum(call.cells[which] == other.cells[which] for which in (0, 3, 4))
