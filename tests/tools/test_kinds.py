@@ -18,7 +18,7 @@ WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "more_lines", "function", "timeout_ms", "wait_until_paused", "target",
     "granularity", "show", "on", "scope", "every", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
-    "terminate_debuggee", "force",
+    "terminate_debuggee", "force", "n", "at",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
     "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until",
@@ -60,6 +60,7 @@ CALLS: list[tuple[str, dict[str, Any], set[str]]] = [
     ("dap_run_until", {"expression": "x", "evaluate": ["x"]}, {"run", "evaluate"}),
     ("dap_goto", {"line": 1, "evaluate": ["x"]}, ALL),
     ("dap_send_input", {"text": "1", "evaluate": ["x"]}, {"run", "evaluate"}),
+    ("dap_call", {"n": 3, "at": "f"}, {"run"}),
     ("dap_terminate", {}, {"run"}),
     ("dap_disconnect", {"terminate_debuggee": True}, {"run"}),
     ("dap_continue", {}, {"run"}),
