@@ -50,7 +50,7 @@ async def dap_set_breakpoint(
 ) -> Reply:
     """Set or replace a breakpoint, for running and later sessions.
 
-    `log_message` prints, with {expressions}, instead of stopping.
+    `log_message` prints {expressions} instead of stopping.
     """
     debugger = call.debugger
     place = one_place(filename, line, function, calls)

@@ -24,7 +24,7 @@ from dapeer.tools.base.arguments import (
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.schema import Needs
+from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, paused, resume
 from dapeer.view.sources import source_file
@@ -174,11 +174,11 @@ async def dap_goto(
     line: Line,
     filename: OptionalFilename = None,
     thread_id: ThreadId = None,
-    evaluate: Evaluate = (),
-    show: Show = None,
+    evaluate: Annotated[Evaluate, Unlisted()] = (),
+    show: Annotated[Show, Unlisted()] = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Move execution to a line without running what lies between; default the current file."""
+    """Move execution to a line without running what lies between."""
     session = call.focus.session(session_id)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)

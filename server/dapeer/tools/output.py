@@ -44,7 +44,7 @@ async def dap_program_output(
     include_metadata: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return what the program printed: the last lines, or those after cursor `since`; after its end, too."""
+    """Return the last lines that the program printed, or those after cursor `since`; after its end, too."""
     # Its processes print into one log, which is complete when all have ended.
     program = call.focus.look(session_id).program
     session = program.first
@@ -185,7 +185,7 @@ def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
 @tool("History of stops", read_only=True)
 async def dap_history(
     call: Call,
-    number: Annotated[int | None, Field(ge=1, description="show only this stop, in full")] = None,
+    number: Annotated[int | None, Field(ge=1)] = None,
     session_id: SessionId = None,
 ) -> Reply:
     """List the stops so far with place, reason and changed variables, or show one in full."""

@@ -34,7 +34,7 @@ _FUNCTION = re.compile(r"[\w.*:<>~]+")
 _Scope = Annotated[
     Sequence[str],
     BeforeValidator(several),
-    Field(description="files, functions; default: all but libraries"),
+    Field(description="files, functions"),
 ]
 
 
@@ -51,7 +51,7 @@ async def dap_run_until(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run to the line, anywhere, after which an expression holds or changes, or which writes to a variable, attribute or item."""
+    """Run until an expression holds or changes, or until a variable, attribute or item is written."""
     session = call.focus.session(session_id)
     stop = session.mirror.stopped()
     left = Left(timeout_ms)

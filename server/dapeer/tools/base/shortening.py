@@ -24,6 +24,9 @@ _SELF_EVIDENT: tuple[tuple[str, Any], ...] = (
     ("additionalProperties", True),
     ("default", False),
     ("default", 0),
+    # Of timeouts; who has waited is told how long.
+    ("default", 10_000),
+    ("default", 30_000),
     ("minimum", 0),
     ("minimum", 1),
     ("maximum", 65535),
