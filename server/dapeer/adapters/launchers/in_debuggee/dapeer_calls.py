@@ -134,14 +134,17 @@ class Calls:
         """Whether a frame's call has begun already."""
         return id(frame) in self._calls
 
-    def end(self, frame: Any, result: Any, error: BaseException | None = None) -> None:
-        """Record a call that is over."""
+    def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> None:
+        """Record a call that is over, with what it has raised, or the cell of that."""
         call = self._calls.pop(id(frame), None)
         if call is None:
             return
         self._depths.pop(id(frame), None)
         try:
-            self._record(call, frame, cells.cell(result) if error is None else cells.failed(error))
+            if error is None:
+                self._record(call, frame, cells.cell(result))
+            else:
+                self._record(call, frame, error if type(error) is str else cells.failed(error))
         except BaseException:
             self._rows.lose()
 

@@ -8,6 +8,7 @@ import importlib
 import types
 from typing import Any
 
+cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
@@ -116,19 +117,25 @@ def call_tracer(plan: Any, inner: Any) -> Any:
             frame.f_trace = inner
             return inner(frame, event, argument) if inner is not None else None
         if event == "line":
-            raised = None
+            raised = remembered(raised)
             if plan.lines:
                 lines(frame, event, argument)
         elif event == "exception":
             raised = argument[1]
         elif event == "return" and not is_suspended(frame):
             error = raised if argument is None and not returns(frame) else None
+            raised = None
             plan.leave(frame, argument, error)
         if inner is not None:
             inner = inner(frame, event, argument)
         return trace
 
     return trace
+
+
+def remembered(raised: Any) -> Any:
+    """Return the cell of an exception that may leave a function some lines later: to hold it would keep it alive."""
+    return raised if raised is None or type(raised) is str else cells.failed(raised)
 
 
 def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> Any:
