@@ -207,7 +207,8 @@ async def test_a_killed_program_keeps_what_it_has_collected(tmp_path: Path) -> N
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         points = [p.at("cost", collect=["number"])]
         end = await ask(c, "dap_run", program=str(p), breakpoints=points)
-        assert end["cause"].startswith("killed by")
+        # Who has buried the process first has seen the signal, or only an exit code.
+        assert end["cause"].removeprefix("probably ") == "killed by SIGKILL"
         assert "50 rows" in end["collected"][0]
         assert end["collected"][-1] == "  #50 number = 49"
 
