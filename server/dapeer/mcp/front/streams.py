@@ -11,7 +11,8 @@ def can_serve() -> bool:
     """Whether stdin and stdout are of a kind that can be waited for, and stderr is open."""
     try:
         os.fstat(2)
-        return _can_wait_for(0) and _can_wait_for(1)
+        # Windows cannot wait for a pipe.
+        return hasattr(select, "poll") and _can_wait_for(0) and _can_wait_for(1)
     except OSError:
         return False
 
