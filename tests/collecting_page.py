@@ -32,7 +32,7 @@ OF_CALLS: tuple[Mapping[str, Any], ...] = (
     {"where": "result is None and function == 'price'"},
     {"rows": "5-8"},
 )
-TIME = re.compile(r", [\d.]+ m?s(?: in all)?(?=[ ;]|$)", re.MULTILINE)
+TIME = re.compile(r", [\d.]+ m?s(?: in all)?(?=[ ;.]|$)", re.MULTILINE)
 """How long calls took: it is another thing each time."""
 
 

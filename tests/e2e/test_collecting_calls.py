@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.mirror.rows import FAILED, Row
+from tests.collecting_page import TIME
 from tests.e2e.collecting import collect, rows
 from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, read, refusal
@@ -140,7 +141,7 @@ async def test_one_call_of_a_tool_shows_the_odd_call_of_a_whole_run(tmp_path: Pa
     point = {"calls": ["shop.price", "Cart.*", "total", "shop.nowhere"]}
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         end = await ask(c, "dap_run", program="shop.py", breakpoints=[point])
-        told = end["collected"]
+        told = [TIME.sub("", line) for line in end["collected"]]
         assert told[0] == f"calls of {', '.join(point['calls'])}: 602 calls, tracer"
         assert any(line.startswith("  #1 total(count=300) → 300") for line in told)
         assert any("#2 Cart.__init__(self=<Cart>) → None; changes self to" in line for line in told)
@@ -150,7 +151,7 @@ async def test_one_call_of_a_tool_shows_the_odd_call_of_a_whole_run(tmp_path: Pa
         assert end["breakpoints"] == {"never called": ["shop.nowhere"]}
         # Another call looks further, also after the end.
         odd = await read(c, "dap_collected", where="result is None and 'n=2' in arguments")
-        assert odd.endswith("\n  #426 price(n=211) → None  from total shop.py:21")
+        assert TIME.sub("", odd).endswith("\n  #426 price(n=211) → None  from total shop.py:21")
         near = await read(c, "dap_collected", rows="425-427", at="Cart.*")
         assert [line.split("(")[0].strip() for line in near.splitlines()[1:]] == [
             "#425 Cart.add", "#426 price", "#427 Cart.add",
@@ -221,6 +222,6 @@ async def test_two_runs_part_at_the_first_call_that_ends_differently(tmp_path: P
         points = [{"calls": ["rates.*"]}]
         for bad in ("7", "99"):
             await ask(c, "dap_run", program="rates.py", args=[bad], breakpoints=points, fresh=True)
-        told = await read(c, "dap_compare", a=1, b=2)
+        told = TIME.sub("", await read(c, "dap_compare", a=1, b=2))
     assert "Values part at rate: `result` differs." in told
     assert "a #6 rate(n=7) → 0\nb #6 rate(n=7) → 14" in told
