@@ -89,8 +89,10 @@ def _serve(given: Sequence[str], nvim: str, *, data: bool) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
     front = Front(data=data)
-    front.start()
-    with _until_needed(front, nvim) as door:
+    # A client that has an answer may start a Neovim, which knocks at once.
+    with _door(nvim) as door:
+        front.start()
+        _wait_until_needed(front, nvim, door)
         if front.is_over:
             return 0
         from dapeer.cli import command_line
@@ -99,29 +101,33 @@ def _serve(given: Sequence[str], nvim: str, *, data: bool) -> int:
 
 
 @contextmanager
-def _until_needed(front: Front, nvim: str) -> Generator[socket.socket | None]:
-    """Wait until the client has left, or it or a Neovim needs the whole server.
-
-    Yields the socket at which Neovims announce themselves, if it is open.
-    """
-    is_open = os.read(front.news, 1)
-    if not is_open or nvim == NONE:
-        while is_open:
-            is_open = os.read(front.news, 1)
+def _door(nvim: str) -> Generator[socket.socket | None]:
+    """Give the socket at which Neovims announce themselves; None: no Neovim is wanted, or it cannot be opened."""
+    if nvim == NONE:
         yield None
         return
     from dapeer.mcp.rendezvous import knocks
-    from dapeer.neovim.discovery import sockets
 
     with ExitStack() as stack:
         door = None
         # Without a door the whole server says why.
         with suppress(OSError):
             door = stack.enter_context(knocks.opened(knocks.FOR_NEOVIMS))
-        # One that appears from here on knocks.
-        if door and not any(map(sockets.is_listening, sockets.listening())):
-            select.select([front.news, door], [], [])
         yield door
+
+
+def _wait_until_needed(front: Front, nvim: str, door: socket.socket | None) -> None:
+    """Wait until the client has left, or it or a Neovim needs the whole server."""
+    is_open = os.read(front.news, 1)
+    if nvim == NONE:
+        while is_open:
+            is_open = os.read(front.news, 1)
+    elif is_open and door:
+        from dapeer.neovim.discovery import sockets
+
+        # One that appears from here on knocks.
+        if not any(map(sockets.is_listening, sockets.listening())):
+            select.select([front.news, door], [], [])
 
 
 def _leave(_number: int, _frame: object) -> NoReturn:

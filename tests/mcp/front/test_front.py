@@ -52,6 +52,16 @@ async def test_the_server_behind_knows_the_client_and_repeats_no_answer() -> Non
         assert await wire.rest() == b""
 
 
+def doors(home: Path) -> list[Path]:
+    return [*home.rglob("awaits-nvim.*.sock")]
+
+
+async def test_a_neovim_can_knock_as_soon_as_the_client_has_an_answer(tmp_path: Path) -> None:
+    async with started("dapeer", "stdio") as wire:
+        assert "result" in await wire.ask(request("initialize", 0, **opening("2025-06-18")))
+        assert doors(tmp_path)
+
+
 async def test_a_strange_opening_is_answered_by_the_whole_server() -> None:
     async with started("dapeer", "stdio", "--nvim", "none", "--no-bridge") as wire:
         answer = await wire.ask(request("initialize", 0, capabilities={}))
