@@ -15,6 +15,7 @@ from dapeer.sessions.direct import DirectSession
 from dapeer.sessions.plan import Plan
 from dapeer.sessions.session import Session
 from dapeer.sessions.waiters import unless_cancelled
+from dapeer.view.call_lines import ARGUMENTS, FUNCTION, RESULT
 
 WHOLE = 3
 """The likeness of two calls that are alike in all."""
@@ -49,7 +50,7 @@ def plan_again(session: Session, point: Point, wanted: Row) -> Plan:
             "Only a program that dap_run starts, outside of Neovim, can be run again for the lines of a call.",
             "Collect on the lines of the function instead.",
         )
-    life = WantedLife(call=wanted.hit, function=wanted.cells[0])
+    life = WantedLife(call=wanted.hit, function=wanted.cells[FUNCTION])
     function = WantedFunction(name=point.function, calls=True, collect=[], life=life)
     # Calls are counted where the condition holds.
     for each in first.lines.functions:
@@ -122,4 +123,4 @@ def likeness(call: Row | None, other: Row) -> int:
     """Return in how much two calls are alike: function, arguments and result; `WHOLE`: in all."""
     if call is None:
         return -1
-    return sum(call.cells[which] == other.cells[which] for which in (0, 3, 4))
+    return sum(call.cells[which] == other.cells[which] for which in (FUNCTION, ARGUMENTS, RESULT))
