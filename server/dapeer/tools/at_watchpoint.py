@@ -33,7 +33,11 @@ class AtWatchpoint(Driving):
         self._function = ""
 
     async def begin(self, frame_id: int | None) -> None:
-        """Set it."""
+        """Set the watchpoint, and look at the value.
+
+        Raises:
+            ArgumentError: The adapter cannot watch the expression.
+        """
         session, expression = self.session, self.watch.expression
         if session.supports("setDataBreakpoints"):
             self._set = await data_breakpoints.added(session, expression, frame_id, "write")
@@ -55,7 +59,7 @@ class AtWatchpoint(Driving):
         await super().begin(frame_id)
 
     async def go(self, stop: Stop) -> None:
-        """Run on."""
+        """Have the program run to the next write, or another stop."""
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
     async def value(self, stop: Stop) -> str | None:
@@ -86,7 +90,7 @@ class AtWatchpoint(Driving):
         return "data breakpoint" not in said and "watchpoint" not in said
 
     async def end(self) -> None:
-        """Remove it."""
+        """Remove the watchpoint."""
         if self._set is not None:
             await data_breakpoints.take_away(self.session, self._set)
         elif self._number:

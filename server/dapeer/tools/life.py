@@ -30,7 +30,7 @@ class Found(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """Its row."""
+        """The row of the call."""
         return self.of.table.row(self.place, self.of.point.number)
 
     @property
@@ -40,7 +40,7 @@ class Found(NamedTuple):
 
     @property
     def line(self) -> str:
-        """It, as text."""
+        """The call as a line of text."""
         return Lines(self.of.table, self.of.point.expressions).line(self.place)
 
 

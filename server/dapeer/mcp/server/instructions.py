@@ -6,14 +6,13 @@ from typing import Final
 
 # Clients put this into the system prompt, so every character costs; a test keeps it below 1,500.
 INSTRUCTIONS: Final = """\
-dapeer debugs programs by real debug adapters (debugpy, gdb, …).
+dapeer debugs programs by debug adapters. Lines and columns start at 1.
 
-0. A person may be debugging already: dap_status also lists the sessions of their Neovim. Join those: \
-all is shared.
+0. dap_status also lists the sessions of a person's Neovim. Join those: all is shared.
 1. Start: ONE dap_run(program=…, breakpoints=[{"filename": …, "line": …}]) launches the program and \
-waits for its stop: place, source, stack, locals, output; do not ask again.
-Collect first, stop second: a breakpoint with collect=["a.b"] records each hit, without a stop; the \
-answer sums up all rows. dap_collected: more.
+waits for its stop: place, source, stack, locals, output.
+Collect first, stop second: a breakpoint with collect=["a.b"] records each hit without a stop, \
+{"calls": ["shop.*"]} each call; the answer sums up all. dap_collected, dap_call(n): more.
 2. Move: dap_continue, dap_step_over, dap_step_into, dap_step_out, dap_run_to(filename, line); \
 dap_run_until("total < 0") (on="write": who wrote it). Each waits for the next stop \
 (timeout_ms=0: not) and shows what is new there. evaluate=[…] adds values; \
