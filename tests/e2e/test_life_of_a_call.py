@@ -106,6 +106,41 @@ async def test_a_call_that_cannot_be_told_line_by_line_is_refused_with_the_reaso
         assert (await refusal(c, "dap_call", n=1)).startswith("No calls were collected.")
 
 
+GOES_ON = """
+import threading
+
+
+def double(n):
+    if n == 7:
+        raise ValueError(n)
+    return n + n
+
+
+for n in range(10):
+    try:
+        double(n)
+    except ValueError:
+        pass
+print("serves", flush=True)
+threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+@pytest.mark.parametrize(("n", "last"), [(6, "return n + n"), (8, "← raises")])
+async def test_a_program_that_never_ends_is_run_again_until_the_call_is_over(
+    tmp_path: Path, version: str, n: int, last: str
+) -> None:
+    (tmp_path / "serve.py").write_text(GOES_ON, encoding="utf-8")
+    points = [{"calls": ["double"]}, {"filename": "serve.py", "line": 17}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="serve.py", breakpoints=points, python=python_of(version))
+        told = (await read(c, "dap_call", n=n)).splitlines()
+    assert told[0].startswith(f"#{n} double(n={n - 1}) ")
+    assert told[1].endswith(" s).")
+    assert told[-1].endswith(last)
+
+
 ATTACHED = """
 import time
 

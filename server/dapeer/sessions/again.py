@@ -29,8 +29,11 @@ class Life:
     """The call, in that run; None: it has none of this number that is over."""
     lines: list[Row]
     """The lines that it has executed; their cells are `OF_LIVES`."""
-    ended: bool
-    """Whether the program has come to its end, or to a failure."""
+    in_time: bool
+    """Whether the call, or the program, was over in time."""
+
+
+NOTHING = Life(None, [], in_time=True)
 
 
 def plan_again(session: Session, point: Point, wanted: Row) -> Plan:
@@ -84,39 +87,42 @@ async def life(debugger: Debugger, plan: Plan, wanted: Row, seconds: float) -> L
     session = await debugger.start(plan)
     debugger.sessions.focused = focused
     async with unless_cancelled(debugger.terminate, session.program.first):
-        ended = await _at_end(session, seconds)
+        in_time = await _over(session, wanted, seconds)
     await debugger.terminate(session.program.first)
     await session.program.read_rows()
     debugger.sessions.forget(session.id)
-    return _told(session, wanted, ended=ended)
+    return replace(_told(session, wanted), in_time=in_time)
 
 
-async def _at_end(session: Session, seconds: float) -> bool:
-    """Whether a program ends in time; where it stops by itself it goes on."""
+async def _over(session: Session, wanted: Row, seconds: float) -> bool:
+    """Whether the call, or the program, is over in time; the program goes on from where it stops by itself."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
     while (told := await session.program.next_stop(session, 0, end - clock())) is not None:
         stop = told.mirror.stop
         if stop is None:
             return True
+        await session.program.read_rows()
+        if likeness(_told(session, wanted).call, wanted) == WHOLE:
+            return True
         await told.resume("continue", {"threadId": stop.thread_id})
     return False
 
 
-def _told(session: Session, wanted: Row, *, ended: bool) -> Life:
+def _told(session: Session, wanted: Row) -> Life:
     """Return what a process of the second run has told of the call, the process whose call is most alike."""
     collected = session.program.collected
     processes: dict[int, Life] = {}
     for (process, number), each in collected.collections.items():
         rows = [each.table.row(index, number) for index in range(len(each.table))]
-        known = processes.get(process, Life(None, [], ended))
+        known = processes.get(process, NOTHING)
         if each.point.expressions == OF_LIVES:
             processes[process] = replace(known, lines=rows)
         else:
             call = next((row for row in rows if row.hit == wanted.hit), None)
             processes[process] = replace(known, call=call)
     every = sorted(processes.values(), key=lambda each: -likeness(each.call, wanted))
-    return every[0] if every else Life(None, [], ended)
+    return every[0] if every else NOTHING
 
 
 def likeness(call: Row | None, other: Row) -> int:

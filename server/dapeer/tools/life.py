@@ -105,7 +105,7 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> Found:
 def _ran(told: Life, found: Found, seconds: float, timeout_ms: int) -> str:
     """Say that the program ran again, and whether it did the same."""
     said = f"The program ran again for its lines ({seconds:.1f} s)"
-    late = "" if told.ended else f"; after {timeout_ms} ms it was ended"
+    late = "" if told.in_time else f"; after {timeout_ms} ms it was ended"
     if told.call is None:
         other = "; there this call did not end" if told.lines else "; there was no such call there"
         return f"{said}{late}{other}."

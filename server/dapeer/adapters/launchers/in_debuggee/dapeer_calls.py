@@ -93,6 +93,8 @@ class Calls:
         self._names = arguments_of(frame.f_code)[:MOST_ARGUMENTS]
         self._met = maker.condition(point, frame) if point.condition else None
         self._cells = maker.cells(point, frame) if point.expressions else None
+        self._last: int = point.life.get("call", 0)
+        """The call behind which the thread stops; 0: none."""
 
     def begin(self, frame: Any) -> bool:
         """Note that a call begins; whether there were enough."""
@@ -134,11 +136,11 @@ class Calls:
         """Whether a frame's call has begun already."""
         return id(frame) in self._calls
 
-    def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> None:
-        """Record a call that is over, with what it has raised, or the cell of that."""
+    def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
+        """Record a call that is over, with what it has raised, or the cell of that; whether the thread is to stop."""
         call = self._calls.pop(id(frame), None)
         if call is None:
-            return
+            return False
         self._depths.pop(id(frame), None)
         try:
             if error is None:
@@ -147,6 +149,7 @@ class Calls:
                 self._record(call, frame, error if type(error) is str else cells.failed(error))
         except BaseException:
             self._rows.lose()
+        return call.hit == self._last
 
     def _record(self, call: Call, frame: Any, result: str) -> None:
         took = time.perf_counter_ns() - call.start

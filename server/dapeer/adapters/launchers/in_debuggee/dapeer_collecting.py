@@ -11,7 +11,7 @@
 * `"function": "shop.cart.total"` (or `Order.total`, `shop.cart.*`; several between commas): a row when it begins, of whatever module, imported later, too.
   With `"calls": true` a row when each call is over: the cells are `dapeer_calls.COLUMNS`, then those of `collect`, evaluated at the end.
   With `"life": {"call": 3, "function": "Order.total", "lines": 2}` also each line of the third of these calls, which is of that function:
-  rows of point 2, `dapeer_life.COLUMNS`.
+  rows of point 2, `dapeer_life.COLUMNS`. When that call is over, the thread stops.
 * `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
   stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `dapeer_watching.COLUMNS`, then `collect`.
 * `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;

@@ -126,9 +126,10 @@ class Plan:
                 self.calls.remove(each)
 
     def leave(self, frame: Any, result: Any, error: Any = None) -> None:
-        """Record that a function is over."""
-        for each in self.calls:
-            each.end(frame, result, error)
+        """Record that a function is over; stop there if that is wanted."""
+        stops = [each.end(frame, result, error) for each in self.calls]
+        if any(stops):
+            watching.suspend(frame, "return", result)
 
 
 class Bound:
