@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import pytest
 
 from tests.e2e.collecting import collect, files, parsed
 from tests.e2e.test_exceptions import python_of
-from tests.harness import ask, client
+from tests.harness import ask, client, read
 from tests.processes import LIMIT
 from tests.programs import program
 
 P = program("withstands.py")
 PROCESSES = program("processes.py")
 LOOP = program("collecting_loop.py")
+SECONDS_FOR_MILLIONS = 180
 MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
 versions = pytest.mark.parametrize("version", sorted({MINE, "3.8", "3.13"}))
 
@@ -58,6 +60,31 @@ async def test_every_process_of_a_program_in_a_terminal_is_collected_from() -> N
     assert sorted(told) == ["10", "2", "4", "6", "8"]
     # Before and after the program was replaced.
     assert told.index("2") < told.index("8") < told.index("10")
+
+
+@pytest.mark.real
+async def test_ten_million_hits_are_told_in_one_answer_with_the_first_the_last_and_what_was_dropped(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "flood.py").write_text(
+        "total = 0\nfor i in range(10_000_000):\n    total += i\nprint(total)\n"
+    )
+    points = [{"filename": "flood.py", "line": 3, "collect": ["i", "total"]}]
+    async with asyncio.timeout(SECONDS_FOR_MILLIONS), client(tmp_path) as c:
+        end = await read(
+            c,
+            "dap_run",
+            program="flood.py",
+            breakpoints=points,
+            timeout_ms=SECONDS_FOR_MILLIONS * 1000,
+        )
+    told = re.search(r"flood.py:3: ([\d,]+) rows, 10,000,000 hits, ([\d,]+) rows dropped", end)
+    assert told, end
+    kept, dropped = (int(each.replace(",", "")) for each in told.groups())
+    assert kept + dropped == 10_000_000
+    assert "  #1 i = 0, total = 0\n" in end
+    assert "  #10000000 i = 9999999, total = 49999985000001\n" in end
+    assert end.endswith("49999995000000")
 
 
 @versions
