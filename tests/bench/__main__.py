@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.answers.page import table as answers_table
 from tests.answers.read import before, read_all
-from tests.bench import neovim, reading, rows, stopped, table, whole
+from tests.bench import neovim, peers, reading, rows, stopped, table, whole
 from tests.bench.statistics import Measured
 from tests.bench.subjects import FULL, QUICK, Size
 from tests.neovim.editor import NVIM_DAP
@@ -37,7 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--markdown", action="store_true", help="print the tables for docs/speed.md"
     )
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="instead, the same work by other debuggers for assistants, which are installed apart",
+    )
     options = parser.parse_args(arguments)
+    if options.peers:
+        found = asyncio.run(peers.contest(*((1, 1) if options.quick else (10, 10))))
+        sys.stdout.write(f"{peers.table(found)}\n")
+        return 0
     size = QUICK if options.quick else FULL
     found = asyncio.run(run(size))
     show = table.markdown if options.markdown else table.plain

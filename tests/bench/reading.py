@@ -56,7 +56,7 @@ async def _read(server: Served, log: Path) -> Reading:
     after = _requests(log)
     await server.call("dap_terminate")
     return Reading(
-        tools=size([_seen(tool) for tool in tools]),
+        tools=size([seen(tool) for tool in tools]),
         instructions=len((server.client.instructions or "").encode()),
         stop_text=len(text(stop).encode()),
         stop_data=size(data(stop)),
@@ -76,7 +76,8 @@ def size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def _seen(tool: Tool) -> Json:
+def seen(tool: Tool) -> Json:
+    """Return what a model reads of a tool."""
     return {
         "name": tool.name,
         "description": tool.description,

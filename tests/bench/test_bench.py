@@ -2,6 +2,8 @@ import asyncio
 from collections.abc import Mapping
 
 from tests.bench.__main__ import run
+from tests.bench.contestants import CONTESTANTS, Dapeer
+from tests.bench.peers import ROWS, Contest, table
 from tests.bench.rows import Aim, Row
 from tests.bench.statistics import Samples
 from tests.bench.subjects import ALONE, NOOP, OURS, QUICK, RAW, STOCK
@@ -81,3 +83,12 @@ def test_an_aim_is_met_up_to_its_limit() -> None:
     row = Row("speed", "ms", {OURS: Samples([1, 2, 3])}, (Aim("≤ 2", 2), Aim("≤ 1", 1)))
     assert [row.met(aim) for aim in row.aims] == [True, False]
     assert plain([row]).endswith("≤ 2: met, ≤ 1: NOT MET, 2.00 of it")
+
+
+def test_a_peer_that_cannot_be_installed_is_named_with_the_reason_below_the_table() -> None:
+    found = Contest(missing={kind.name: "needs npm" for kind in CONTESTANTS if kind is not Dapeer})
+    for row in ROWS:
+        found.measured.add(row, Dapeer.name, 2)
+    head, *_, last = table(found).splitlines()
+    assert head == "|  | dapeer |"
+    assert last == f"{CONTESTANTS[-1].name} did not take part: needs npm."

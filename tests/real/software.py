@@ -25,6 +25,8 @@ ENVIRONMENTS = {
     "networkx": ("networkx==3.6.1", "pytest==9.0.2", "pytest-xdist==3.8.0"),
     "pandas": ("pandas==2.3.3",),
     "click": ("click==8.3.1",),
+    "dap-mcp": ("dap-mcp==0.1.5", "mcp==1.30.0"),
+    "polybugger": ("polybugger-mcp==1.8.0", "mcp==1.30.0", "debugpy==1.8.22"),
 }
 """Virtual environments: what of PyPI each one holds."""
 
@@ -60,7 +62,7 @@ PACKAGES = {
 
 def environment(name: str) -> Path:
     """Return the folder of a virtual environment."""
-    return _or_skip(_environment, name)
+    return _or_skip(environment_of, name)
 
 
 def source(name: str) -> Path:
@@ -94,7 +96,12 @@ def _or_skip(find: Callable[[str], Path], name: str) -> Path:
         pytest.skip(str(missing))
 
 
-def _environment(name: str) -> Path:
+def environment_of(name: str) -> Path:
+    """Return the folder of a virtual environment.
+
+    Raises:
+        MissingError: It cannot be had.
+    """
     wanted = ENVIRONMENTS[name]
 
     def make(folder: Path) -> None:
@@ -164,7 +171,7 @@ def install() -> list[str]:
     """Install everything; return what could not be had, and why."""
     problems = [_debian()]
     for find, names in (
-        (_environment, ENVIRONMENTS),
+        (environment_of, ENVIRONMENTS),
         (_source, SOURCES),
         (_node_modules, MODULES),
     ):
