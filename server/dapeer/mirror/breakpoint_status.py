@@ -144,6 +144,16 @@ class Placed:
             if len(found) == 1:
                 self.reached.add(found[0])
 
+    def stops(self, body: Body) -> bool:
+        """Whether a stop, by its event's body, is at a breakpoint that was set to stop."""
+        hit = {*as_array(body.get("hitBreakpointIds"))}
+        lines = (
+            made for pairs in self.lines.values() for asked, made in pairs if "collect" not in asked
+        )
+        return any(
+            made.get("id") in hit for made in [*lines, *(made for _, made in self.functions)]
+        )
+
     def passed(self, frame: StackFrame) -> None:
         """Record a location at which the program has stopped, for any reason.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.mirror.collected import Collected, Point
 
 
 @dataclass(slots=True)
@@ -46,3 +47,25 @@ class CollectionPoints:
     def places(self, client: str) -> list[tuple[str, int]]:
         """Return path and line of those of a client."""
         return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
+
+
+def point_of(collected: Collected, path: str, wanted: WantedBreakpoint) -> Point:
+    """Return the point of a breakpoint that collects."""
+    return collected.point(
+        wanted.get("collect") or (),
+        path=path,
+        line=wanted["line"],
+        client=wanted.get("collectedBy") or "",
+        max_hits=wanted.get("maxHits") or 0,
+    )
+
+
+def point_at(collected: Collected, wanted: WantedFunction) -> Point:
+    """Return the point of functions at which a program collects."""
+    return collected.point(
+        wanted["collect"],
+        function=wanted["name"],
+        client=wanted.get("collectedBy") or "",
+        max_hits=wanted.get("maxHits") or 0,
+        calls=wanted["calls"],
+    )

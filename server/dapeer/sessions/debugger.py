@@ -89,7 +89,8 @@ class Debugger:
             AdapterError: The adapter is missing, did not start, or refused.
         """
         # Fails before a process is started when the arguments are of no use.
-        arguments = plan.arguments
+        stops = plan.begins_stopped(plan.breakpoints or self.breakpoints)
+        arguments = plan.to_entry.arguments if stops else plan.arguments
         if plan.launched:
             self.files.add(Path(str(plan.inputs["project"])))
         with self.breakpoints.wanting(breakpoints):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -19,7 +19,9 @@ from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import OF_LIVES, Collected, Point
+from dapeer.sessions.collection_points import point_at, point_of
 from dapeer.sessions.fetching import SendRequest
+from dapeer.sessions.log_lines import LogLines
 
 Road = Literal["tracer", "log points", ""]
 SPEC = "${spec}"
@@ -43,8 +45,10 @@ class Lines:
         supports: Callable[[str], bool],
         request: SendRequest,
         observe: Callable[[Message], None],
+        log: LogLines,
     ) -> None:
         """`supports` tells what the adapter can do."""
+        self.log = log
         self._collected = collected
         self._supports = supports
         self._request = request
@@ -79,7 +83,7 @@ class Lines:
         """Make `wanted` the breakpoints of a file, without options that the adapter lacks."""
         sent: list[Mapping[str, Any]] = [each for each in wanted if "collect" not in each]
         if self.road == "log points":
-            sent += self._logging(path, wanted)
+            sent += self.log.of(path, wanted)
         arguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
@@ -89,20 +93,6 @@ class Lines:
         }
         await self._request("setBreakpoints", arguments)
         await self.collect(path, wanted)
-
-    def _logging(
-        self, path: str, wanted: Sequence[WantedBreakpoint]
-    ) -> Iterator[Mapping[str, Any]]:
-        """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
-        by_line: dict[int, list[dict[str, Any]]] = {}
-        for each in wanted:
-            if "collect" in each:
-                point = {**each, "point": self._point(path, each).number}
-                by_line.setdefault(each["line"], []).append(point)
-        stops = {each["line"] for each in wanted if "collect" not in each}
-        for line in by_line.keys() - stops:
-            first, *others = by_line[line]
-            yield {**first, "others": others} if others else first
 
     async def collect(self, path: str, wanted: Sequence[WantedBreakpoint]) -> None:
         """Have the program collect at those breakpoints of a file that do, where it does so by itself."""
@@ -115,17 +105,36 @@ class Lines:
             await self.trace()
 
     async def collect_at(self, functions: Sequence[WantedFunction]) -> None:
-        """Have the program collect at these functions, and no others, where it does so by itself."""
-        if self.road == "tracer" and (functions or self.functions):
-            self._list_tools()
-            self.functions = functions
-            await self.trace()
-
-    def why_not_at(self, adapter: str) -> str:
-        """Say why the program does not collect at functions; empty: it does."""
+        """Have the program collect at these functions, and no others."""
+        able = [each for each in functions if not self.why_not_at(each, "")]
+        if not (able or self.functions):
+            return
+        self._list_tools()
+        self.functions = able
         if self.road == "tracer":
+            await self.trace()
+            return
+        made, changed = await self.log.find(able)
+        self._observe(Event(TRACED, {"functions": able, "made": made}))
+        for path in changed:
+            await self.set(path, self.log.wanted(path))
+
+    def why_not_at(self, wanted: WantedFunction, adapter: str) -> str:
+        """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""
+        road, stops = self.road, self._supports("setFunctionBreakpoints")
+        if road == "tracer":
             return ""
-        return f"{adapter} has no road to collect at functions: collect on their lines"
+        if wanted["calls"]:
+            where = "at `function`" if stops and road else "on a line of it"
+            return f"{adapter} does not tell calls: `collect` {where} tells how they begin"
+        if not self.heard:
+            return f"{adapter} cannot in a session of Neovim"
+        if not road:
+            instead = (
+                "dap_set_function_breakpoints stops there" if stops else "stop on a line of it"
+            )
+            return f"{adapter} has no log points: {instead}"
+        return "" if stops else f"{adapter} has no function breakpoints: collect on a line of it"
 
     def _list_tools(self) -> None:
         """Have the tools listed that are of use once something is collected."""
@@ -136,22 +145,10 @@ class Lines:
         return option not in OPTIONS or self._supports(option)
 
     def _point(self, path: str, wanted: WantedBreakpoint) -> Point:
-        return self._collected.point(
-            wanted.get("collect") or (),
-            path=path,
-            line=wanted["line"],
-            client=wanted.get("collectedBy") or "",
-            max_hits=wanted.get("maxHits") or 0,
-        )
+        return point_of(self._collected, path, wanted)
 
     def _point_at(self, wanted: WantedFunction) -> Point:
-        return self._collected.point(
-            wanted["collect"],
-            function=wanted["name"],
-            client=wanted.get("collectedBy") or "",
-            max_hits=wanted.get("maxHits") or 0,
-            calls=wanted["calls"],
-        )
+        return point_at(self._collected, wanted)
 
     def _life(self, wanted: WantedFunction) -> dict[str, Any]:
         if "life" not in wanted:

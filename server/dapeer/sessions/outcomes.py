@@ -137,11 +137,11 @@ def _at_functions(
     for (_, title), point in wanted.collecting.items():
         if (title, 0) not in first.program.awaited.places:
             continue
-        why = [each.lines.why_not_at(first.adapter) for each in sessions]
+        why = [each.lines.why_not_at(point, first.adapter) for each in sessions]
         made = [m for each in sessions if (m := each.mirror.placed.collecting_at.get(title))]
         if all(why) and why:
             yield Outcome("not collected", title, 0, f" ({why[0]})")
-        elif made and not any(each.get("verified") for each in made):
+        elif made and not any(each.get("verified") or "reason" in each for each in made):
             yield Outcome("rejected", title, 0, _reason(str(m.get("message") or "") for m in made))
         elif final:
             never = first.program.collected.uncalled(point["name"], calls=point["calls"])

@@ -76,6 +76,15 @@ class Plan:
         return self.definition.arguments(self.request, {**self.inputs, **offered}, self.config)
 
     @property
+    def to_entry(self) -> Plan:
+        """The same, but for a stop at the program's entry."""
+        return replace(self, inputs={**self.inputs, "stop_on_entry": True})
+
+    def begins_stopped(self, wanted: Breakpoints) -> bool:
+        """Whether the program is stopped at its entry for a moment: what it collects at functions is known only there."""
+        return self.launched and self.definition.collect.at_entry and bool(wanted.collecting)
+
+    @property
     def delegates(self) -> bool:
         """Whether the program is debugged as the first child of its session."""
         return self.definition.children is not None and self.definition.children.primary

@@ -33,6 +33,7 @@ from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.sessions.control import SessionControl
 from dapeer.sessions.inspection import Inspection
 from dapeer.sessions.lines import Lines
+from dapeer.sessions.log_lines import LogLines
 from dapeer.sessions.printed_errors import PrintedErrors
 from dapeer.sessions.program import Program
 from dapeer.sessions.stops_at import StopsAt
@@ -104,9 +105,10 @@ class Session(SessionControl):
         self.inspect = Inspection(self.mirror, self.request, self.wait_for, arriving, self.errors)
         self.where = Whereabouts(self.mirror, self.inspect, self.request, sight or Sight())
         collected = self.program.collected
-        self.lines = Lines(collected, self.supports, self.request, self.observe)
-        self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.stops_at = StopsAt(adapter, self.mirror, self.request, self.supports)
+        log = LogLines(collected, self.stops_at, self.request)
+        self.lines = Lines(collected, self.supports, self.request, self.observe, log)
+        self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
         self.initialized = anyio.Event()
         self.over = self.by_us = False
         self.cause = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
 from typing import Any
@@ -53,7 +54,27 @@ async def start_up(
     except DapeerError as error:
         return error
     _watch_over(session)
+    if plan.begins_stopped(wanted):
+        await _pass_entry(session, wanted)
     return None
+
+
+async def _pass_entry(session: DirectSession, wanted: Breakpoints) -> None:
+    """Have the program collect at functions once it is at its entry; it goes on from there, unless it is to stop there."""
+    mirror, inspect = session.mirror, session.inspect
+    inspect.hushed = True
+    try:
+        seconds = session.plan.definition.timeouts.control
+        await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
+        with contextlib.suppress(DapeerError):
+            await session.lines.collect_at([*wanted.collecting.values()])
+    finally:
+        inspect.hushed = False
+    stop = mirror.stop
+    if stop is None or session.plan.inputs.get("stop_on_entry") or mirror.placed.stops(stop.body):
+        return
+    with contextlib.suppress(DapeerError):
+        await session.resume("continue", {"threadId": stop.thread_id})
 
 
 def _watch_over(session: DirectSession) -> None:
@@ -105,7 +126,7 @@ async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
     functions = wanted.functions or session.stops_at.own
     if functions and session.supports("setFunctionBreakpoints"):
         sent.append(session.stops_at.functions(wanted.functions))
-    if wanted.collecting and not session.delegates:
+    if wanted.collecting and not session.delegates and not session.plan.begins_stopped(wanted):
         sent.append(session.lines.collect_at([*wanted.collecting.values()]))
     filters = _filters(session, wanted)
     if filters is not None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any
 
 from dapeer.dap.exception_filters import Filters
 from dapeer.dap.messages import Body
 from dapeer.dap.requests import exception_arguments
-from dapeer.dap.types import FunctionBreakpoint
+from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.fetching import SendRequest
+
+NEVER = "1 == 2"
+"""A condition that holds in no language."""
 
 
 class StopsAt:
@@ -30,13 +36,46 @@ class StopsAt:
         self._supports = supports
         self._wanted: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
+        self._logging: Sequence[Mapping[str, Any]] = ()
+        self._setting = asyncio.Lock()
 
     async def functions(self, names: Sequence[str]) -> None:
         """Set the function breakpoints, together with the program's own functions and those of filters."""
         self._wanted = names
-        every = dict.fromkeys([*names, *self.own, *self._of_filters])
-        wanted: list[FunctionBreakpoint] = [{"name": name} for name in every]
-        await self._request("setFunctionBreakpoints", {"breakpoints": wanted})
+        async with self._setting:
+            await self._set(self._every)
+
+    async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
+        """Log at these functions, and no others, where function breakpoints take log messages."""
+        self._logging = logging
+        async with self._setting:
+            await self._set(self._every)
+
+    @contextlib.asynccontextmanager
+    async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
+        """Set one function breakpoint more while the body runs, and give what the adapter makes of it; it stops nothing."""
+        async with self._setting:
+            others = [each for each in self._every if each["name"] != name]
+            tried: dict[str, Any] = {"name": name}
+            if self._supports("condition"):
+                tried["condition"] = NEVER
+            before = {made.get("id") for _, made in self._mirror.placed.functions}
+            try:
+                body = await self._set([*others, tried])
+                made: list[Breakpoint] = body.get("breakpoints") or []
+                # Some answer in an order of their own.
+                new = [each for each in made if each.get("id") not in before]
+                yield new[0] if len(new) == 1 else made[-1] if made else Breakpoint(verified=False)
+            finally:
+                await self._set(self._every)
+
+    @property
+    def _every(self) -> list[Mapping[str, Any]]:
+        names = dict.fromkeys([*self._wanted, *self.own, *self._of_filters])
+        return [*({"name": name} for name in names), *self._logging]
+
+    async def _set(self, wanted: Sequence[Mapping[str, Any]]) -> Body:
+        return await self._request("setFunctionBreakpoints", {"breakpoints": wanted})
 
     async def exceptions(self, texts: Sequence[str]) -> None:
         """Stop at these kinds of exceptions, and at no others; each is a filter, a type, or `filter:type`."""

@@ -134,6 +134,7 @@ class Supervisor:
             parent=parent,
         )
         session.lines.tracers = plan.definition.collect.tracers
+        session.lines.log.known = plan.definition.collect
         return session
 
     async def _run_through(

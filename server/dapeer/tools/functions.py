@@ -78,7 +78,7 @@ def _told(title: str, wanted: WantedFunction, live: Sequence[Session]) -> Iterat
         if made is not None:
             yield f"{title} {_state(made)}{options}"
         elif not each.delegates:
-            yield f"{title} not collected ({each.lines.why_not_at(each.adapter)}){options}"
+            yield f"{title} not collected ({each.lines.why_not_at(wanted, each.adapter)}){options}"
     if not live:
         yield f"{title} {render.breakpoint_state(None)}{options}"
 

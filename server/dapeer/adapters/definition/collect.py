@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dapeer.adapters.definition.table import Table
@@ -19,6 +21,15 @@ class Collect:
     conditions: bool = True
     """Log points heed conditions; where they do not, the condition is one more value, and decides about its row here."""
 
+    places: str = ""
+    """A command, evaluated in the context `repl`, that tells all places of the function breakpoint `${number}`; empty: the adapter tells the only one in its answer."""
+    place: str = ""
+    """A pattern of one place in its answer, with the groups `path` and `line`, and perhaps `column`."""
+    functions: bool = False
+    """Function breakpoints take log messages, too, which DAP does not know."""
+    at_entry: bool = False
+    """Where functions are is known only once the program has begun, so it stops at its entry for a moment."""
+
     @classmethod
     def read(cls, table: Table) -> Collect:
         """Read `[collect]`."""
@@ -27,6 +38,18 @@ class Collect:
             tuple(filter(None, tracers)),
             table.one_of("syntax", ("", "python"), ""),
             table.get("conditions", bool, default=True),
+            table.get("places", str, ""),
+            table.pattern("place"),
+            table.get("functions", bool, default=False),
+            table.get("at_entry", bool, default=False),
         )
         table.done()
         return found
+
+    def places_in(self, answer: str) -> Iterator[tuple[str, int, int]]:
+        """Yield path, line and column (0: not told) of each place that an answer tells, each once."""
+        found = re.finditer(self.place, answer, re.MULTILINE) if self.place else ()
+        groups = (each.groupdict() for each in found)
+        yield from dict.fromkeys(
+            (each["path"], int(each["line"]), int(each.get("column") or 0)) for each in groups
+        )

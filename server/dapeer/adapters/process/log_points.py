@@ -19,12 +19,13 @@ import anyio
 from dapeer.adapters.definition.misfires import category_of, is_legible
 from dapeer.adapters.process import log_rows
 from dapeer.base.errors import ProtocolError
-from dapeer.base.json_types import as_array
+from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.transport import Transport
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.failures import EVENT
 
+_SETS = frozenset({"setBreakpoints", "setFunctionBreakpoints"})
 _SPEAKS = frozenset({"logMessage", "collect"})
 HELD = 65_536
 """Characters of a message whose end is awaited."""
@@ -51,14 +52,14 @@ class LogPoints:
     def marked(self, request: Request) -> Request:
         """Return a request with marks around its log messages."""
         wanted = as_array(request.arguments.get("breakpoints"))
-        if request.command != "setBreakpoints" or not any(map(_SPEAKS.intersection, wanted)):
+        if request.command not in _SETS or not any(map(_SPEAKS.intersection, wanted)):
             return request
-        path = str(request.arguments["source"].get("path"))
+        path = str(as_object(request.arguments.get("source")).get("path"))
         sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in wanted]
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _marked(self, path: str, wanted: dict[str, Any]) -> dict[str, Any]:
-        place = path, int(wanted["line"]), log_rows.points(wanted)
+        place = path, int(wanted.get("line") or 0), log_rows.points(wanted)
         if "collect" in wanted:
             wanted = log_rows.as_log_point(wanted, self.mark, conditions=self._conditions)
         if place not in self._places:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
@@ -63,10 +64,15 @@ def check_at(call: Call, wanted: Sequence[WantedFunction], program: str = "") ->
     Raises:
         ArgumentError: An expression does not parse; nothing has happened.
     """
+    live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
+    traced = all(each.lines.tracers for each in live)
     for each in wanted:
         # Only Python's programs tell calls.
-        path = "" if each["calls"] else program
-        check(call.debugger, path, [*each["collect"], each.get("condition") or "True"])
+        named = (
+            _is_python(call.debugger, program) if program else traced and ":" not in each["name"]
+        )
+        python = each["calls"] or named
+        _check([*each["collect"], each.get("condition") or "True"], python=python)
         each["collectedBy"] = call.focus.key
 
 
@@ -76,8 +82,20 @@ def check(debugger: Debugger, path: str, expressions: Iterable[str]) -> None:
     Raises:
         ArgumentError: One does not.
     """
-    of = [each for each in debugger.definitions.values() if path and each.accepts(path)]
-    python = not path or any(each.collect.syntax == "python" for each in of)
+    _check(expressions, python=not path or _is_python(debugger, path))
+
+
+def _is_python(debugger: Debugger, path: str) -> bool:
+    """Whether a file is Python's; one that any adapter accepts, as a compiled program, is not."""
+    python = [
+        each.collect.syntax == "python"
+        for each in debugger.definitions.values()
+        if each.accepts(path)
+    ]
+    return any(python) if Path(path).suffix else bool(python) and all(python)
+
+
+def _check(expressions: Iterable[str], *, python: bool) -> None:
     for each in expressions:
         if python:
             _check_python(each)

@@ -166,7 +166,7 @@ final class Breakpoints {
         try {
             Set<Method> done = new HashSet<>();
             for (Location place : wanted.file == null ? entries(wanted, type) : lines(wanted, type)) {
-                if (done.add(place.method())) {
+                if (!isBound(wanted, place) && done.add(place.method())) {
                     BreakpointRequest request =
                             vm.eventRequestManager().createBreakpointRequest(place);
                     request.putProperty(WANTED, wanted);
@@ -179,6 +179,11 @@ final class Breakpoints {
         } catch (AbsentInformationException | ClassNotPreparedException none) {
             // Compiled without line numbers, or not yet prepared: then an event follows.
         }
+    }
+
+    /** A class is prepared once for each watch that it fits. */
+    private static boolean isBound(Wanted wanted, Location place) {
+        return wanted.bound.stream().anyMatch(each -> each.location().equals(place));
     }
 
     private static List<Location> lines(Wanted wanted, ReferenceType type)

@@ -1,0 +1,119 @@
+"""The log points by which a program collects: on lines, and where functions begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dapeer.adapters.definition.collect import Collect
+from dapeer.base.errors import DapeerError
+from dapeer.dap.types import Breakpoint
+from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
+from dapeer.mirror.collected import Collected
+from dapeer.sessions.collection_points import point_at, point_of
+from dapeer.sessions.fetching import SendRequest
+from dapeer.sessions.stops_at import StopsAt
+
+NUMBER = "${number}"
+"""Stands in the definition's command for the number of a breakpoint."""
+UNKNOWN = "no function of this name is loaded"
+NOWHERE = "the adapter does not tell where it is: collect on a line of it"
+STOPS = "the adapter cannot collect where a breakpoint stops"
+
+Place = tuple[str, int, int]
+"""Path, line and column; column 0: it is not told."""
+
+
+class LogLines:
+    """Knows which log points stand for what is collected in each file."""
+
+    known = Collect()
+    """What the definition says."""
+
+    def __init__(self, collected: Collected, stops_at: StopsAt, request: SendRequest) -> None:
+        self._collected = collected
+        self._stops_at = stops_at
+        self._request = request
+        self._wanted: dict[str, Sequence[WantedBreakpoint]] = {}
+        """By path the breakpoints of a file, as they were wanted last."""
+        self._places: dict[str, list[Place]] = {}
+        """By name where a function begins; it may have several forms."""
+        self._at: dict[str, list[dict[str, Any]]] = {}
+        """By path the log points where functions begin."""
+
+    def wanted(self, path: str) -> Sequence[WantedBreakpoint]:
+        """Return the breakpoints of a file, as they were wanted last."""
+        return self._wanted.get(path, ())
+
+    def of(self, path: str, wanted: Sequence[WantedBreakpoint]) -> Iterator[Mapping[str, Any]]:
+        """Yield the log points that collect, one for each line: an adapter has no two of them, and none that stops as well."""
+        self._wanted[path] = wanted
+        by_line: dict[int, list[dict[str, Any]]] = {}
+        numbered: list[dict[str, Any]] = [
+            {**each, "point": point_of(self._collected, path, each).number}
+            for each in wanted
+            if "collect" in each
+        ]
+        for point in [*numbered, *self._at.get(path, ())]:
+            by_line.setdefault(point["line"], []).append(point)
+        for line in by_line.keys() - self._stopping(path):
+            first, *others = by_line[line]
+            yield {**first, "others": others} if others else first
+
+    async def find(self, functions: Sequence[WantedFunction]) -> tuple[list[Breakpoint], set[str]]:
+        """Find where functions begin; return what comes of each, and the files whose log points change."""
+        if self.known.functions:
+            await self._stops_at.log(
+                [{"name": each["name"], **self._point(each)} for each in functions]
+            )
+            return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
+        before, self._at = self._at, {}
+        made = [await self._found(each) for each in functions]
+        return made, {
+            path for path in {*before, *self._at} if before.get(path) != self._at.get(path)
+        }
+
+    async def _found(self, wanted: WantedFunction) -> Breakpoint:
+        name = wanted["name"]
+        if name not in self._places:
+            async with self._stops_at.trying(name) as made:
+                if not made.get("verified"):
+                    said = made.get("message")
+                    return Breakpoint(
+                        verified=False, message=f"{UNKNOWN}: {said}" if said else UNKNOWN
+                    )
+                places = await self._told(made)
+            if not places:
+                return Breakpoint(verified=False, message=NOWHERE)
+            self._places[name] = places
+        if any(line in self._stopping(path) for path, line, _ in self._places[name]):
+            return Breakpoint(verified=False, message=STOPS)
+        point = self._point(wanted)
+        for path, line, column in self._places[name]:
+            place = {"line": line, "column": column} if column else {"line": line}
+            self._at.setdefault(path, []).append({**place, **point})
+        return Breakpoint(verified=True, line=self._places[name][0][1])
+
+    def _stopping(self, path: str) -> set[int]:
+        return {each["line"] for each in self.wanted(path) if "collect" not in each}
+
+    def _point(self, wanted: WantedFunction) -> dict[str, Any]:
+        """Return what a log point at a function has, but for its place."""
+        point = {"collect": wanted["collect"], "point": point_at(self._collected, wanted).number}
+        return point | ({"condition": wanted["condition"]} if "condition" in wanted else {})
+
+    async def _told(self, made: Breakpoint) -> list[Place]:
+        """Return all places of a function breakpoint."""
+        places: list[Place] = []
+        if self.known.places:
+            command = self.known.places.replace(NUMBER, str(made.get("id")))
+            arguments = {"expression": command, "context": "repl"}
+            try:
+                body = await self._request("evaluate", arguments)
+                places = [*self.known.places_in(str(body.get("result") or ""))]
+            except DapeerError:
+                # While the program runs, some evaluate nothing.
+                places = []
+        path = str(made.get("source", {}).get("path") or "")
+        only = [(path, made["line"], made.get("column", 0))] if path and "line" in made else []
+        return places or only
