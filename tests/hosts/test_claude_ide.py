@@ -13,9 +13,9 @@ import pytest
 from tests import npm
 from tests.hosts.anthropic import provider
 from tests.hosts.test_claude_code import environment
+from tests.neovim.claude import SERVED, SETUP
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.reviewing import RC
-from tests.neovim.test_claude_wire import SERVED, SETUP
 from tests.opencode.provider import Call, Provider, Say
 
 KEY = "sk-ant-api03-none-of-anybody"
@@ -73,6 +73,8 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
         variables = {
             **environment(model, tmp_path),
             "ANTHROPIC_API_KEY": KEY,
+            # Nobody is there: it has to go past it.
+            "http_proxy": "http://127.0.0.1:9",
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         }
         async with neovim(

@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncGenerator
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -11,9 +12,59 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from tests.json_types import Json
+from tests.neovim.editor import Editor, neovim
+from tests.neovim.reviewing import RC
 from tests.processes import LIMIT
 
+Chosen = Callable[[Json], bool]
+"""Whether it is this lock file, by what it says."""
+
 HEADER = "X-Claude-Code-Ide-Authorization"
+
+SETUP: Mapping[str, object] = {
+    "bridge": {"command": [sys.executable, "-m", "dapeer"]},
+    "integrations": {"claude": True},
+}
+SERVED = """
+local claude = require('dapeer.integrations.claude')
+local served = claude.served
+function claude.served(port, connected)
+  served(port, connected)
+  vim.rpcnotify(vim.g.test_channel, 'served', port, connected)
+end
+"""
+
+
+@asynccontextmanager
+async def offered(
+    tmp_path: Path,
+    *,
+    home: Path | None = None,
+    cwd: Path | None = None,
+    rc: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> AsyncGenerator[Editor]:
+    """Start a Neovim that is an IDE; wait until it can be found.
+
+    Args:
+        tmp_path: Where its files go: its home and its empty project, too, unless others are named.
+        home: Where its user is at home.
+        cwd: Its project.
+        rc: Lua of the person's own configuration.
+        environment: Variables that it has besides the test's.
+    """
+    async with neovim(
+        tmp_path,
+        dap=False,
+        rc=RC + SERVED + rc,
+        setup=SETUP,
+        ui=True,
+        cwd=cwd or tmp_path,
+        environment={"HOME": str(home or tmp_path), **(environment or {})},
+    ) as editor:
+        _, connected = await editor.notified("served")
+        assert connected == 0
+        yield editor
 
 
 def locks(home: Path) -> list[Path]:
@@ -21,10 +72,15 @@ def locks(home: Path) -> list[Path]:
     return sorted((home / ".claude" / "ide").glob("*.lock"))
 
 
-def lock(home: Path) -> tuple[int, Json]:
-    """Return the port and what the only lock file says."""
-    [path] = locks(home)
-    return int(path.stem), json.loads(path.read_text(encoding="utf-8"))
+def all_locks(home: Path) -> list[tuple[int, Json]]:
+    """Return of each lock file its port and what it says."""
+    return [(int(path.stem), json.loads(path.read_bytes())) for path in locks(home)]
+
+
+def lock(home: Path, chosen: Chosen = lambda _: True) -> tuple[int, Json]:
+    """Return the port and what a lock file says: of the only one that is there, or that is chosen."""
+    [found] = [(port, told) for port, told in all_locks(home) if chosen(told)]
+    return found
 
 
 class Cli:
@@ -99,9 +155,9 @@ async def texts_of(answer: asyncio.Future[Json]) -> list[str]:
 
 
 @asynccontextmanager
-async def cli(home: Path) -> AsyncGenerator[Cli]:
-    """Connect a CLI to the Neovim that is announced at a home, in the order in which Claude Code does."""
-    port, told = lock(home)
+async def cli(home: Path, chosen: Chosen = lambda _: True) -> AsyncGenerator[Cli]:
+    """Connect a CLI to a Neovim that is announced at a home, in the order in which Claude Code does."""
+    port, told = lock(home, chosen)
     async with connect(
         f"ws://127.0.0.1:{port}",
         additional_headers={HEADER: told["authToken"]},

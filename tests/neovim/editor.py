@@ -41,17 +41,17 @@ def version() -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _nvim_dap() -> Path | None:
-    """Return the folder of nvim-dap."""
-    named = os.environ.get("DAPEER_NVIM_DAP")
+def installed(name: str, variable: str) -> Path | None:
+    """Return the folder of a plugin: the one that a variable names, else that in Neovim's package path."""
+    named = os.environ.get(variable)
     if named:
         return Path(named).resolve() if Path(named).is_dir() else None
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return next(iter(sorted(data.glob("nvim/site/pack/*/start/nvim-dap"))), None)
+    return next(iter(sorted(data.glob(f"nvim/site/pack/*/*/{name}"))), None)
 
 
 # Read here, at import: tests get settings of their own.
-NVIM_DAP = _nvim_dap()
+NVIM_DAP = installed("nvim-dap", "DAPEER_NVIM_DAP")
 
 needs_nvim_dap = pytest.mark.skipif(
     NVIM_DAP is None,

@@ -6,44 +6,18 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from tests.neovim.claude import HEADER, cli, lock, locks, texts_of
-from tests.neovim.editor import Editor, neovim
+from tests.neovim.claude import HEADER, SERVED, SETUP, cli, lock, locks, offered, texts_of
+from tests.neovim.editor import neovim
 from tests.neovim.reviewing import RC
 from tests.neovim.test_following import in_mode
+from tests.neovim.test_plugin import shown
 from tests.processes import process_gone
-
-SETUP: Mapping[str, object] = {
-    "bridge": {"command": [sys.executable, "-m", "dapeer"]},
-    "integrations": {"claude": True},
-}
-SERVED = """
-local claude = require('dapeer.integrations.claude')
-local served = claude.served
-function claude.served(port, connected)
-  served(port, connected)
-  vim.rpcnotify(vim.g.test_channel, 'served', port, connected)
-end
-"""
-
-
-@asynccontextmanager
-async def offered(tmp_path: Path) -> AsyncGenerator[Editor]:
-    """Start a Neovim that is an IDE, in an empty project at a home of its own; wait until it can be found."""
-    home = {"HOME": str(tmp_path)}
-    async with neovim(
-        tmp_path, dap=False, rc=RC + SERVED, setup=SETUP, ui=True, cwd=tmp_path, environment=home
-    ) as editor:
-        _, connected = await editor.notified("served")
-        assert connected == 0
-        yield editor
 
 
 async def test_a_neovim_is_announced_to_its_user_alone_until_it_ends(tmp_path: Path) -> None:
@@ -278,3 +252,20 @@ async def test_bad_calls_are_told_in_a_sentence(tmp_path: Path) -> None:
         assert await claude.texts("executeCode", code="1") == ["There is no tool executeCode."]
         assert await claude.texts("openFile") == ["openFile needs `filePath`."]
         assert (await asyncio.wait_for(claude.asks("no/method", {}), 10))["error"]["code"] == -32601
+
+
+async def test_the_health_report_says_who_is_connected_or_why_nobody_is(tmp_path: Path) -> None:
+    async def report() -> str:
+        return "\n".join(await shown(editor, "checkhealth dapeer"))
+
+    async with offered(tmp_path) as editor:
+        port, _ = lock(tmp_path)
+        assert (
+            f"No Claude Code is connected, port {port}; :Dapeer claude opens it" in await report()
+        )
+        async with cli(tmp_path):
+            assert (await editor.notified("served"))[1] == 1
+            assert f"OK 1 Claude Code connected, port {port}" in await report()
+        assert (await editor.notified("served"))[1] == 0
+        await editor.lua("require('dapeer').stop()")
+        assert "cannot connect, since no core runs (:Dapeer start)" in await report()

@@ -1,7 +1,6 @@
 """A Neovim with the real opencode.nvim, whose person wants dapeer's tools in OpenCode."""
 
 import io
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests import npm
-from tests.neovim.editor import Editor, neovim
+from tests.neovim.editor import Editor, installed, neovim
 from tests.opencode.provider import Provider
 from tests.opencode.server import OpenCode, environment
 
@@ -53,18 +52,9 @@ end)
 """
 
 
-def _installed(name: str, variable: str) -> Path | None:
-    """Return the folder of a plugin."""
-    named = os.environ.get(variable)
-    if named:
-        return Path(named).resolve() if Path(named).is_dir() else None
-    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return next(iter(sorted(data.glob(f"nvim/site/pack/*/start/{name}"))), None)
-
-
 # Read here, at import: tests get settings of their own.
-OPENCODE_NVIM = _installed("opencode.nvim", "DAPEER_OPENCODE_NVIM")
-PLENARY = _installed("plenary.nvim", "DAPEER_PLENARY")
+OPENCODE_NVIM = installed("opencode.nvim", "DAPEER_OPENCODE_NVIM")
+PLENARY = installed("plenary.nvim", "DAPEER_PLENARY")
 
 needs_opencode_nvim = pytest.mark.skipif(
     OPENCODE_NVIM is None,

@@ -13,6 +13,8 @@ class Ide:
     def __init__(self, changed: Callable[[], None]) -> None:
         self.core: int | None = None
         """The process that is to serve it, if any: several may be attached, and one serves."""
+        self.cwd = ""
+        """The directory of the whole Neovim now."""
         self.told: Callable[[str, Json], None] | None = None
         """Takes the notifications for Claude Code: method and parameters."""
         self._changed = changed
@@ -24,6 +26,7 @@ class Ide:
 
     def _wants(self, wish: Json) -> None:
         self.core = wish.get("core")
+        self.cwd = str(wish.get("cwd") or self.cwd)
         self._changed()
 
     def _happened(self, method: str, params: Json) -> None:

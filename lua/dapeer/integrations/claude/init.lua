@@ -6,10 +6,15 @@ local M = {}
 local state = require('dapeer.integrations.claude.state')
 local watching = false -- this copy of the module does
 
+-- The one of the whole Neovim; windows and tab pages may have others.
+local function directory()
+  return vim.fn.getcwd(-1, -1)
+end
+
 ---The core that keeps this Neovim company is to serve; others that are attached are not.
 local function tell()
   local status = require('dapeer.core.supervisor').status()
-  local wish = state.enabled and status.pid and { core = status.pid } or vim.empty_dict()
+  local wish = state.enabled and status.pid and { core = status.pid, cwd = directory() } or vim.empty_dict()
   require('dapeer.rpc').publish('ide', wish)
 end
 
@@ -31,6 +36,7 @@ local function watch()
       tell()
     end),
   })
+  vim.api.nvim_create_autocmd('DirChanged', { group = group, pattern = 'global', callback = tell })
   require('dapeer.integrations.claude.selection').watch(group)
 end
 
@@ -54,17 +60,33 @@ function M.disable()
   end
 end
 
+---What a Claude Code of this Neovim's has in its environment.
+---@return table<string, string>
+local function environment()
+  -- It would look for this Neovim behind a proxy of the person's otherwise.
+  local direct = { '127.0.0.1' }
+  for _, name in ipairs({ 'NO_PROXY', 'no_proxy' }) do
+    direct[#direct + 1] = vim.env[name]
+  end
+  local hosts = table.concat(direct, ',')
+  return {
+    CLAUDE_CODE_SSE_PORT = tostring(state.port),
+    ENABLE_IDE_INTEGRATION = 'true',
+    NO_PROXY = hosts,
+    no_proxy = hosts,
+  }
+end
+
 ---@param words string[]  further arguments
 local function terminal(words)
   local command = vim.list_extend({ 'claude' }, words)
-  local env = { CLAUDE_CODE_SSE_PORT = tostring(state.port), ENABLE_IDE_INTEGRATION = 'true' }
+  local options = { env = environment(), cwd = directory() }
   local ok, snacks = pcall(require, 'snacks')
   if ok and snacks.terminal then
-    snacks.terminal.open(command, { env = env, win = { position = 'right' } })
+    snacks.terminal.open(command, vim.tbl_extend('error', options, { win = { position = 'right' } }))
     return
   end
   vim.cmd('botright vertical new')
-  local options = { env = env, cwd = vim.fn.getcwd(-1, -1) }
   if vim.fn.has('nvim-0.11') == 1 then
     vim.fn.jobstart(command, vim.tbl_extend('force', options, { term = true }))
   else

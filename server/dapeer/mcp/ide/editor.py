@@ -29,11 +29,11 @@ class Editor:
 
     Args:
         run: Runs one of its tools.
-        cwd: Its working directory.
+        cwd: Returns its working directory.
     """
 
     run: Run
-    cwd: str
+    cwd: Callable[[], str]
     selection: Json | None = None
     """What was selected last, as Neovim has told it."""
     _diagnostics: dict[str | None, str] = field(default_factory=dict[str | None, str])
@@ -93,9 +93,9 @@ class Editor:
 
     async def get_workspace_folders(self, _: Json) -> list[str]:
         """Return the directory of this Neovim."""
-        folder = Path(self.cwd)
-        known = [{"name": folder.name, "uri": folder.as_uri(), "path": self.cwd}]
-        return [json.dumps({"success": True, "folders": known, "rootPath": self.cwd})]
+        folder = Path(self.cwd())
+        known = [{"name": folder.name, "uri": folder.as_uri(), "path": str(folder)}]
+        return [json.dumps({"success": True, "folders": known, "rootPath": str(folder)})]
 
     async def check_document_dirty(self, arguments: Json) -> list[str]:
         """Return whether a file has unsaved changes."""

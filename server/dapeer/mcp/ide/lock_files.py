@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,8 +27,8 @@ class Lock:
     token: str
     pid: int
     """Of the IDE. Claude Code removes the file when this process has ended."""
-    folders: Sequence[str]
-    """Claude Code connects by itself if one of them holds its directory."""
+    folders: Callable[[], Sequence[str]]
+    """Returns the directories: Claude Code connects by itself if one of them holds its own."""
 
 
 def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
@@ -39,23 +39,30 @@ def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 @contextmanager
-def announced(lock: Lock, where: Sequence[Path]) -> Generator[None]:
-    """Keep a lock file in each folder while the body runs, readable by this user alone."""
-    told = {
-        "pid": lock.pid,
-        "workspaceFolders": list(lock.folders),
-        "ideName": "Neovim",
-        "transport": "ws",
-        "runningInWindows": False,
-        "authToken": lock.token,
-        OURS: os.getpid(),
-    }
-    with ExitStack() as files:
+def announced(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
+    """Keep a lock file in each folder while the body runs, readable by this user alone.
+
+    Gives what writes them anew, once its folders are others.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    paths = [folder / f"{lock.port}.lock" for folder in where]
+
+    def write() -> None:
+        for path in paths:
+            _write(path, _text(lock))
+
+    try:
         for folder in where:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             sweep(folder)
-            files.enter_context(_written(folder / f"{lock.port}.lock", json.dumps(told)))
-        yield
+        write()
+        yield write
+    finally:
+        for path in paths:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def sweep(folder: Path) -> None:
@@ -68,15 +75,23 @@ def sweep(folder: Path) -> None:
                 path.unlink()
 
 
-@contextmanager
-def _written(path: Path, text: str) -> Generator[None]:
+def _text(lock: Lock) -> str:
+    told = {
+        "pid": lock.pid,
+        "workspaceFolders": list(lock.folders()),
+        "ideName": "Neovim",
+        "transport": "ws",
+        "runningInWindows": False,
+        "authToken": lock.token,
+        OURS: os.getpid(),
+    }
+    return json.dumps(told)
+
+
+def _write(path: Path, text: str) -> None:
     # A reader sees the whole of it or nothing, and nobody else ever sees the token.
     beside = path.with_suffix(f".{os.getpid()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
     beside.replace(path)
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)

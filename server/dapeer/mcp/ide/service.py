@@ -107,8 +107,9 @@ class Service:
         """`editor` makes the view that one CLI has of Neovim, by the CLI's name."""
         self._make = editor
         self._pid = pid
-        self._cwd = cwd
         self._token = secrets.token_hex(32)
+        self._cwd = cwd
+        self._announce: Callable[[], None] = lambda: None
         self._connected: dict[ServerConnection, Editor] = {}
         self._numbers = itertools.count(1)
         self._calls = Calls()
@@ -130,17 +131,27 @@ class Service:
             logger=log,
         )
         port: int = next(iter(server.sockets)).getsockname()[1]
-        lock = Lock(port, self._token, self._pid, [self._cwd])
+        lock = Lock(port, self._token, self._pid, lambda: [self._cwd])
         try:
-            with announced(lock, folders(os.environ, Path.home())):
+            with announced(lock, folders(os.environ, Path.home())) as self._announce:
                 yield port
         finally:
+            self._announce = lambda: None
             with anyio.CancelScope(shield=True):
                 # A Neovim that ends has just decided what was open, or never will.
                 with anyio.move_on_after(SECONDS_TO_ANSWER):
                     await self._calls.none_left()
                 server.close()
                 await server.wait_closed()
+
+    def moved(self, cwd: str) -> None:
+        """Be the IDE of another directory: who looks for one from now on finds that. Who is connected stays."""
+        if cwd != self._cwd:
+            self._cwd = cwd
+            try:
+                self._announce()
+            except OSError as error:
+                log.warning("Neovim's lock file still names another directory: %s", error)
 
     async def tell(self, method: str, params: Json) -> None:
         """Tell every CLI what the person has done."""

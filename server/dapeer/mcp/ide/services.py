@@ -49,11 +49,13 @@ class Services:
         for number, peer in wanted.items():
             if number not in self._running:
                 service = Service(
-                    lambda name, peer=peer: self._editor(peer, name), peer.pid, peer.cwd
+                    lambda name, peer=peer: self._editor(peer, name), peer.pid, peer.ide.cwd
                 )
                 scope = anyio.CancelScope()
                 self._running[number] = (service, scope)
                 self._tasks.start_soon(self._serve, peer, service, scope)
+            else:
+                self._running[number][0].moved(peer.ide.cwd)
 
     async def _serve(self, peer: Peer, service: Service, scope: anyio.CancelScope) -> None:
         def tell(count: int) -> None:
@@ -90,4 +92,4 @@ class Services:
                 )
             return await NeovimTool(PREFIX + name, spec, [peer])(call, arguments)
 
-        return Editor(run, peer.cwd)
+        return Editor(run, lambda: peer.ide.cwd)
