@@ -14,6 +14,7 @@ from unittest import mock
 from mcp import Client
 
 from dapeer.adapters.process import hastening
+from dapeer.dap.requests import NEEDS
 from tests.bench import adapter
 from tests.bench.raw import raw_dap
 from tests.bench.statistics import Measured, now, shuffled
@@ -30,6 +31,11 @@ CALLS: Mapping[str, Mapping[str, object]] = {
     "dap_evaluate": {"expression": "n"},
     "dap_snapshot": {},
 }
+BEHIND = ("a stop behind a line of output", "a stop behind 1,000 lines")
+PRINTS = """for n in range(1000):
+    pass
+    print(*range(1000 if n % 2 else 1), sep="\\n")
+"""
 LOOP = "let n = 0;\nfor (;;) {\n  n = (n * 3) % 1009;\n  n += 1;\n}\n"
 
 
@@ -55,6 +61,25 @@ async def _calls(c: Client, measured: Measured, whose: str, session: int) -> Non
         began = now()
         await ask(c, tool, session_id=session, **arguments)
         measured.add_since(tool, whose, began)
+
+
+async def output(folder: Path) -> Measured:
+    """Continue to a breakpoint behind some output, in two programs: of one nobody tells when it is complete."""
+    prints = folder / "prints.py"
+    prints.write_text(PRINTS)
+    measured = Measured()
+    async with client(folder) as c:
+        at = [{"filename": str(prints), "line": 2}]
+        with mock.patch.dict(NEEDS, dapeerDrain="nothing"):
+            slow = await ask(c, "dap_run", program=str(prints), breakpoints=at)
+        quick = await ask(c, "dap_run", program=str(prints))
+        sessions = {STOCK: slow["session_id"], QUICK: quick["session_id"]}
+        for turn in range(2 * ROUNDS):
+            for whose in shuffled(sessions):
+                began = now()
+                await ask(c, "dap_continue", session_id=sessions[whose])
+                measured.add_since(BEHIND[turn % 2], whose, began)
+    return measured
 
 
 async def breakpoints(folder: Path, numbers: Iterable[int]) -> Measured:
@@ -93,6 +118,8 @@ async def main(numbers: tuple[int, ...] = (1, 10, 100, 1000)) -> None:
     with tempfile.TemporaryDirectory() as folder:
         node = table(await javascript(Path(folder)), CALLS)
         sys.stdout.write(f"JavaScript under js-debug\n\n{node}\n\n")
+        stops = table(await output(Path(folder)), BEHIND)
+        sys.stdout.write(f"Python: dap_continue\n\n{stops}\n\n")
         names = [f"{number:,} breakpoints" for number in numbers]
         set_there = table(await breakpoints(Path(folder), numbers), names)
         sys.stdout.write(f"A Python file of {LONG:,} lines\n\n{set_there}\n")

@@ -10,6 +10,8 @@ NEEDS: Mapping[str, str] = {
     "cancel": "supportsCancelRequest",
     "completions": "supportsCompletionsRequest",
     "configurationDone": "supportsConfigurationDoneRequest",
+    # Not DAP's: it is answered behind all output that the program had printed.
+    "dapeerDrain": "dapeerDrains",
     "dataBreakpointInfo": "supportsDataBreakpoints",
     "disassemble": "supportsDisassembleRequest",
     "exceptionInfo": "supportsExceptionInfoRequest",

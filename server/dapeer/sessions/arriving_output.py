@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
+from dapeer.base.errors import DapeerError, RequestTimeout
+from dapeer.dap.messages import Body
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.waiters import Waiters
@@ -25,6 +28,9 @@ SECONDS_OF_FLOOD = 5.0
 class ArrivingOutput:
     """What a program prints, on its way to us."""
 
+    drain: Callable[[], Awaitable[Body]] | None = None
+    """Asks the adapter to answer behind all that the program has printed, and to say whether that was `sent`; None: it cannot."""
+
     def __init__(self, output: OutputLog, waiters: Waiters) -> None:
         self._output = output
         self._waiters = waiters
@@ -39,6 +45,15 @@ class ArrivingOutput:
     async def complete(self, stop: Stop) -> None:
         """Wait for the output before a stop; the stop records whether more is arriving."""
         stop.output_flows = True
+        try:
+            if self.drain is not None and (await self.drain()).get("sent"):
+                stop.output_flows = False
+                return
+        except RequestTimeout:
+            return
+        except DapeerError:
+            pass
+        self.drain = None
         stop.output_flows = not await self.idle(SECONDS_AT_STOP, self._since(stop))
 
     async def idle(self, quiet: float, printed: int = 0) -> bool:

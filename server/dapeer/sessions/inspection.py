@@ -134,10 +134,13 @@ class Inspection(Fetching):
     async def _look(self, stop: Stop, looked: asyncio.Event) -> None:
         try:
             stop.output_flows = self._arriving.floods(stop)
-            await self._look_around(stop)
+            # An adapter that tells when output is complete does so while the stop is looked at.
+            told = self._arriving.drain is not None
+            beside = [self._arriving.complete(stop)] if told else []
+            await together(self._look_around(stop), *beside)
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
-            if stop.reason != "step" or self._mirror.output.end != stop.output_start:
+            if not told and (stop.reason != "step" or self._mirror.output.end != stop.output_start):
                 await self._arriving.complete(stop)
             if stop.raised and (found := self._errors.since(stop.output_start)):
                 stop.exception = {"description": found.groupdict().get("error")}

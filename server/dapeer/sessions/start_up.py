@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from dapeer.adapters.process.connecting import no_adapter
@@ -27,6 +28,8 @@ SECONDS_TO_GREET = 5.0
 """Seconds in which an adapter that runs already answers a first request."""
 SECONDS_TO_IMPROVE = 3.0
 """Timeout for evaluating the definition's `attached` expression in a program, in seconds."""
+SECONDS_TO_DRAIN = 4.0
+"""Seconds in which an adapter tells that it has sent all output; less than those after which debugpy's launcher gives up."""
 
 
 async def start_up(
@@ -116,6 +119,7 @@ async def _shake_hands(session: DirectSession, wanted: Breakpoints, arguments: B
 
 async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
     """Send all breakpoints; a rejected one does not prevent the start."""
+    _expect_output(session)
     if not session.launched:
         await _improve(session)
     sent: list[Coroutine[Any, Any, None]] = [
@@ -137,6 +141,13 @@ async def _configure(session: DirectSession, wanted: Breakpoints) -> None:
     if session.supports("configurationDone"):
         seconds = session.plan.definition.timeouts.launch
         await session.request("configurationDone", seconds=seconds)
+
+
+def _expect_output(session: DirectSession) -> None:
+    """Have the adapter tell when the output before a stop is complete, if it can."""
+    if session.parent is None and session.supports("dapeerDrain"):
+        drain = partial(session.request, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
+        session.program.arriving.drain = drain
 
 
 async def _improve(session: DirectSession) -> None:

@@ -58,7 +58,7 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:
     stock: Callable[..., Any] = launchers.spawn_debuggee
 
     def spawn_debuggee(
-        session: object,
+        session: Any,
         request: Any,
         python: list[str],
         launcher: str,
@@ -67,7 +67,9 @@ def launch_beneath(launchers: Any, folder: str, script: str) -> None:
         if not os.path.exists(launcher):
             # debugpy would report that only after 30 seconds.
             raise request.isnt_valid(f"`debugLauncherPath`: {launcher} does not exist", silent=True)
-        command = [*python, script] if launcher == folder else python
+        ours = launcher == folder
+        command = [*python, script] if ours else python
+        session.of_dapeer = ours
         return stock(session, request, command, launcher, *rest)
 
     launchers.spawn_debuggee = spawn_debuggee
@@ -96,6 +98,13 @@ def main() -> None:
         from debugpy.adapter import launchers
 
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
+    with contextlib.suppress(ImportError, AttributeError):
+        from debugpy.adapter import clients
+        from debugpy.common import messaging
+
+        from dapeer.adapters.launchers import debugpy_output
+
+        debugpy_output.pass_on(clients.Client, messaging)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()
     option = getattr(socket, "TCP_QUICKACK", None)

@@ -18,6 +18,10 @@ def main() -> None:
     for part in improving.unfit:
         told = importlib.import_module(f"in_debuggee.{part}").__doc__ or part
         sys.stdout.write(f"{part}: {told.splitlines()[0]}\n")
+    try:
+        importlib.import_module("debugpy_output").tell()
+    except (ImportError, AttributeError):
+        sys.stdout.write("debugpy_output: Tells when all output before a stop has been sent.\n")
 
 
 if __name__ == "__main__":

@@ -120,13 +120,18 @@ def improve() -> None:
     Raises:
         AttributeError: debugpy has another structure.
     """
-    sys.path.insert(0, str(Path(__file__).absolute().parent))
-    try:
-        in_debuggee: Any = importlib.import_module("in_debuggee.improving")
-    finally:
-        del sys.path[0]
+    in_debuggee = beside("in_debuggee.improving")
     in_debuggee.improve(prints=True)
     in_debuggee.improve_children()
+
+
+def beside(name: str) -> Any:
+    """Import a module that is beside this file."""
+    sys.path.insert(0, str(Path(__file__).absolute().parent))
+    try:
+        return importlib.import_module(name)
+    finally:
+        del sys.path[0]
 
 
 def take_over(cli: Any) -> list[Callable[[], None]]:
@@ -256,8 +261,13 @@ def main() -> None:
         describe_only_what_is_logged(import_log())
     if launches:
         with contextlib.suppress(ImportError, AttributeError):
+            handlers = importlib.import_module("debugpy.launcher.handlers")
+            # The launcher would end at a request that it does not know.
+            handlers.dapeerDrain_request = lambda _: {"sent": False}
             debuggee = importlib.import_module("debugpy.launcher.debuggee")
             spawn_beneath(debuggee, str(Path(str(debugpy.__file__)).parent))
+        with contextlib.suppress(ImportError, AttributeError):
+            beside("debugpy_output").tell()
         runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
         return
     with contextlib.suppress(ImportError, AttributeError):
