@@ -69,6 +69,32 @@ async def test_log_points_bring_rows_of_several_expressions_each_with_its_own_er
         assert "breakpoints" not in end
 
 
+LOOPS = {
+    "js-debug": ("loop.js", "let sum = 0;\nfor (let i = 0; i < 1e6; i++) {\n  sum += i; // @sum\n}\nconsole.log(sum);\n"),
+    "delve": ("loop.go", "package main\n\nfunc main() {\n\tsum := 0\n\tfor i := 0; i < 1e6; i++ {\n\t\tsum += i // @sum\n\t}\n\tprintln(sum)\n}\n"),
+    "jdi": ("Loop.java", "class Loop {\n  public static void main(String[] a) {\n    long sum = 0;\n    for (int i = 0; i < 1000000; i++) {\n      sum += i; // @sum\n    }\n    System.out.println(sum);\n  }\n}\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("adapter", LOOPS)
+async def test_a_log_point_is_gone_once_it_has_brought_the_rows_that_were_wanted(
+    tmp_path: Path, adapter: str
+) -> None:
+    needs(adapter)
+    p = written(tmp_path, *LOOPS[adapter])
+    # Each hit of a million would take minutes.
+    point = p.at("sum", collect=["i"], max_hits=20)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(c, "dap_run", program=str(p), breakpoints=[point])
+        assert (end["state"], end["output"]) == ("ended", "499999500000\n")
+        assert ": 20 rows, then removed" in end["collected"][0]
+        assert end["collected"][-1] == "  #20 i = 19"
+        assert "breakpoints" not in end
+        # It is there again in the next run.
+        end = await ask(c, "dap_restart")
+        assert ": 20 rows, then removed" in end["collected"][0]
+
+
 async def test_native_programs_collect_by_log_points(tmp_path: Path) -> None:
     needs("gdb")
     source = written(tmp_path, "cart.c", CART_C)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from dapeer.dap.messages import Body
 from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
 
 ROW = "dapeerRow"
@@ -71,6 +70,8 @@ class Collection:
     """Rows that were here once, and for which there was no room."""
     unreadable: int = 0
     """Lines that were no rows."""
+    removed: bool = False
+    """Its log point is gone, since it has brought all rows that were wanted."""
     told: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many rows it has been told of."""
 
@@ -274,24 +275,3 @@ def _bound(collection: Collection) -> None:
         count = max(excess, MOST_ROWS // 10)
         collection.table.forget(count, FIRST_ROWS)
         collection.forgotten += count
-
-
-@dataclass(slots=True)
-class Gathered:
-    """Takes in what one process collects, as its output tells it."""
-
-    collected: Collected
-    process: int
-    """The number of its session."""
-    _begun: float | None = None
-
-    def reached(self, path: str, line: int) -> bool:
-        """Whether some process has come by a collection point."""
-        return self.collected.reached(path, line)
-
-    def take(self, body: Body, at: float) -> None:
-        """Take in a row that came at time `at` (seconds): the number of its `point`, and its `cells`."""
-        self._begun = at if self._begun is None else self._begun
-        point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
-        row = Row(point, 0, at - self._begun, "", "", "", cells)
-        self.collected.add(self.process, row, LOG)

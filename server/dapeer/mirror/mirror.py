@@ -16,9 +16,10 @@ from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import TRACED, Placed
-from dapeer.mirror.collected import ROW, Collected, Gathered
+from dapeer.mirror.collected import ROW, Collected
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
+from dapeer.mirror.gathered import REMOVED, Gathered
 from dapeer.mirror.history import History
 from dapeer.mirror.modules import Loaded
 from dapeer.mirror.printed import Printed
@@ -92,6 +93,7 @@ class Mirror:
             "thread": self._thread,
             "breakpoint": self.placed.changed,
             TRACED: self.placed.traced,
+            REMOVED: self.gathered.removed,
             failures.EVENT: self.failures.take,
             "capabilities": self._capabilities,
             "process": self._process,

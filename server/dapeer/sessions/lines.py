@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from dapeer.base.errors import RequestFailed, RequestTimeout
+from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.collected import OF_LIVES, Collected, Point
+from dapeer.mirror.gathered import REMOVED
 from dapeer.sessions.collection_points import point_at, point_of
 from dapeer.sessions.fetching import SendRequest
 from dapeer.sessions.log_lines import LogLines
@@ -28,6 +30,8 @@ SPEC = "${spec}"
 """Stands in the tracer's expression for what is to be collected, as a text of JSON."""
 LONGEST = 200
 """Characters of why it does not."""
+OVER = "it has all its rows"
+"""The message of a breakpoint of which no more are taken."""
 FAILED = "the program does not collect"
 
 
@@ -66,6 +70,7 @@ class Lines:
         self._answers: Mapping[int, Mapping[str, Any]] = {}
         """By number of a point: what the program has told of it; 0: of all."""
         self._telling = asyncio.Lock()
+        self._removing: set[asyncio.Task[None]] = set()
 
     @property
     def road(self) -> Road:
@@ -118,6 +123,25 @@ class Lines:
         self._observe(Event(TRACED, {"functions": able, "made": made}))
         for path in changed:
             await self.set(path, self.log.wanted(path))
+
+    def remove(self, number: int) -> None:
+        """Remove the log points of a point that has brought all rows that were wanted of it."""
+        if self.log.removes(number):
+            task = asyncio.create_task(self._remove(number))
+            self._removing.add(task)
+            task.add_done_callback(self._removing.discard)
+
+    async def _remove(self, number: int) -> None:
+        # Its further hits are counted if it stays, so no caller needs to know.
+        with contextlib.suppress(DapeerError):
+            await self.log.log_at_functions()
+            for path in self.log.files(number):
+                await self.set(path, self.log.wanted(path))
+                over = self.log.over(path)
+                made = [Breakpoint(verified=True, line=each["line"], message=OVER) for each in over]
+                body: Body = {"source": {"path": path}, "breakpoints": over, "made": made}
+                self._observe(Event(TRACED, body))
+            self._observe(Event(REMOVED, {"point": number}))
 
     def why_not_at(self, wanted: WantedFunction, adapter: str) -> str:
         """Say why the program does not collect at functions, and what to do instead; empty: it does, if they are there."""

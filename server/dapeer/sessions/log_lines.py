@@ -38,8 +38,12 @@ class LogLines:
         """By path the breakpoints of a file, as they were wanted last."""
         self._places: dict[str, list[Place]] = {}
         """By name where a function begins; it may have several forms."""
+        self._over: set[int] = set()
+        """The numbers of the points that have all their rows."""
         self._at: dict[str, list[dict[str, Any]]] = {}
         """By path the log points where functions begin."""
+        self._named: list[dict[str, Any]] = []
+        """The log points at functions that have no place."""
 
     def wanted(self, path: str) -> Sequence[WantedBreakpoint]:
         """Return the breakpoints of a file, as they were wanted last."""
@@ -54,18 +58,47 @@ class LogLines:
             for each in wanted
             if "collect" in each
         ]
-        for point in [*numbered, *self._at.get(path, ())]:
+        for point in self._left([*numbered, *self._at.get(path, ())]):
             by_line.setdefault(point["line"], []).append(point)
         for line in by_line.keys() - self._stopping(path):
             first, *others = by_line[line]
             yield {**first, "others": others} if others else first
 
+    def removes(self, number: int) -> bool:
+        """Take note that a point has all its rows; whether there are log points of it to remove."""
+        if number in self._over or not self.known.removes:
+            return False
+        self._over.add(number)
+        return bool(self.files(number)) or any(each["point"] == number for each in self._named)
+
+    def files(self, number: int) -> list[str]:
+        """Return the files in which a point has log points."""
+        at = (
+            path for path, each in self._at.items() if any(one["point"] == number for one in each)
+        )
+        path = self._collected.points[number].path
+        return [*([path] if path in self._wanted else ()), *at]
+
+    def over(self, path: str) -> list[WantedBreakpoint]:
+        """Return those breakpoints of a file whose log points are gone, since they have all their rows."""
+        wanted = [each for each in self.wanted(path) if "collect" in each]
+        return [
+            each for each in wanted if point_of(self._collected, path, each).number in self._over
+        ]
+
+    async def log_at_functions(self) -> None:
+        """Log at the functions that are wanted, where function breakpoints take log messages."""
+        if self.known.functions:
+            await self._stops_at.log(self._left(self._named))
+
+    def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [each for each in points if each["point"] not in self._over]
+
     async def find(self, functions: Sequence[WantedFunction]) -> tuple[list[Breakpoint], set[str]]:
         """Find where functions begin; return what comes of each, and the files whose log points change."""
         if self.known.functions:
-            await self._stops_at.log(
-                [{"name": each["name"], **self._point(each)} for each in functions]
-            )
+            self._named = [{"name": each["name"], **self._point(each)} for each in functions]
+            await self.log_at_functions()
             return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
         before, self._at = self._at, {}
         made = [await self._found(each) for each in functions]

@@ -24,8 +24,8 @@ from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requests import CONTROL, ENDS, can
 from dapeer.dap.transport import Transport
 from dapeer.dap.wanted import WantedBreakpoint
-from dapeer.mirror.collected import Gathered
 from dapeer.mirror.frames import Frames
+from dapeer.mirror.gathered import Gathered
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.places import Sight
 from dapeer.mirror.post_mortem import PostMortem
@@ -150,6 +150,10 @@ class Session(SessionControl):
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
         self.inspect.heard(message)
+        if number := self.mirror.gathered.full(message):
+            # Some adapters tell what a child logs in the session of its parent.
+            for each in self.program.sessions if self.delegates else [self]:
+                each.lines.remove(number)
         self.heard(message)
         self.program.publish(self, message)
 

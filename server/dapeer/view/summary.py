@@ -43,7 +43,8 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     count = len(table)
     what = "call" if point.calls else "row"
     said = [f"{count:,} {what}{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"]
-    hits = "begun" if point.calls else "hits"
+    said += ["then removed"] * collection.removed
+    hits = "begun" if point.calls else "hits by then" if collection.removed else "hits"
     said += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
     said += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
     said += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)

@@ -27,6 +27,8 @@ class Collect:
     """A pattern of one place in its answer, with the groups `path` and `line`, and perhaps `column`."""
     functions: bool = False
     """Function breakpoints take log messages, too, which DAP does not know."""
+    removes: bool = False
+    """A log point can be removed while the program runs."""
     at_entry: bool = False
     """Where functions are is known only once the program has begun, so it stops at its entry for a moment."""
 
@@ -41,6 +43,7 @@ class Collect:
             table.get("places", str, ""),
             table.pattern("place"),
             table.get("functions", bool, default=False),
+            table.get("removes", bool, default=False),
             table.get("at_entry", bool, default=False),
         )
         table.done()
