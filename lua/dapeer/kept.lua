@@ -6,6 +6,7 @@ local M = {}
 ---| 'calls'      registry.serving: the calls that run
 ---| 'claude'     integrations.claude.state
 ---| 'collecting' editor.collecting: where cores collect
+---| 'collecting_at' editor.collecting: at which functions they do
 ---| 'cores'      rpc: who is attached
 ---| 'diffs'      diff.life: what is to be reviewed
 ---| 'hook'       nvim_dap.internals.loading: whether nvim-dap is followed

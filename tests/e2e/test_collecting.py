@@ -316,10 +316,12 @@ async def test_what_an_assistant_collects_ends_when_it_goes(tmp_path: Path) -> N
     ):
         async with Client(make_server(debugger, TOOLS, peers=peers), extensions=DATA) as goes:
             await ask(goes, "dap_set_breakpoint", **p.at("cost", collect=["cost"]))
+            await ask(goes, "dap_set_breakpoint", function="main", collect=["cost"])
             await ask(goes, "dap_set_breakpoint", **p.at("done"))
             assert "collects cost" in await read(stays, "dap_breakpoints")
-        left = (await ask(stays, "dap_breakpoints"))["breakpoints"]
-        assert [each["line"] for each in left] == [p.line("done")]
+        left = await ask(stays, "dap_breakpoints")
+        assert [each["line"] for each in left["breakpoints"]] == [p.line("done")]
+        assert "collecting" not in left
 
 
 async def test_the_demo_finds_the_bug_of_the_shop_in_one_call() -> None:

@@ -11,6 +11,7 @@ from tests.programs import copied, program
 pytestmark = needs_nvim_dap
 
 LOOP = program("loop.py")
+WATCHED = program("watched.py")
 TOLD = """
   vim.api.nvim_create_autocmd('User', { pattern = 'DapeerDetached', callback = function()
     vim.schedule(function() vim.rpcnotify(vim.g.test_channel, 'detached') end)
@@ -71,3 +72,48 @@ async def test_a_program_that_the_person_starts_collects_from_its_first_line_on(
         assert end["state"] == "ended"
         assert ": 5 rows, tracer" in end["collected"][0]
         assert end["collected"][-1] == "  #5 value = 4"
+
+
+async def test_functions_of_a_program_that_the_person_starts_are_named_and_collected(
+    tmp_path: Path,
+) -> None:
+    told = "return require('dapeer.editor.collecting').told()"
+    async with together(tmp_path, {}) as (c, person):
+        await ask(c, "dap_set_breakpoint", function="adjust", collect=["LIMIT"])
+        await ask(c, "dap_set_breakpoint", calls=["Account.*", "nobody"])
+        await heard(c)
+        assert await person.editor.lua(told) == (
+            "the assistant collects at adjust (LIMIT), calls of Account.*, nobody"
+        )
+        await person.run(WATCHED)
+        await person.sees_end()
+        end = await ask(c, "dap_wait_until_paused")
+        titles = sorted(line for line in end["collected"] if ", tracer" in line)
+        assert titles == [
+            f"adjust from work watched.py:{WATCHED.line('slot') + 2}: 1 row, tracer",
+            "calls of Account.*, nobody: 3 calls, tracer",
+        ]
+        assert end["breakpoints"] == {"never called": ["nobody"]}
+        await ask(c, "dap_clear_breakpoints")
+        await heard(c)
+        assert await person.editor.lua(told) is None
+
+
+async def test_a_run_until_something_stops_where_the_person_sees_it_also_while_neovim_waits_for_a_key(
+    tmp_path: Path,
+) -> None:
+    ready = WATCHED.line("ready")
+    async with together(tmp_path, {}, ui=True) as (c, person):
+        await person.breaks_at(WATCHED.source, ready)
+        await person.run(WATCHED)
+        await person.sees_stop(ready)
+        await heard(c)
+        view = await ask(c, "dap_run_until", expression="account.balance", on="change")
+        assert (view["reason"], view["line"]) == ("until", WATCHED.line("slot"))
+        await person.sees_stop(WATCHED.line("slot"))
+        await person.editor.blocked("r")
+        view = await ask(c, "dap_run_until", expression="limits['most'] == 2", scope=["adjust"])
+        assert (view["reason"], view["function"]) == ("until", "adjust")
+        await person.editor.keys("<Esc>")
+        await person.sees_stop(view["line"])
+        assert await person.breakpoints() == {("watched.py", ready, "DapBreakpoint")}

@@ -61,9 +61,13 @@ async def test_code_that_the_assistant_writes_runs_with_consent_to_evaluate(tmp_
             await not_allowed(c, "dap_run", program=str(STEPS), breakpoints=[given])
             await not_allowed(c, "dap_set_breakpoint", **given)
         await not_allowed(c, "dap_set_exception_breakpoints", filters=[f"raised: {evil}"])
+        for given in ({"function": "add", "collect": [evil]}, {"calls": ["add"]}):
+            await not_allowed(c, "dap_set_breakpoint", **given)
+            await not_allowed(c, "dap_run", program=str(STEPS), breakpoints=[given])
         assert (await ask(c, "dap_status"))["sessions"] == []
         await stopped(c)
         await not_allowed(c, "dap_set_variable", path="a", value=evil)
+        await not_allowed(c, "dap_run_until", expression=evil)
         for tool in ("dap_step_over", "dap_continue", "dap_wait_until_paused"):
             await not_allowed(c, tool, evaluate=[evil])
         await not_allowed(c, "dap_request", command="evaluate", arguments={"expression": evil})

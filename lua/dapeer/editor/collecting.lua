@@ -15,6 +15,14 @@ local MOST = 3
 ---@type table<integer, table<string, dapeer.CollectionPoint[]>>
 local cores = require('dapeer.kept').part('collecting')
 
+---@class dapeer.CollectingFunctions
+---@field name string       as the assistant gave it
+---@field collect string[]  expressions
+
+---At which functions each core collects, by its channel. They have no sign: a program that has them says where.
+---@type table<integer, dapeer.CollectingFunctions[]>
+local functions = require('dapeer.kept').part('collecting_at')
+
 ---@param path string
 ---@return string
 local function real(path)
@@ -71,6 +79,7 @@ local function watch()
     group = group,
     pattern = 'DapeerDetached',
     callback = function(event)
+      functions[event.data.channel] = nil
       if cores[event.data.channel] then
         cores[event.data.channel] = nil
         draw_all()
@@ -93,10 +102,25 @@ function M.show(channel, path, points)
   draw_all(path)
 end
 
+---Take in at which functions a core collects.
+---@param channel integer  the core's
+---@param named dapeer.CollectingFunctions[]
+function M.at(channel, named)
+  watch()
+  functions[channel] = #named > 0 and named or nil
+end
+
 ---The cores that collect somewhere, by their channels.
 ---@return integer[]
 function M.channels()
-  return vim.tbl_keys(cores)
+  return vim.tbl_keys(vim.tbl_extend('keep', cores, functions))
+end
+
+---@param place string
+---@param expressions string[]
+---@return string
+local function with(place, expressions)
+  return #expressions > 0 and ('%s (%s)'):format(place, table.concat(expressions, ', ')) or place
 end
 
 ---Where assistants collect, and what; nil: nowhere.
@@ -107,15 +131,20 @@ function M.told()
     for path, points in pairs(files) do
       for _, point in ipairs(points) do
         local name = vim.fn.fnamemodify(path, ':t')
-        table.insert(places, ('%s:%d (%s)'):format(name, point.line, table.concat(point.collect, ', ')))
+        table.insert(places, with(('%s:%d'):format(name, point.line), point.collect))
       end
+    end
+  end
+  for _, named in pairs(functions) do
+    for _, each in ipairs(named) do
+      table.insert(places, with(each.name, each.collect))
     end
   end
   if #places == 0 then
     return nil
   end
   table.sort(places)
-  local more = #places > MOST and (' and %d more lines'):format(#places - MOST) or ''
+  local more = #places > MOST and (' and %d more places'):format(#places - MOST) or ''
   return 'the assistant collects at ' .. table.concat(vim.list_slice(places, 1, MOST), ', ') .. more
 end
 

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 from dapeer.neovim.client import Neovim
-from dapeer.sessions.collection_points import CollectionPoints
+from dapeer.sessions.breakpoints import Breakpoints
 
 SHOW = "require('dapeer.editor.collecting').show(...)"
+AT = "require('dapeer.editor.collecting').at(...)"
 
 
 class CollectionSigns:
     """Keeps the signs of one Neovim equal to the points at which programs collect."""
 
-    def __init__(self, points: CollectionPoints, neovim: Neovim) -> None:
-        self._points = points
+    def __init__(self, wanted: Breakpoints, neovim: Neovim) -> None:
+        self._points = wanted.points
+        self._functions = wanted.collecting
         self._neovim = neovim
-        points.listeners.append(self._show)
+        self._points.listeners.append(self._show)
+        self._functions.listeners.append(self._tell)
 
     def close(self) -> None:
         """Show nothing more; the signs go with the core."""
         self._points.listeners.remove(self._show)
+        self._functions.listeners.remove(self._tell)
 
     def join(self) -> None:
         """Show what is collected already."""
         for path in self._points.by_path:
             self._show(path)
+        if self._functions:
+            self._tell()
 
     def _show(self, path: str) -> None:
         points = [
             {"line": each["line"], "collect": each.get("collect")} for each in self._points.of(path)
         ]
         self._neovim.send(SHOW, self._neovim.channel, path, points)
+
+    def _tell(self) -> None:
+        """Tell the functions at which it collects: they have names, and are on no line until a program has them."""
+        named = [
+            {"name": title, "collect": each["collect"]}
+            for (_, title), each in self._functions.items()
+        ]
+        self._neovim.send(AT, self._neovim.channel, named)

@@ -178,4 +178,8 @@ class NvimSessions:
         for path in filter(session.takes, [*breakpoints.points.by_path]):
             with contextlib.suppress(DapeerError):
                 await session.lines.collect(path, breakpoints.of(path))
+        if breakpoints.collecting:
+            session.program.awaited.places |= {(title, 0) for _, title in breakpoints.collecting}
+            with contextlib.suppress(DapeerError):
+                await session.lines.collect_at([*breakpoints.collecting.values()])
         self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session)

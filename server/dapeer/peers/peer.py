@@ -136,7 +136,7 @@ class Peer:
         self.approvals = Approvals(self.neovim, facts)
         known = self._debugger.breakpoints
         self.shared = SharedBreakpoints(known, self.neovim, self._names, self.sessions.by_number)
-        self._collecting = CollectionSigns(known.points, self.neovim)
+        self._collecting = CollectionSigns(known, self.neovim)
         self._tools = LuaTools(self.neovim, self.sessions.ahead, self.judge)
         await self._tools.take(facts.get("tools") or "[]")
         uses_opencode = functools.partial(opencodes.tell, self._opencode, self.neovim)

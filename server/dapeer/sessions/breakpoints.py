@@ -10,7 +10,7 @@ from dapeer.dap.requests import can
 from dapeer.dap.types import Breakpoint
 from dapeer.dap.wanted import WantedBreakpoint, WantedFunction, title_of
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.collection_points import CollectionPoints
+from dapeer.sessions.collection_points import CollectionPoints, FunctionPoints
 
 Listener = Callable[[str, int, WantedBreakpoint | None], None]
 """Gets path, line, and the breakpoint that is wanted there now."""
@@ -35,10 +35,7 @@ class Breakpoints:
     """By absolute source path and the line that was asked for."""
     points: CollectionPoints = field(default_factory=CollectionPoints)
     functions: list[str] = field(default_factory=list[str])
-    collecting: dict[tuple[str, str], WantedFunction] = field(
-        default_factory=dict[tuple[str, str], WantedFunction]
-    )
-    """The functions at which programs collect, by client and title."""
+    collecting: FunctionPoints = field(default_factory=FunctionPoints)
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
     fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
@@ -131,17 +128,20 @@ class Breakpoints:
 
     def want_functions(self, wanted: Sequence[WantedFunction]) -> None:
         """Want to collect at functions from now on."""
-        self.collecting |= {(each.get("collectedBy", ""), title_of(each)): each for each in wanted}
+        for each in wanted:
+            self.collecting[each.get("collectedBy", ""), title_of(each)] = each
 
     @contextlib.contextmanager
     def wanting_functions(self, wanted: Sequence[WantedFunction]) -> Generator[None]:
         """Want to collect at functions from now on; all is as before if the body fails."""
-        before = {**self.collecting}
+        before = dict(self.collecting)
         self.want_functions(wanted)
         try:
             yield
         except BaseException:
-            self.collecting = before
+            for each in self.collecting.keys() - before.keys():
+                del self.collecting[each]
+            self.collecting.update(before)
             raise
 
     @contextlib.contextmanager
@@ -187,6 +187,15 @@ class Breakpoints:
         self.exceptions = None
         self.fresh.clear()
         return _files([*stop, *collect])
+
+    def left(self, client: str) -> list[str]:
+        """Collect no longer what a client has asked for that has gone; return the files."""
+        for each in self.at_functions(client):
+            del self.collecting[each]
+        places = self.points.places(client)
+        for path, line in places:
+            self.points.put(path, line, client, None)
+        return _files(places)
 
     def places(self, client: str = "") -> list[tuple[str, int]]:
         """Return path and line of all that stop, and of those that collect for a client."""

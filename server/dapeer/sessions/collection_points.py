@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -47,6 +48,27 @@ class CollectionPoints:
     def places(self, client: str) -> list[tuple[str, int]]:
         """Return path and line of those of a client."""
         return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
+
+
+class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
+    """The functions at which programs collect, by client and title."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[], None]] = []
+        """Called at once when they have changed."""
+        super().__init__()
+
+    def __setitem__(self, key: tuple[str, str], item: WantedFunction) -> None:
+        super().__setitem__(key, item)
+        self._changed()
+
+    def __delitem__(self, key: tuple[str, str]) -> None:
+        super().__delitem__(key)
+        self._changed()
+
+    def _changed(self) -> None:
+        for listener in self.listeners:
+            listener()
 
 
 def point_of(collected: Collected, path: str, wanted: WantedBreakpoint) -> Point:

@@ -252,11 +252,8 @@ class Debugger:
 
     def left(self, client: str) -> None:
         """Collect no longer what a client has asked for that has gone."""
-        points = self.breakpoints.points
-        places = points.places(client)
-        for path, line in places:
-            points.put(path, line, client, None)
-        self.push(*dict.fromkeys(path for path, _ in places))
+        self.push(*self.breakpoints.left(client))
+        self.push_collecting()
 
     def push_functions(self) -> Broadcast:
         """Begin to make the wanted function breakpoints true of every session that can have them."""
