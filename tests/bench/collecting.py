@@ -89,7 +89,8 @@ def reading(folder: Path) -> tuple[float, float, int]:
     for marker, value in (("tight", "x"), ("hit", "total")):
         kept.point(["i", value], path=str(P.source), line=P.line(marker))
     begin = time.thread_time()
-    kept.extend(1, read(data).text, "tracer")
+    for part in read(data).parts:
+        kept.take(1, part, "tracer")
     took = time.thread_time() - begin
     begin = time.thread_time()
     section(kept.collections.values(), P.source.parent)

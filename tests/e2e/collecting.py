@@ -2,12 +2,14 @@
 
 import ast
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mcp import Client
 
 from dapeer.base.json_types import Json
+from dapeer.mirror.row_blocks import Part
 from dapeer.mirror.rows import Row
 from dapeer.mirror.rows_file import Written, read
 from tests.harness import ask
@@ -34,16 +36,23 @@ def files(folder: Path) -> list[Written]:
 def rows(folder: Path) -> list[Row]:
     """Return the rows of the only process."""
     (written,) = files(folder)
-    return parsed(written.text)
+    return parsed(written)
 
 
-def parsed(text: str) -> list[Row]:
-    """Return lines as rows."""
-    made: list[Row] = []
-    for line in text.splitlines():
+def parsed(written: Written) -> list[Row]:
+    """Return the rows of a file, oldest first."""
+    return [row for part in written.parts for _, row in sorted(numbered(part))]
+
+
+def numbered(part: Part) -> Iterator[tuple[int, Row]]:
+    """Yield rows with their numbers."""
+    for number, line in zip(part.order, part.text.splitlines(), strict=True):
         point, hit, seconds, thread, task, caller, *cells = line.split("\t")
-        made.append(Row(int(point), int(hit), float(seconds), thread, task, caller, tuple(cells)))
-    return made
+        head = int(point), int(hit), float(seconds), thread, task, caller
+        yield number, Row(*head, tuple(cells))
+    for point, table in part.tables:
+        rows = (table.row(index, point) for index in range(len(table)))
+        yield from zip(table.order, rows, strict=True)
 
 
 def cells(folder: Path, point: int = 1) -> list[tuple[str, ...]]:

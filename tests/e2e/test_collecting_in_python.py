@@ -155,7 +155,7 @@ async def test_a_forked_process_writes_rows_of_its_own(tmp_path: Path, version: 
                   config=config, python=python)  # fmt: skip
         told = await collect(c, tmp_path, point("loop", "i", "os.getpid()"))
         assert (await ask(c, "dap_continue"))["state"] == "ended"
-    found = {each.pid: parsed(each.text) for each in files(tmp_path)}
+    found = {each.pid: parsed(each) for each in files(tmp_path)}
     mine = found.pop(int(Path(told["file"]).stem))
     ((child, its),) = found.items()
     assert [row.hit for row in mine] == [1, 2, 3, 4, 5, 6, 7]

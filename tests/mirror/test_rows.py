@@ -29,7 +29,8 @@ WIDTHS = st.integers(1, 4)
 def test_what_was_written_is_read(written: tuple[int, list[Row]]) -> None:
     width, every = written
     table = Table(width)
-    for text, order in by_point("".join(f"{line(each)}\n" for each in every)).values():
+    lines = "".join(f"{line(each)}\n" for each in every)
+    for text, order in by_point(lines, range(len(every))).values():
         assert table.extend(text, order) == 0
     assert [table.row(index, 1) for index in range(len(table))] == every
     assert table.order == list(range(len(every)))

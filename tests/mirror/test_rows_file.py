@@ -94,7 +94,7 @@ def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple
 
 def made() -> bytes:
     """Return the beginning of a file."""
-    head = struct.pack("<8sIIIIdQQ", b"dapeerR1", 1, 64, 128, 2, 1.0, 0, 0)
+    head = struct.pack("<8sIIIIddQQ", b"dapeerR2", 1, 64, 128, 2, 1.0, 0.0, 0, 0)
     chunk = (struct.pack("<Q", 1) + b"1\t1\n").ljust(128, b"\0")
     return head.ljust(64, b"\0") + chunk
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from dapeer.mirror.row_blocks import Part
 from dapeer.mirror.rows import HEAD, Row, Table, by_point, in_order
 
 ROW = "dapeerRow"
@@ -21,7 +22,7 @@ OF_LIVES = ("file", "line", "changed")
 
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
-PIECE = 4 << 20
+PIECE = 1 << 20
 """Characters that are taken in at once."""
 FIRST_ROWS = 10_000
 """Rows that are kept in any case."""
@@ -205,21 +206,35 @@ class Collected:
     def extend(self, process: int, text: str, road: str) -> None:
         """Take in lines, each a row, which a process has written."""
         # In pieces, since the fields of a row take many times as much room as its text.
-        while len(text) > PIECE and (end := text.find("\n", PIECE) + 1):
-            self._extend(process, text[:end], road)
+        while text:
+            end = text.find("\n", PIECE) + 1 or len(text)
+            count = text.count("\n", 0, end) + (not text.endswith("\n", 0, end))
+            self.take(process, Part(text[:end], range(count), (), count), road)
             text = text[end:]
-        self._extend(process, text, road)
 
-    def _extend(self, process: int, text: str, road: str) -> None:
+    def take(self, process: int, part: Part, road: str) -> None:
+        """Take in rows that a process has written."""
         first = self._rows.get(process, 0) + 1
-        self._rows[process] = first + text.count("\n")
-        for number, (lines, order) in by_point(text, first).items():
+        self._rows[process] = first + part.count
+        found: dict[int, Table] = {}
+        for number, (lines, order) in by_point(part.text, part.order).items():
             collection = self.of(process, number, road)
             if collection is not None:
-                wrong = collection.table.extend(lines, order)
-                collection.unreadable += wrong
-                collection.heard(len(order) - wrong)
-                _bound(collection)
+                found[number] = Table(collection.table.width)
+                collection.unreadable += found[number].extend(lines, order)
+        for number, table in part.tables:
+            collection = self.of(process, number, road)
+            if collection is None or collection.table.width != table.width:
+                continue
+            if number in found:
+                found[number].join(table)
+            else:
+                found[number] = table
+        for number, table in found.items():
+            collection = self.collections[process, number]
+            collection.table.join(table.in_order(), first)
+            collection.heard(len(table))
+            _bound(collection)
 
     def newly_lost(self, client: str) -> int:
         """Return how many rows the processes could not write, if the client was not told of all; it is told now."""

@@ -12,12 +12,14 @@ from heapq import merge
 from operator import itemgetter, sub
 from typing import NamedTuple
 
+from dapeer.mirror.row_columns import Cells, Numbers, joined, picked
+
 FAILED = "\x15"
 """How a cell begins whose expression could not be evaluated; the error follows. No value begins so."""
 HEAD = 6
 """Fields of a line before its cells: point, hit, seconds, thread, task, caller."""
 
-_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?:e-9)?")
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,18})?(?:e-[0-9]{1,2})?")
 
 
 class Row(NamedTuple):
@@ -43,12 +45,12 @@ class Table:
 
     width: int
     """Expressions of the point."""
-    hits: list[str] = field(default_factory=list[str])
-    seconds: list[str] = field(default_factory=list[str])
+    hits: Cells = field(default_factory=list[str])
+    seconds: Cells = field(default_factory=list[str])
     threads: list[str] = field(default_factory=list[str])
     tasks: list[str] = field(default_factory=list[str])
     callers: list[str] = field(default_factory=list[str])
-    cells: list[list[str]] = field(default_factory=list[list[str]])
+    cells: list[Cells] = field(default_factory=list[Cells])
     """By expression."""
     order: list[int] = field(default_factory=list[int])
     """The number of each row among all of its process."""
@@ -56,6 +58,12 @@ class Table:
     def __post_init__(self) -> None:
         """Make a column for each expression."""
         self.cells = self.cells or [[] for _ in range(self.width)]
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[list[str]], order: Sequence[int]) -> Table:
+        """Return rows of columns as they stand in a line."""
+        hits, seconds, threads, tasks, callers, *cells = columns
+        return cls(len(cells), hits, seconds, threads, tasks, callers, [*cells], [*order])
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -65,24 +73,28 @@ class Table:
         """Return one of the rows, counted from 0."""
         return Row(
             point,
-            int(_number(self.hits[index])),
-            _number(self.seconds[index]),
+            int(_at(self.hits, index)),
+            _at(self.seconds, index),
             self.threads[index],
             self.tasks[index],
             self.callers[index],
             tuple(column[index] for column in self.cells),
         )
 
-    def _columns(self) -> Iterator[list[str]]:
-        """Yield the columns as they stand in a line."""
-        yield from (self.hits, self.seconds, self.threads, self.tasks, self.callers, *self.cells)
-
     def add(self, row: Row, order: int) -> None:
         """Take in one row that came by itself."""
-        self.order.append(order)
         head = (f"{row.hit}", f"{row.seconds:.6f}", row.thread, row.task, row.caller)
-        for column, text in zip(self._columns(), (*head, *row.cells), strict=True):
-            column.append(text)
+        self.join(Table.of_columns([[each] for each in (*head, *row.cells)], [order]))
+
+    def join(self, rows: Table, first: int = 0) -> None:
+        """Take in rows of the point that came later; `first` is added to their numbers."""
+        self.order += [each + first for each in rows.order] if first else rows.order
+        self.hits = joined(self.hits, rows.hits)
+        self.seconds = joined(self.seconds, rows.seconds)
+        self.threads += rows.threads
+        self.tasks += rows.tasks
+        self.callers += rows.callers
+        self.cells = [joined(*each) for each in zip(self.cells, rows.cells, strict=True)]
 
     def extend(self, text: str, order: Sequence[int]) -> int:
         """Take in rows of this point, each a line of the text behind a line end; return how many were none.
@@ -99,17 +111,19 @@ class Table:
             fields = "\t".join(line for line, _ in kept).split("\t") if kept else []
         else:
             wrong = 0
-        self.order += order
-        for number, column in enumerate(self._columns(), 1):
-            texts = fields[number::step]
+        columns: list[list[str]] = []
+        for place in range(1, step):
+            texts = fields[place::step]
             # Texts that are all equal need not be there a hundred thousand times.
             same = texts and texts.count(texts[0]) == len(texts)
-            column.extend([texts[0]] * len(texts) if same else texts)
+            columns.append([texts[0]] * len(texts) if same else texts)
+        self.join(Table.of_columns(columns, order))
         return wrong
 
     def newest(self, count: int) -> int:
         """Return the greatest hit among the last rows."""
-        return max((int(_number(each)) for each in self.hits[len(self) - count :]), default=0)
+        indices = range(len(self) - count, len(self))
+        return max((int(_at(self.hits, each)) for each in indices), default=0)
 
     def last(self, count: int) -> Table:
         """Return the last rows."""
@@ -117,13 +131,23 @@ class Table:
 
     def picked(self, indices: Sequence[int]) -> Table:
         """Return some of the rows."""
-        table = Table(self.width)
-        table.order = [self.order[index] for index in indices]
-        for column, whole in zip(table._columns(), self._columns(), strict=True):
-            column.extend(map(whole.__getitem__, indices))
-        return table
+        return Table(
+            self.width,
+            picked(self.hits, indices),
+            picked(self.seconds, indices),
+            [self.threads[index] for index in indices],
+            [self.tasks[index] for index in indices],
+            [self.callers[index] for index in indices],
+            [picked(each, indices) for each in self.cells],
+            [self.order[index] for index in indices],
+        )
 
-    def of(self, cells: list[list[str]]) -> Table:
+    def in_order(self) -> Table:
+        """Return the rows in the order in which they were collected."""
+        indices = sorted(range(len(self)), key=self.order.__getitem__)
+        return self if indices == [*range(len(self))] else self.picked(indices)
+
+    def of(self, cells: list[Cells]) -> Table:
         """Return these rows with other cells, a column for each expression."""
         head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
         return Table(len(cells), *head, cells, self.order)
@@ -131,7 +155,7 @@ class Table:
     def gaps(self) -> dict[int, int]:
         """Return by row how many hits are missing before it."""
         try:
-            hits = list(map(int, self.hits))
+            hits = [*map(int, self.hits.values if isinstance(self.hits, Numbers) else self.hits)]
         except ValueError:  # a process may have spoilt what it wrote
             return {}
         steps = map(sub, hits[1:], hits)
@@ -139,36 +163,40 @@ class Table:
 
     def forget(self, count: int, after: int) -> None:
         """Forget the oldest rows, but for so many at the beginning."""
-        del self.order[after : after + count]
-        for column in self._columns():
-            del column[after : after + count]
+        part = slice(after, after + count)
+        for head in (self.order, self.threads, self.tasks, self.callers):
+            del head[part]
+        for column in (self.hits, self.seconds, *self.cells):
+            del column[part]
 
 
-def _number(text: str) -> float:
-    """Return what a field says; a process may have spoilt what it wrote."""
-    return float(text) if _NUMBER.fullmatch(text) else 0.0
+def _at(column: Cells, index: int) -> float:
+    """Return a number of a column; a process may have spoilt what it wrote."""
+    if isinstance(column, Numbers):
+        return column.values[index]
+    return float(column[index]) if _NUMBER.fullmatch(column[index]) else 0.0
 
 
-def by_point(text: str, first: int = 0) -> dict[int, tuple[str, Sequence[int]]]:
-    """Return lines by their points, each behind a line end, and the number of each among all, the first line's being `first`.
+def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
+    """Return lines by their points, each behind a line end, and the number of each among all.
 
     Lines of no point are left out.
     """
     text = text.removesuffix("\n")
-    point, count = text.partition("\t")[0], text.count("\n") + 1
-    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == count - 1:
-        return {int(point): ("\n" + text, range(first, first + count))}
+    point = text.partition("\t")[0]
+    if point.isascii() and point.isdigit() and text.count(f"\n{point}\t") == len(order) - 1:
+        return {int(point): ("\n" + text, order)}
     lines = text.split("\n") if text else []
     found: dict[str, tuple[list[str], list[int]]] = {}
-    for number, line in enumerate(lines, first):
+    for line, number in zip(lines, order, strict=False):
         point = line[: line.find("\t")]
         if point not in found:
             found[point] = [], []
         found[point][0].append(line)
         found[point][1].append(number)
     return {
-        int(point): ("".join(f"\n{line}" for line in kept), order)
-        for point, (kept, order) in found.items()
+        int(point): ("".join(f"\n{line}" for line in kept), numbers)
+        for point, (kept, numbers) in found.items()
         if _NUMBER.fullmatch(point)
     }
 

@@ -6,11 +6,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-MAGIC = b"dapeerR1"
-HEADER = struct.Struct("<8sIIIIdQQ")
+from dapeer.mirror.row_blocks import Part, read_names, read_part
+
+MAGIC = b"dapeerR2"
+HEADER = struct.Struct("<8sIIIIddQQ")
+NAMES = 64
+"""Where the lines of the header begin."""
 SERIAL = struct.Struct("<Q")
 LARGEST = 1 << 27
 """Bytes; no collector writes so large a file."""
@@ -30,8 +35,8 @@ START = Place(0, 0)
 class Written:
     """What a file tells."""
 
-    text: str = ""
-    """The rows, each a line, oldest first."""
+    parts: Sequence[Part] = ()
+    """The rows, oldest first."""
     place: Place = START
     """Up to where it was read."""
     pid: int = 0
@@ -41,6 +46,11 @@ class Written:
     """Rows whose room later ones have taken. Some of them may have been read before."""
     lost: int = 0
     """Rows that could not be written: too large, or the disk was full."""
+
+    @property
+    def text(self) -> str:
+        """The rows that are lines."""
+        return "".join(each.text for each in self.parts)
 
 
 def read(data: bytes | memoryview, after: Place = START) -> Written:
@@ -52,24 +62,18 @@ def read(data: bytes | memoryview, after: Place = START) -> Written:
     """
     if len(data) < HEADER.size:
         return Written(place=after)
-    magic, pid, begin, size, chunks, started, dropped, lost = HEADER.unpack_from(data)
+    magic, pid, begin, size, chunks, started, zero, dropped, lost = HEADER.unpack_from(data)
     if magic != MAGIC or not SERIAL.size < size <= LARGEST or chunks * size > LARGEST:
         return Written(place=after)
     starts = range(begin, min(begin + chunks * size, len(data) - SERIAL.size + 1), size)
-    parts: list[bytes] = []
+    parts: list[Part] = []
     place = after
+    names = read_names(bytes(data[NAMES : min(begin, len(data))]), zero)
     for number, start in sorted((SERIAL.unpack_from(data, each)[0], each) for each in starts):
         if not number or number < after.chunk:
             continue
         known = after.bytes if number == after.chunk else 0
-        part = _lines(bytes(data[start + SERIAL.size + known : start + size]))
+        part, end = read_part(bytes(data[start + SERIAL.size + known : start + size]), names)
         parts.append(part)
-        place = Place(number, known + len(part))
-    text = b"".join(parts).decode("utf-8", "replace")
-    return Written(text, place, pid, started, dropped, lost)
-
-
-def _lines(part: bytes) -> bytes:
-    """Return what a part of a chunk holds; a line that is not complete is left for later."""
-    end = part.find(b"\0")
-    return part[: part.rfind(b"\n", 0, end if end >= 0 else None) + 1]
+        place = Place(number, known + end)
+    return Written(parts, place, pid, started, dropped, lost)

@@ -37,7 +37,8 @@ class RowFiles:
         ):
             for written in _written(path, self._read.get(path, START)):
                 self._read[path] = written.place
-                self._collected.extend(written.pid, written.text, TRACER)
+                for part in written.parts:
+                    self._collected.take(written.pid, part, TRACER)
                 self._collected.lost[written.pid] = written.lost
                 self._collected.overwritten[written.pid] = written.dropped
 

@@ -35,6 +35,7 @@ class Expression:
         self.bound = {each.id for each in named if not isinstance(each.ctx, ast.Load)}
         self.bound |= {each.arg for each in nodes if isinstance(each, ast.arg)}
         self.runs_code = not isinstance(tree, (ast.Name, ast.Constant))
+        self.is_name = isinstance(tree, ast.Name)
         self.asks_frame = bool(self.names & OF_A_FRAME) or any(
             each.startswith(OURS) for each in self.names
         )

@@ -10,7 +10,6 @@ import importlib
 import sys
 from typing import Any
 
-contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 points: Any = importlib.import_module("in_debuggee.dapeer_points")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
@@ -127,7 +126,7 @@ class Road:
         # A frame that is over may have had the same number.
         plan.around = points.NOWHERE
         if plan.enters or plan.calls:
-            plan.enter(frame, contexts.context)
+            plan.enter(frame)
         return None
 
     def _resumed(self, _code: Any, _place: int) -> Any:

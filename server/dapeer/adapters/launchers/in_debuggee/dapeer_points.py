@@ -9,7 +9,6 @@ import os
 from typing import Any
 
 calls: Any = importlib.import_module("in_debuggee.dapeer_calls")
-contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 functions: Any = importlib.import_module("in_debuggee.dapeer_functions")
 life: Any = importlib.import_module("in_debuggee.dapeer_life")
@@ -17,7 +16,7 @@ sources: Any = importlib.import_module("in_debuggee.dapeer_sources")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-NOWHERE = (0, "")
+NOWHERE = (0, 0)
 """No frame, and no context."""
 
 
@@ -82,10 +81,11 @@ class Point:
 class Plan:
     """What is recorded of a code."""
 
-    __slots__ = ("around", "calls", "enters", "lines", "suspends", "watching")
+    __slots__ = ("around", "calls", "context", "enters", "lines", "suspends", "watching")
 
-    def __init__(self, code: Any = None) -> None:
-        """Record nothing of a code."""
+    def __init__(self, code: Any = None, context: Any = None) -> None:
+        """Record nothing of a code; what tells the context of its frames."""
+        self.context = context
         self.suspends = code is None or bool(code.co_flags & SUSPENDS)
         """Whether its frames go on, each time called by another."""
         self.around = NOWHERE
@@ -110,16 +110,16 @@ class Plan:
         """Return whether anything is recorded."""
         return bool(self.lines or self.enters or self.calls or self.watching)
 
-    def stay(self, frame: Any) -> str:
+    def stay(self, frame: Any) -> Any:
         """Return the context of a frame, and keep it as long as it cannot be another."""
-        context = contexts.context(frame)
+        context = self.context(frame)
         self.around = NOWHERE if self.suspends else (id(frame), context)
-        return str(context)
+        return context
 
-    def enter(self, frame: Any, context: Any) -> None:
+    def enter(self, frame: Any) -> None:
         """Record that a function begins."""
         for record in list(self.enters):
-            if record(frame, context(frame)):
+            if record(frame, self.context(frame)):
                 self.enters.remove(record)
         for each in list(self.calls):
             if each.begin(frame):
@@ -149,7 +149,7 @@ class Bound:
     def plan(self, frame: Any) -> Plan:
         """Return what is recorded of a frame's code."""
         code = frame.f_code
-        made = Plan(code)
+        made = Plan(code, self._maker.context)
         found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None
         here = sources.inner_lines(code) if found else ()
         for point in found or ():
@@ -175,7 +175,7 @@ class Bound:
 def both(first: Any, second: Any) -> Any:
     """Return what records two rows; it has enough when both have."""
 
-    def record(frame: Any, context: str) -> bool:
+    def record(frame: Any, context: Any) -> bool:
         return bool(first(frame, context)) & bool(second(frame, context))
 
     return record

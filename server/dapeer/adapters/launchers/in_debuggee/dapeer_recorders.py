@@ -1,8 +1,10 @@
-"""Makes the function that records a row: written for its point, so that names are read and plain values shown without a call."""
+"""Makes the function that records a row: written for its point, so that names are read, and plain values packed, without a call of ours."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
+import struct
 import textwrap
 import time
 import types
@@ -11,14 +13,14 @@ from typing import Any
 
 cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
 deadline: Any = importlib.import_module("in_debuggee.dapeer_deadline")
+contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
+shapes: Any = importlib.import_module("in_debuggee.dapeer_shapes")
 
 ENOUGH = 3
 """Cut off so often, an expression is not evaluated any more."""
-NO_VALUE = f"{cells.FAILED}NameError: it has no value here"
-GIVEN_UP = f"{cells.FAILED}not evaluated any more: it was cut off {ENOUGH} times"
-SMALL = 1 << 30
-"""Integers below it are compared fastest; they are written as they are."""
+NO_VALUE = shapes.Told(f"{cells.FAILED}NameError: it has no value here")
+GIVEN_UP = shapes.Told(f"{cells.FAILED}not evaluated any more: it was cut off {ENOUGH} times")
 MARK = "\0e\0"
 """Stands for an expression until the text is complete."""
 SECONDS = "it took longer than {} s"
@@ -26,29 +28,43 @@ SECONDS = "it took longer than {} s"
 # In these texts `$` begins a name of ours.
 FACTORY = """
 def $factory({given}):
-    def $record($frame, $context=""):
+    $shape = $shapes.latest
+    def $record($frame, $context=0):
+        nonlocal $shape
         try:
 {body}
         except $BaseException:
             $rows.lose()
     return $record
 """
-CELL = """
+LOCAL = """
+try:
+    $v{n} = $locals[{name!r}]
+except $KeyError:
+    $v{n} = $no_value
+"""
+VALUE_OF = """
 try:
 {reads}
 except $KeyError:
-    $c{n} = $no_value
+    $v{n} = $no_value
 else:
     try:
-        $v = {value}
-        $c{n} = $v if $type($v) is $int and $least < $v < $small or $type($v) is $float else $cell($v)
+        $v{n} = {value}
+{copied}
     except $BaseException as $error:
-        $c{n} = $failed($error, $e{n})
+        $v{n} = $told($failed($error, $e{n}))
         {again}
 """
+COPIED = """
+$t = $type($v{n})
+if not ($t is $int or $t is $float or $t is $bool or $v{n} is None):
+    $v{n} = $cell($v{n})
+"""
+"""What an expression runs later may change a value."""
 GUARDED = """
 if $e{n}.cut_off >= $enough:
-    $c{n} = $given_up
+    $v{n} = $given_up
 else:
 {cell}
 """
@@ -91,7 +107,15 @@ if $hit > $most:
     return $point.end()
 """
 ROW = """
-$line = f"{row}\\n".encode()
+{types}$pack, $head = $shape
+try:
+    if {alike}:
+        $line = $pack($head, $context, $hit, {values}$now())
+    else:
+        $line = $shapes.line($hit, $context, ({values}))
+        $shape = $shapes.latest
+except $StructError:
+    $line = $shapes.text($hit, $context, ({values}))
 try:
     $rows.write($line)
 except $ValueError:
@@ -113,17 +137,21 @@ class Maker:
         self.watch = watch
         self.rows = rows
         self._given: dict[str, Any] = {
-            "rows": rows, "tell": tell, "now": time.perf_counter, "ns": time.perf_counter_ns,
-            "cell": cells.cell, "begin": watch.begin, "over": watch.over, "find": expressions.find,
-            "zero": rows.zero, "Overdue": deadline.Overdue, "failed": self.failed, "least": -SMALL, "small": SMALL,
+            "rows": rows, "tell": tell, "now": time.perf_counter,
+            "told": shapes.Told, "begin": watch.begin, "over": watch.over, "find": expressions.find,
+            "Overdue": deadline.Overdue, "failed": self.failed, "StructError": struct.error,
             "no_value": NO_VALUE, "given_up": GIVEN_UP, "enough": ENOUGH,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
             **{each.__name__: each for each in (type, float, int, bool, next, eval, dict)},
         }  # fmt: skip
 
-    def failed(self, error: BaseException, expression: Any) -> str:
+    def context(self, frame: Any) -> Any:
+        """Return thread, task and caller of a frame, as recorders take them."""
+        return self.rows.numbered(contexts.context(frame))
+
+    def failed(self, error: BaseException, expression: Any = None) -> str:
         """Return the cell of an expression that has raised something."""
-        if isinstance(error, deadline.Overdue):
+        if isinstance(error, deadline.Overdue) and expression is not None:
             expression.cut_off += 1
             return f"{cells.FAILED}cut off: {SECONDS.format(self.watch.seconds)}"
         if isinstance(error, KeyboardInterrupt):
@@ -132,11 +160,15 @@ class Maker:
         return cells.failed(error)
 
     def recorder(self, point: Any, frame: Any) -> Any:
-        """Return what records a row of a point, given a frame of the same code, and thread, task and caller as text."""
-        columns = "".join(f"\\t{{$c{number}}}" for number in range(len(point.expressions)))
-        row = f"{point.id}\\t{{$hit}}\\t{{$ns() - $zero}}e-9\\t{{$context}}{columns}"
+        """Return what records a row of a point, given a frame of the same code, and its context."""
+        count = range(len(point.expressions))
+        row = ROW.format(
+            types="".join(f"$t{each}, " for each in count),
+            alike=" and ".join(f"$type($v{each}) is $t{each}" for each in count) or "$pack",
+            values="".join(f"$v{each}, " for each in count),
+        )
         hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
-        return self._made(point, frame, marked(point), hit + ROW.format(row=row))
+        return self._made(point, frame, marked(point), hit + row)
 
     def condition(self, point: Any, frame: Any) -> Any:
         """Return what tells whether a point's condition holds."""
@@ -144,9 +176,9 @@ class Maker:
 
     def cells(self, point: Any, frame: Any) -> Any:
         """Return what evaluates a point's expressions to cells, a tab before each."""
-        columns = "".join(f"\\t{{$c{number}}}" for number in range(len(point.expressions)))
+        values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
         wanted = marked(point)[1 if point.condition else 0 :]
-        return self._made(point, frame, wanted, f'return f"{columns}"\n')
+        return self._made(point, frame, wanted, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
         """Return what gives the value of an expression; nothing where it raises something, of which `missed` is told.
@@ -170,7 +202,9 @@ class Maker:
 
     def _compiled(self, point: Any, frame: Any, wanted: Any, body: str, given: Any) -> Any:
         """Return a function of these statements."""
+        made_of = shapes.Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
+        of_point.update(shapes=made_of, cell=made_of.cell)
         given = {**self._given, **of_point, **given}
         named = ", ".join(f"${each}" for each in given)
         body = "$locals = $frame.f_locals\n" + body if wanted else body
@@ -203,13 +237,21 @@ class Maker:
                 over = textwrap.indent(OVER, "    ").strip() if guarded else "pass"
                 parts.append(CONDITION.format(**form, over=over))
                 continue
-            number = point.expressions.index(each)
-            cell = CELL.format(**form, n=number)
-            if each.runs_code:
-                cell = GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
-            parts.append(cell)
+            parts.append(self._cell(point, frame, each, form, guarded=guarded))
         parts += [OVER] if guarded else []
         return "".join(parts)
+
+    def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
+        """Return the statements that evaluate an expression."""
+        number = point.expressions.index(each)
+        optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        if optimized and each.is_name and each.reads(frame.f_code, one_namespace=False):
+            return LOCAL.format(n=number, name=each.text)
+        copied = textwrap.indent(COPIED.format(n=number), " " * 8) if guarded else ""
+        cell = VALUE_OF.format(**form, n=number, copied=copied)
+        if each.runs_code:
+            return GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
+        return cell
 
 
 def marked(point: Any) -> list[tuple[str, Any]]:

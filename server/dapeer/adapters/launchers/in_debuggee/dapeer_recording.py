@@ -1,30 +1,42 @@
-"""Rows that outlive the program: lines of text in a file that is mapped into memory.
+"""Rows that outlive the program: in a file that is mapped into memory. Numbers are little-endian.
 
-The file begins with a header of `HEADER` bytes (`FORM`). Chunks of `CHUNK` bytes follow: 8 bytes tell which chunk it is, counted
-from 1 in the order in which they were begun (little-endian; 0: it is unused), then lines of UTF-8 text, then zeros. A line
-never goes over into the next chunk. The first chunks stay; of the others the oldest is used again, and its rows count as dropped.
+The file begins with a header of `HEADER` bytes: `FORM`, and from `NAMES` on lines that say what numbers in rows stand for. Chunks of
+`CHUNK` bytes follow: 8 bytes tell which chunk it is, counted from 1 in the order in which they were begun (0: it is unused), then rows, then
+zeros. A row never goes over into the next chunk. The first chunks stay; of the others the oldest is used again, and its rows count as dropped.
+
+A row is a line of UTF-8 text, or, where all its values are plain, `HEAD`, 8 bytes for each value, and the time of `perf_counter` as a double,
+whose last byte is never 0: so a row is complete. Its first byte is `PLAIN` and the number of its values; no line begins so.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
+import re
 import struct
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-HEADER = 65536
+HEADER = 4 * 65536
 """Bytes; a multiple of what can be mapped on every system."""
+NAMES = 64
+"""Where the lines of the header begin: `c`, number, thread, task and caller; or `s`, number, point, and the letter of each value (`LETTERS`)."""
 CHUNK = 1 << 20
 CHUNKS = 63
 """With the header less than 64 MiB."""
 FIRST = 8
 """Chunks that stay."""
-MAGIC = b"dapeerR1"
-FORM = struct.Struct("<8sIIIIdQQ")
-"""Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, rows dropped, and rows that could not be kept."""
+MAGIC = b"dapeerR2"
+FORM = struct.Struct("<8sIIIIddQQ")
+"""Magic, process, bytes of the header, of a chunk, chunks, start in seconds since 1970, the same by `perf_counter`, rows dropped, and rows
+that could not be kept."""
+HEAD = "<IIQ"
+"""Of a row of plain values: `PLAIN` + count + 256 * shape, number of thread, task and caller, and hit."""
+PLAIN = 128
+LETTERS = {int: "q", float: "d", bool: "?", type(None): "x"}
+"""By the type of a value; a `?` is a whole number, an `x` has nothing in its 8 bytes."""
 SERIAL = struct.Struct("<Q")
 ROOM = CHUNK // 4
 """Bytes of a row; a longer one is not kept."""
@@ -51,6 +63,11 @@ class Rows:
         self._header: Any = None
         self._started = time.time()
         self.zero = time.perf_counter_ns()
+        self.contexts = [""]
+        """By number: thread, task and caller, between tabs."""
+        self._numbers: dict[str, int] = {}
+        self._shapes: dict[str, int] = {}
+        self._named = NAMES
 
     def open(self) -> None:
         """Make the file.
@@ -77,6 +94,46 @@ class Rows:
                     return
             self.lost += 1
             self._tell()
+
+    def numbered(self, context: str) -> int | str:
+        """Return the number of a thread, task and caller; themselves where there is no room for more."""
+        return self._numbers.get(context) or self._number(context)
+
+    def _number(self, context: str) -> int | str:
+        with self._lock:
+            number = len(self.contexts)
+            if context in self._numbers or not self._name(f"c\t{number}\t{context}\n"):
+                return self._numbers.get(context) or context
+            self.contexts.append(context)
+            self._numbers[context] = number
+            return number
+
+    def told(self, context: int | str) -> str:
+        """Return a thread, task and caller as text."""
+        return context if isinstance(context, str) else self.contexts[context]
+
+    def shape(self, point: int, letters: str) -> int:
+        """Return the number of rows of a point with values of these types; 0: there is no room for it."""
+        key = f"{point}\t{letters}"
+        with self._lock:
+            number = len(self._shapes) + 1
+            if key not in self._shapes and self._name(f"s\t{number}\t{key}\n"):
+                self._shapes[key] = number
+            return self._shapes.get(key, 0)
+
+    def _name(self, line: str) -> bool:
+        """Write a line into the header; whether there is room for it."""
+        text = line.encode()
+        if self._named + len(text) >= HEADER:
+            return False
+        try:
+            if self._header is None:
+                self.open()
+        except OSError:
+            return False
+        self._header[self._named : self._named + len(text)] = text
+        self._named += len(text)
+        return True
 
     def now(self) -> str:
         """Return the time, as rows tell it: seconds since the file was made."""
@@ -115,7 +172,7 @@ class Rows:
             # The disk is full. What was never reserved must not be written: that would kill the program.
             return False
         if self._serial >= self.chunks:
-            self.dropped += chunk[SERIAL.size :].count(b"\n")
+            self.dropped += count(chunk[SERIAL.size :])
             chunk[:] = bytes(CHUNK)
         self._serial += 1
         SERIAL.pack_into(chunk, 0, self._serial)
@@ -144,8 +201,39 @@ class Rows:
             return
         FORM.pack_into(
             self._header, 0, MAGIC, os.getpid(), HEADER, CHUNK, self.chunks, self._started,
-            self.dropped, self.lost,
+            self.zero / 1e9, self.dropped, self.lost,
         )  # fmt: skip
+
+
+LINES = re.compile(rb"\n(?=[\x80-\xff\0]|\Z)")
+"""The end of lines that follow each other."""
+AHEAD = 64
+"""Rows that are looked at before more are."""
+
+
+def count(chunk: bytes) -> int:
+    """Return how many rows there are."""
+    rows = at = 0
+    while at < len(chunk) and chunk[at]:
+        if chunk[at] < PLAIN:
+            lines = LINES.search(chunk, at)
+            if lines is None:
+                break
+            rows += chunk.count(b"\n", at, lines.end())
+            at = lines.end()
+            continue
+        size = struct.calcsize(HEAD) + 8 * (chunk[at] - PLAIN + 1)
+        alike = leading(chunk[at : at + AHEAD * size : size])
+        if alike == AHEAD:
+            alike = leading(chunk[at::size])
+        rows += alike
+        at += alike * size
+    return rows
+
+
+def leading(text: bytes) -> int:
+    """Return how many bytes at the beginning are as the first one."""
+    return len(text) - len(text.lstrip(text[:1]))
 
 
 def made(folder: str) -> tuple[str, int]:

@@ -9,7 +9,6 @@ import types
 from typing import Any
 
 cells: Any = importlib.import_module("in_debuggee.dapeer_cells")
-contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 
 BEFORE = -1
@@ -56,7 +55,7 @@ def begin(plan: Any, frame: Any) -> None:
     """Record that a frame begins, unless it is a generator's or coroutine's that goes on."""
     if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > first_of(frame.f_code):
         return
-    plan.enter(frame, contexts.context)
+    plan.enter(frame)
 
 
 @functools.lru_cache(maxsize=10000)
@@ -82,7 +81,7 @@ def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
 
 def line_tracer(plan: Any, inner: Any) -> Any:
     """Return one that records at lines."""
-    context = ""
+    context: Any = 0
     recorders = plan.lines
     find = recorders.get
 
@@ -91,7 +90,7 @@ def line_tracer(plan: Any, inner: Any) -> Any:
         if event == "line":
             record = find(frame.f_lineno)
             if record is not None:
-                context = context or contexts.context(frame)
+                context = context or plan.context(frame)
                 if record(frame, context):
                     recorders.pop(frame.f_lineno, None)
             elif not recorders:

@@ -1,0 +1,84 @@
+"""Columns of collected values: texts, or numbers that are told as Python writes them. Pure."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from operator import eq
+from typing import cast, overload
+
+
+class Numbers(Sequence[str]):
+    """Whole numbers, or all fractions: kept as they are, and read as texts."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: array[int] | array[float]) -> None:
+        """Take them; they are of 8 bytes each."""
+        self.values = values
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Numbers: ...
+    def __getitem__(self, index: int | slice) -> str | Numbers:
+        """Return one as text, or some of them."""
+        if isinstance(index, slice):
+            return Numbers(self.values[index])
+        return repr(self.values[index])
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield them as texts."""
+        return map(repr, self.values)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another column has the same texts."""
+        if isinstance(other, Numbers) and self.whole and other.whole:
+            return self.values == other.values
+        if not isinstance(other, Numbers | list) or len(self) != len(cast("Cells", other)):
+            return False
+        return all(map(eq, self, cast("Cells", other)))
+
+    def __hash__(self) -> int:
+        """Refuse: it changes."""
+        raise TypeError
+
+    def __delitem__(self, part: slice) -> None:
+        """Forget some."""
+        del self.values[part]
+
+    @property
+    def whole(self) -> bool:
+        """Whether they are whole numbers."""
+        return self.values.typecode != "d"
+
+    def picked(self, indices: Sequence[int]) -> Numbers:
+        """Return some of them."""
+        return Numbers(array(self.values.typecode, map(self.values.__getitem__, indices)))
+
+
+Cells = list[str] | Numbers
+
+
+def joined(column: Cells, more: Sequence[str]) -> Cells:
+    """Return a column, which is lost, with more values."""
+    if isinstance(more, Numbers):
+        if not column:
+            return Numbers(more.values[:])
+        if isinstance(column, Numbers) and column.values.typecode == more.values.typecode:
+            column.values.extend(more.values)  # type: ignore[arg-type]
+            return column
+    texts = list(column) if isinstance(column, Numbers) else column
+    texts.extend(more)
+    return texts
+
+
+def picked(column: Cells, indices: Sequence[int]) -> Cells:
+    """Return some values of a column."""
+    if isinstance(column, Numbers):
+        return column.picked(indices)
+    return [column[index] for index in indices]
