@@ -9,13 +9,12 @@ import pytest
 from dapeer.mirror.rows import FAILED, Row
 from tests.collecting_page import TIME
 from tests.e2e.collecting import collect, rows
-from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, read, refusal
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.pythons import python_of, versions
 
 P = program("called.py")
-MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def tree(found: list[Row]) -> list[tuple[str, ...]]:
@@ -46,7 +45,7 @@ async def called(folder: Path, python: str) -> list[Row]:
     return rows(folder)
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
+@versions("3.9", "3.13")
 async def test_calls_tell_arguments_results_errors_and_what_they_changed(
     tmp_path: Path, version: str
 ) -> None:
@@ -79,7 +78,7 @@ async def test_a_generator_is_one_call_and_a_condition_and_a_number_of_calls_bou
     assert leaves[0].caller.startswith("ackermann called.py:")
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+@versions("3.13")
 async def test_a_function_that_is_imported_later_is_collected_from_when_it_begins(
     tmp_path: Path, version: str
 ) -> None:

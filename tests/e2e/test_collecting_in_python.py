@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,12 @@ from dapeer.adapters.definition.definition import own_values
 from dapeer.mirror.rows import FAILED
 from tests.e2e.collecting import cells, collect, files, parsed, rows
 from tests.e2e.running import listening
-from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.pythons import python_of, versions
 
 P = program("collected.py")
-MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system with fork")
 
 
@@ -36,7 +34,7 @@ def callers(folder: Path) -> list[tuple[int, str]]:
     return [(row.point, row.caller.split()[0]) for row in rows(folder) if row.point in {2, 3}]
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.8", "3.12", "3.13"}))
+@versions("3.8", "3.12", "3.13")
 async def test_rows_tell_values_errors_threads_tasks_and_callers(
     tmp_path: Path, version: str
 ) -> None:
@@ -75,7 +73,7 @@ async def test_rows_tell_values_errors_threads_tasks_and_callers(
     assert cells(tmp_path, 5) == [("-15",)]
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+@versions("3.13")
 async def test_breakpoints_and_steps_hold_beside_it_and_it_ends_when_it_is_told_to(
     tmp_path: Path, version: str
 ) -> None:
@@ -147,7 +145,7 @@ async def test_a_killed_program_keeps_what_was_collected(tmp_path: Path) -> None
 
 
 @needs_fork
-@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+@versions("3.13")
 async def test_a_forked_process_writes_rows_of_its_own(tmp_path: Path, version: str) -> None:
     python, config = python_of(version), {"subProcess": False}
     async with asyncio.timeout(LIMIT), client() as c:

@@ -3,30 +3,28 @@
 import asyncio
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.collecting import collect, files, parsed
-from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, read
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.pythons import python_of, versions
 
 P = program("withstands.py")
 PROCESSES = program("processes.py")
 LOOP = program("collecting_loop.py")
 SECONDS_FOR_MILLIONS = 180
-MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
-versions = pytest.mark.parametrize("version", sorted({MINE, "3.8", "3.13"}))
+in_all = versions("3.8", "3.13")
 
 
 def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.rows"))
 
 
-@versions
+@in_all
 async def test_no_code_of_a_value_runs_and_expressions_that_fail_or_come_back_fill_their_cells(
     version: str,
 ) -> None:
@@ -87,7 +85,7 @@ async def test_ten_million_hits_are_told_in_one_answer_with_the_first_the_last_a
     assert end.endswith("49999995000000")
 
 
-@versions
+@in_all
 async def test_a_flood_keeps_its_first_and_last_rows_in_bounded_room_and_counts_the_others(
     tmp_path: Path, version: str
 ) -> None:

@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from tests.harness import ask, call, client, data, needs, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, compiled, program
+from tests.pythons import python_of
 
 
 async def test_an_unhandled_exception_stops_where_it_was_raised_and_then_ends_the_program() -> None:
@@ -35,18 +34,7 @@ async def test_an_unhandled_exception_stops_where_it_was_raised_and_then_ends_th
         assert "RuntimeError" in (await ask(c, "dap_program_output", category="stderr"))["text"]
 
 
-def python_of(version: str) -> str:
-    """Return an interpreter of a version."""
-    command = shutil.which(f"python{version}")
-    asked = command and subprocess.run(
-        [command, "-c", "import sys; print(sys.executable)"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if not asked or asked.returncode:
-        pytest.skip(f"needs python{version} on PATH: uv python install {version}")
-    return asked.stdout.strip()
-
-
+@pytest.mark.real
 @pytest.mark.parametrize("version", ["3.12", "3.13"])
 async def test_an_unhandled_exception_stops_where_pydevd_has_no_tracing_of_its_own(
     version: str,

@@ -1,18 +1,15 @@
 """The life of one collected call: each line that it executed, with what the line changed."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.collecting_page import TIME
 from tests.e2e.running import listening
-from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, read, refusal
 from tests.processes import LIMIT
-
-MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
+from tests.pythons import python_of, versions
 
 LIFE = """
 class Item:
@@ -43,7 +40,7 @@ for n in range(60):
 """
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
+@versions("3.9", "3.13")
 async def test_the_life_of_one_odd_call_shows_the_line_that_made_it_odd(
     tmp_path: Path, version: str
 ) -> None:
@@ -126,7 +123,7 @@ threading.Event().wait()
 """
 
 
-@pytest.mark.parametrize("version", sorted({MINE, "3.13"}))
+@versions("3.13")
 @pytest.mark.parametrize(("n", "last"), [(6, "return n + n"), (8, "← raises")])
 async def test_a_program_that_never_ends_is_run_again_until_the_call_is_over(
     tmp_path: Path, version: str, n: int, last: str

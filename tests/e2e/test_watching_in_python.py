@@ -1,20 +1,16 @@
 """The first line after which an expression holds, and every line that writes a value."""
 
 import asyncio
-import sys
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.collecting import collect, rows
-from tests.e2e.test_exceptions import python_of
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
 from tests.programs import program
+from tests.pythons import python_of, versions
 
 P = program("watched.py")
-MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
-versions = pytest.mark.parametrize("version", sorted({MINE, "3.9", "3.13"}))
+in_all = versions("3.9", "3.13")
 
 
 def told(folder: Path, point: int) -> list[tuple[str, ...]]:
@@ -24,7 +20,7 @@ def told(folder: Path, point: int) -> list[tuple[str, ...]]:
     return [(each[0], *each[2:]) for each in found]
 
 
-@versions
+@in_all
 async def test_every_write_of_an_attribute_an_item_and_a_variable_is_told(
     tmp_path: Path, version: str
 ) -> None:
@@ -56,7 +52,7 @@ async def test_every_write_of_an_attribute_an_item_and_a_variable_is_told(
     assert told(tmp_path, 4) == [("adjust", str(P.line("item")), "1", "2")]
 
 
-@versions
+@in_all
 async def test_it_stops_after_the_first_line_after_which_an_expression_holds(
     tmp_path: Path, version: str
 ) -> None:
@@ -85,7 +81,7 @@ async def test_it_stops_after_the_first_line_after_which_an_expression_holds(
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
-@versions
+@in_all
 async def test_it_stops_where_a_local_variable_changes_within_a_function(
     tmp_path: Path, version: str
 ) -> None:

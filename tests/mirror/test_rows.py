@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
+from dapeer.mirror.row_blocks import Part
 from dapeer.mirror.rows import Row, Table, by_point
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), max_size=8)
@@ -46,7 +47,7 @@ def test_lines_that_are_no_rows_cost_no_other(
         lines.insert(chance.randint(0, len(lines)), "1\t" + each.replace("\n", ""))
     collected = Collected()
     collected.point(["a", "b"], path="/p/a.py", line=1)
-    collected.extend(7, "".join(f"{each}\n" for each in lines), "tracer")
+    collected.take(7, Part.of_text("".join(f"{each}\n" for each in lines)), "tracer")
     read = list(collected.rows(7))
     assert [each for each in read if each in good] == good or len(good) > len(set(good))
     table = collected.of(7, 1)
@@ -58,7 +59,7 @@ def test_lines_that_are_no_rows_cost_no_other(
 def test_any_text_is_read_without_failing(text: str) -> None:
     collected = Collected()
     collected.point(["a"], path="/p/a.py", line=1)
-    collected.extend(1, text, "tracer")
+    collected.take(1, Part.of_text(text), "tracer")
     assert all(row.point == 1 for row in collected.rows(1))
 
 
@@ -69,7 +70,9 @@ def test_rows_of_several_points_are_told_in_the_order_in_which_they_came() -> No
     text = "".join(
         f"{point}\t{hit}\t0.1\tMain\t\t\t{hit}\n" for hit in range(5) for point in (2, 1)
     )
-    collected.extend(1, text, "tracer")
-    collected.extend(1, "2\t6\t0.2\tMain\t\t\tlast\n9\t1\t0\t\t\t\tof no point\n", "tracer")
+    collected.take(1, Part.of_text(text), "tracer")
+    collected.take(
+        1, Part.of_text("2\t6\t0.2\tMain\t\t\tlast\n9\t1\t0\t\t\t\tof no point\n"), "tracer"
+    )
     assert [row.point for row in collected.rows(1)] == [2, 1] * 5 + [2]
     assert [row.cells for row in collected.rows(1)][-2:] == [("4",), ("last",)]

@@ -3,14 +3,19 @@
 import importlib
 import struct
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, Protocol
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dapeer.mirror.rows_file import START, Place, Written, read
+from dapeer.mirror.collected import Collected
+from dapeer.mirror.rows_file import START, Place, read
 
+cell: Any = importlib.import_module("in_debuggee.dapeer_cells").cell
 recording: Any = importlib.import_module("in_debuggee.dapeer_recording")
+shapes: Any = importlib.import_module("in_debuggee.dapeer_shapes")
 CHUNK, FIRST, HEADER = recording.CHUNK, recording.FIRST, recording.HEADER
 LARGE: bytes = b"x" * (CHUNK // 5)
 """Five lines of it do not fit into a chunk."""
@@ -84,19 +89,88 @@ def test_a_process_with_the_number_of_another_leaves_its_rows_alone(tmp_path: Pa
     assert first.path != second.path
 
 
-@given(st.binary(max_size=200), st.integers(0, 200), st.tuples(st.integers(0), st.integers(0)))
+@given(st.binary(max_size=200), st.integers(0, 300), st.tuples(st.integers(0), st.integers(0)))
 def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple[int, int]) -> None:
     read(spoilt, Place(*after))
     good = bytearray(GOOD)
     good[at : at + len(spoilt)] = spoilt
-    assert isinstance(read(bytes(good[: len(good) - at]), Place(*after)), Written)
+    seen = read(bytes(good[: len(good) - at]), Place(*after))
+    collected = Collected()
+    collected.point(["a", "b"], path="/p/a.py", line=1)
+    for part in seen.parts:
+        collected.take(1, part, "tracer")
+    assert len(list(collected.rows(1))) <= sum(each.count for each in seen.parts)
 
 
 def made() -> bytes:
     """Return the beginning of a file."""
-    head = struct.pack("<8sIIIIddQQ", b"dapeerR2", 1, 64, 128, 2, 1.0, 0.0, 0, 0)
-    chunk = (struct.pack("<Q", 1) + b"1\t1\n").ljust(128, b"\0")
-    return head.ljust(64, b"\0") + chunk
+    names = b"s\t1\t1\tqd\nc\t1\tMain\t\t\n"
+    head = struct.pack("<8sIIIIddQQ", b"dapeerR2", 1, 128, 128, 2, 1.0, 0.0, 0, 0)
+    plain = struct.pack("<IIQqdd", 128 + 2 + 256, 1, 2, -1, 0.5, 1.5)
+    chunk = (struct.pack("<Q", 1) + b"1\t1\n" + plain * 2).ljust(128, b"\0")
+    return (head.ljust(64, b"\0") + names).ljust(128, b"\0") + chunk
 
 
 GOOD = made()
+PLAIN = st.one_of(st.integers(-(1 << 70), 1 << 70), st.floats(), st.booleans(), st.none())
+WRITTEN = st.lists(
+    st.tuples(st.integers(1, 3), st.sampled_from(["Main\t\tf", "Other\ttask\t"]),
+              st.lists(st.one_of(PLAIN, st.text(max_size=3)), min_size=2, max_size=2)),
+    max_size=99,
+)  # fmt: skip
+
+
+@settings(max_examples=30)
+@given(WRITTEN, st.integers(0, 99))
+def test_rows_of_plain_values_and_of_text_are_read_as_they_were_collected(
+    every: list[tuple[int, str, list[object]]], seen: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        rows = recording.Rows(folder)
+        points = {
+            number: shapes.Shapes(SimpleNamespace(id=number, expressions="ab"), rows, str)
+            for number in (1, 2, 3)
+        }
+        collected = Collected()
+        for number in points:
+            collected.point(["a", "b"], path="/p/a.py", line=number)
+        place = START
+        for hit, (number, context, values) in enumerate(every, 1):
+            put(rows, points[number].line(hit, rows.numbered(context), tuple(values)))
+            if hit in {seen, len(every)}:
+                news = read(written(rows), place)
+                place = news.place
+                for part in news.parts:
+                    collected.take(1, part, "tracer")
+        rows.close()
+    found = [(each.point, each.hit, *each[3:]) for each in collected.rows(1)]
+    assert found == [
+        (number, hit, *context.split("\t"), tuple(cell(each) for each in values))
+        for hit, (number, context, values) in enumerate(every, 1)
+    ]
+    assert recording.count(CHUNK * b"\0") == 0
+
+
+def test_a_row_of_plain_values_is_read_once_it_is_complete(tmp_path: Path) -> None:
+    rows = recording.Rows(str(tmp_path))
+    of = shapes.Shapes(SimpleNamespace(id=1, expressions="ab"), rows, str)
+    line = of.line(1, rows.numbered("\t\t"), (1, 2.5))
+    put(rows, line * 2 + line[:20])
+    # A copy into memory may be seen before it is over.
+    (part,) = read(written(rows)).parts
+    ((point, table),) = part.tables
+    assert (point, [*table.cells[0]], [*table.cells[1]]) == (1, ["1"] * 2, ["2.5"] * 2)
+    assert recording.count(line * 2) == 2
+    rows.close()
+
+
+def test_where_there_is_no_room_for_names_rows_are_text(tmp_path: Path) -> None:
+    rows = recording.Rows(str(tmp_path))
+    of = shapes.Shapes(SimpleNamespace(id=1, expressions="a"), rows, str)
+    for number in range(HEADER // 1000 + 1):
+        put(rows, of.line(number, rows.numbered(f"{number:01000}\t\t"), (number,)))
+    (part,) = read(written(rows)).parts
+    ((_, table),) = part.tables
+    assert len(table) + part.text.count("\n") == part.count == HEADER // 1000 + 1
+    assert part.text.split("\t")[3] == f"{len(table):01000}"
+    rows.close()

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.mirror.collected import Collected
+from dapeer.mirror.row_blocks import Part
 from dapeer.view.summary import section
 
 PROJECT = Path("/p")
@@ -26,7 +27,7 @@ def told(calls: list[Call], *, threads: tuple[str, ...] = ("MainThread",)) -> li
         thread = threads[number % len(threads)]
         head = (1, number + 1, f"{number * 1000}e-9", thread, "", "main shop.py:9", function, depth)
         rows.append("\t".join(map(str, (*head, f"{inner * 1000 - 1}e-9", *rest))))
-    collected.extend(1, "".join(f"{row}\n" for row in reversed(rows)), "tracer")
+    collected.take(1, Part.of_text("".join(f"{row}\n" for row in reversed(rows))), "tracer")
     return section(collected.collections.values(), PROJECT)
 
 

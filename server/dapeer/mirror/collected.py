@@ -22,8 +22,6 @@ OF_LIVES = ("file", "line", "changed")
 
 MOST_ROWS = 200_000
 """Rows of one point in one process; the oldest are forgotten first, but for the first ones."""
-PIECE = 1 << 20
-"""Characters that are taken in at once."""
 FIRST_ROWS = 10_000
 """Rows that are kept in any case."""
 
@@ -202,15 +200,6 @@ class Collected:
             return
         collection.table.add(row._replace(hit=collection.hits), order)
         _bound(collection)
-
-    def extend(self, process: int, text: str, road: str) -> None:
-        """Take in lines, each a row, which a process has written."""
-        # In pieces, since the fields of a row take many times as much room as its text.
-        while text:
-            end = text.find("\n", PIECE) + 1 or len(text)
-            count = text.count("\n", 0, end) + (not text.endswith("\n", 0, end))
-            self.take(process, Part(text[:end], range(count), (), count), road)
-            text = text[end:]
 
     def take(self, process: int, part: Part, road: str) -> None:
         """Take in rows that a process has written."""

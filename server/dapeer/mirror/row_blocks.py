@@ -68,6 +68,12 @@ class Part:
     count: int = 0
     """How many rows there are."""
 
+    @classmethod
+    def of_text(cls, text: str) -> Part:
+        """Return rows that are all lines."""
+        count = text.count("\n") + (text[-1:] not in {"", "\n"})
+        return cls(text, range(count), (), count)
+
 
 @dataclass(slots=True)
 class _Found:

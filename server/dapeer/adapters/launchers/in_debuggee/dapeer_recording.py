@@ -127,7 +127,7 @@ class Rows:
         if self._named + len(text) >= HEADER:
             return False
         try:
-            if self._header is None:
+            if not self.path:
                 self.open()
         except OSError:
             return False

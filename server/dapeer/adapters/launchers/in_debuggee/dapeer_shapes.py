@@ -39,15 +39,16 @@ class Shapes:
         self.latest: tuple[Any, ...] = (*[None] * len(point.expressions), None, 0)
         """The types of the values of the row before, what packs them, and how they begin; of values without bytes there is none."""
 
-    def line(self, hit: int, context: Any, values: tuple[Any, ...]) -> bytes:
+    def line(self, hit: int, context: Any, values: Any) -> bytes:
         """Return a row; a context is a number or, where there is no room for more of them, a text."""
-        letters = "".join([LETTERS.get(id(type(each)), NONE) for each in values])
+        kinds: list[Any] = [*map(type, values)]
+        letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])
         shape = self._known.get(letters) or self._shape(letters)
         if shape is None or type(context) is str:
             return self.text(hit, context, values)
         pack, head = shape
         if NOTHING not in letters:
-            self.latest = (*map(type, values), pack, head)
+            self.latest = (*kinds, pack, head)
         try:
             plain = (each for each in values if each is not None)
             return pack(head, context, hit, *plain, time.perf_counter())
