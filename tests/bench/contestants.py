@@ -28,7 +28,7 @@ from tests.real.software import environment_of
 STEPS = program("bench_steps.py")
 EXPRESSION = "value * 2"
 MARK = "DAPEER_CONTEST"
-SECONDS_TO_POLL = 10
+SECONDS_TO_POLL = 2
 SECONDS_BETWEEN_LOOKS = 0.05
 
 
@@ -166,10 +166,11 @@ class Polybugger(Contestant):
         lines = [STEPS.line("inner")]
         await self._do("debug_set_breakpoints", file_path=str(STEPS), lines=lines)
         await self._do("debug_launch", program=str(STEPS), cwd=str(ROOT))
-        state = ""
-        while state != "paused":
+        stopped = False
+        while not stopped:
             told = await self._do("debug_poll_events", timeout_seconds=SECONDS_TO_POLL)
-            state = told["session_state"]
+            kinds = {event["type"] for event in told["events"]}
+            stopped = "stopped" in kinds or told["session_state"] == "paused"
         await self._look()
 
     async def step(self) -> None:

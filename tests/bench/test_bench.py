@@ -34,6 +34,7 @@ MEASURED: Mapping[str, set[str]] = {
     "step + stack + locals": EVERYBODY,
     "step + stack + locals, 250 ms idle": EVERYBODY,
     "start to first stop": {OURS, RAW, STOCK},
+    "the same, with an adapter kept ready": {OURS, RAW},
     "print 1,000 lines and end": {OURS, RAW},
     "server start to tools listed": {OURS, NOOP},
     "the same, joining a server": {OURS},

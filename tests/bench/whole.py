@@ -5,6 +5,7 @@ import sys
 import tempfile
 from functools import partial
 
+from dapeer.adapters.process.spares import SECONDS_OF_CALM
 from tests.bench import adapter
 from tests.bench.raw import raw_dap
 from tests.bench.served import DAPEER, NOTHING, Served, served
@@ -19,12 +20,16 @@ from tests.bench.subjects import (
     NOOP,
     OURS,
     RAW,
+    READY_START,
     SERVER_START,
     START,
     STOCK,
     Size,
 )
 from tests.programs import ROOT, program
+
+SECONDS_TO_BE_READY = SECONDS_OF_CALM + 1.5
+"""Until an adapter is kept ready after a session."""
 
 LOOP = program("loop.py")
 LINES = program("many_lines.py")
@@ -90,21 +95,24 @@ async def _our_server(measured: Measured, size: Size) -> None:
 
 
 async def _starts(measured: Measured, server: Served, times: int) -> None:
-    starts = {
-        OURS: partial(_story, measured, server),
-        RAW: partial(_raw_start, measured, RAW, adapter.quick()),
-    }
-    for _ in range(times):
-        for name in shuffled(starts):
-            await starts[name]()
+    for what in (START, READY_START):
+        starts = {
+            OURS: partial(_story, measured, server, what),
+            RAW: partial(_raw_start, measured, RAW, adapter.quick(), what),
+        }
+        for _ in range(times):
+            if what == READY_START:
+                await asyncio.sleep(SECONDS_TO_BE_READY)
+            for name in shuffled(starts):
+                await starts[name]()
     await _raw_start(measured, STOCK, adapter.STOCK)
 
 
-async def _story(measured: Measured, server: Served) -> None:
+async def _story(measured: Measured, server: Served, what: str) -> None:
     """Start, look around, step, run to the end; the start is timed."""
     began = now()
     stop = await server.ask("dap_run", program=str(LOOP), breakpoints=[LOOP.at("inner")])
-    measured.add_since(START, OURS, began)
+    measured.add_since(what, OURS, began)
     assert stop["locals"] == {"value": "0"}
     await server.call("dap_stacktrace")
     await server.call("dap_evaluate", expression="value + 1")
@@ -113,12 +121,14 @@ async def _story(measured: Measured, server: Served) -> None:
     assert (await server.ask("dap_continue"))["exit_code"] == 0
 
 
-async def _raw_start(measured: Measured, whose: str, command: tuple[str, ...]) -> None:
+async def _raw_start(
+    measured: Measured, whose: str, command: tuple[str, ...], what: str = START
+) -> None:
     began = now()
     async with raw_dap(command) as dap:
         await dap.start(adapter.launch(LOOP), str(LOOP), [LOOP.line("inner")])
         found = await dap.look()
-        measured.add_since(START, whose, began)
+        measured.add_since(what, whose, began)
         assert found == {"value": "0"}
 
 

@@ -58,11 +58,11 @@ class Wire:
 
 
 @asynccontextmanager
-async def server() -> AsyncGenerator[Wire]:
+async def server(*options: str, stderr: int = DEVNULL) -> AsyncGenerator[Wire]:
     """Start `dapeer stdio` and shake hands."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "dapeer", "stdio",
-        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=ROOT, limit=1 << 26,
+        sys.executable, "-m", "dapeer", "stdio", *options,
+        stdin=PIPE, stdout=PIPE, stderr=stderr, cwd=ROOT, limit=1 << 26,
     )  # fmt: skip
     wire = Wire(process)
     try:
@@ -128,6 +128,24 @@ async def test_nothing_outlives_the_server(
             assert state == ("stopped" if stops else "running")
         pids = descendants(wire.process.pid)
         assert len(pids) >= 5
+        end(wire.process)
+        for pid in (wire.process.pid, *pids):
+            await process_gone(pid)
+
+
+@pytest.mark.parametrize(
+    "end", [close_stdin, signalled(signal.SIGKILL)], ids=["stdin closed", "SIGKILL"]
+)
+async def test_an_adapter_that_is_kept_ready_does_not_outlive_the_server(
+    end: Callable[[Process], None],
+) -> None:
+    async with asyncio.timeout(LIMIT), server("--log-level", "info", stderr=PIPE) as wire:
+        await wire.tool("dap_run", program=str(program("prints_to_fd1.py")))
+        assert wire.process.stderr is not None
+        while b"is kept ready" not in await wire.process.stderr.readline():
+            pass
+        pids = descendants(wire.process.pid)
+        assert [pid for pid in pids if "debugpy_adapter" in command_line(pid)]
         end(wire.process)
         for pid in (wire.process.pid, *pids):
             await process_gone(pid)

@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.spares import Spares
 from dapeer.base.errors import DapeerError, Unsupported
 from dapeer.dap.messages import Body
 from dapeer.sessions.breakpoints import Breakpoints
@@ -34,6 +35,7 @@ class Supervisor:
         self._breakpoints = breakpoints
         self._tasks = tasks
         self._reaper = reaper
+        self._spares = Spares(tasks, reaper)
 
     async def start(self, plan: Plan, arguments: Body) -> Session:
         """Start an adapter, and return the session when its debuggee runs.
@@ -67,13 +69,26 @@ class Supervisor:
         self, plan: Plan, arguments: Body, begin: Callable[[Session], None]
     ) -> DapeerError | None:
         """Run a session with an adapter of its own; return why it could not start."""
-        opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
+        opened = open_adapter(
+            plan.definition, plan.request, plan.inputs, self._reaper, self._spares
+        )
         async with opened as adapter:
             session = self._session(plan, adapter, None)
             failure = await self._run_through(session, arguments, lambda: begin(session))
             if failure is None:
                 await session.wait_for(lambda: not session.program.alive, None)
+                self._want_spare(session)
             return failure
+
+    async def _foresee(self, session: DirectSession) -> None:
+        """At the first stop, have an adapter ready for the next session of its kind."""
+        await session.wait_for(lambda: session.mirror.stop is not None, None)
+        self._want_spare(session)
+
+    def _want_spare(self, session: DirectSession) -> None:
+        command = session.process.command
+        if command is not None and command.transport.kept_ready:
+            self._spares.want(session.plan.definition, command)
 
     async def _adopt_offered(self, parent: DirectSession) -> None:
         """Give each process that a debuggee starts a session of its own, side by side."""
@@ -147,6 +162,7 @@ class Supervisor:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.run)
             tasks.start_soon(self._adopt_offered, session)
+            tasks.start_soon(self._foresee, session)
             try:
                 failure = await start_up(
                     session, session.plan.breakpoints or self._breakpoints, arguments

@@ -33,6 +33,8 @@ class TransportTable:
     """Beginnings of lines in such output that are the server's own."""
     loopback: bool = False
     """It talks to the program over 127.0.0.1; a server at a port does so anyway."""
+    kept_ready: bool = False
+    """After a session, another one is started ahead for the next session with the same command, folder and environment."""
 
     @classmethod
     def read(cls, table: Table) -> TransportTable:
@@ -46,7 +48,10 @@ class TransportTable:
             table.one_of("output", ("log", "program"), "log"),
             table.texts("hide"),
             table.get("loopback", bool, default=False),
+            table.get("kept_ready", bool, default=False),
         )
+        if transport.kept_ready and transport.kind != "stdio":
+            raise table.wrong(f"`{table.at('kept_ready')}` is for adapters of the kind `stdio`")
         if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(
                 f"`{table.at('command')}` is required for every kind but `connect`, and not allowed for that one"

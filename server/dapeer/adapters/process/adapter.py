@@ -24,16 +24,15 @@ from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.spawn import Spawned, spawn
+from dapeer.adapters.process.spares import Spares
+from dapeer.adapters.process.spawn import Command, Spawned
+from dapeer.adapters.process.started import SECONDS_TO_END, Started, start
 from dapeer.adapters.process.streams import free_port, has_loopback
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
 from dapeer.base.system.process_table import descendants
 from dapeer.dap.transport import ContentLengthTransport, Transport
-
-SECONDS_TO_END = 0.5
-"""Seconds that an adapter has to end by itself when its wire is closed."""
 
 
 class Adapter:
@@ -69,6 +68,11 @@ class Adapter:
     def pid(self) -> int | None:
         """The adapter's process; None if dapeer has not started it."""
         return self._spawned.process.pid if self._spawned else None
+
+    @property
+    def command(self) -> Command | None:
+        """The command that has started it; None if dapeer has not."""
+        return self._spawned.command if self._spawned else None
 
     def close(self) -> None:
         """Close everything besides the process."""
@@ -119,11 +123,15 @@ class Adapter:
 
 @asynccontextmanager
 async def open_adapter(
-    definition: Definition, request: RequestName, inputs: Inputs, reaper: Reaper
+    definition: Definition,
+    request: RequestName,
+    inputs: Inputs,
+    reaper: Reaper,
+    spares: Spares | None = None,
 ) -> AsyncGenerator[Adapter]:
     """Start an adapter, or connect to one; at exit it ends, with its debuggees.
 
-    At exit the wire is closed, the adapter has a moment to end by itself, and is then killed.
+    One of the `spares` is taken if one fits. At exit the wire is closed, the adapter has a moment to end by itself, and is then killed.
 
     Raises:
         AdapterMissing: It is not installed.
@@ -134,9 +142,9 @@ async def open_adapter(
     async with AsyncExitStack() as stack:
         # The folder is removed once no process can write there.
         folder = "" if table.kind == "connect" else _folder(stack, reaper)
-        processes = Processes(reaper)
-        stack.push_async_callback(processes.aclose)
         if table.kind == "connect":
+            processes = Processes(reaper)
+            stack.push_async_callback(processes.aclose)
             address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
             spawned, stream = None, await connect_to(address, definition.timeouts.start)
             again, own, terminal = None, {}, None
@@ -146,18 +154,16 @@ async def open_adapter(
             own |= {} if terminal is None else {"tty": terminal.path}
             values = {**await _values(definition, inputs), **own}
             inside = terminal if table.stdin == "program" else None
-            spawned = await spawn(definition.title, table, values, processes.mark, inside)
-            stack.push_async_callback(_end, spawned)
-            if inside is not None:
-                inside.let_go()
-            processes.add(spawned.process.pid)
+            command = Command.of(definition.title, table, values)
+            started = await _started(definition, command, reaper, spares, inside)
+            stack.push_async_callback(started.end)
+            spawned, processes = started.spawned, started.processes
             again = connector(table, values)
             stream = await stream_of(spawned, again, definition.timeouts.start)
         sent: Sent = {}
         transport = _transport(definition, stream, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
-        failed = definition.quirks.failed.get("log_message", "")
-        points = LogPoints(failed, conditions=definition.collect.conditions)
+        points = _log_points(definition)
         adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
         stack.callback(adapter.close)
         try:
@@ -166,6 +172,28 @@ async def open_adapter(
             if spawned is None or stream.heard:
                 raise
             raise await spawned.died() from error
+
+
+def _log_points(definition: Definition) -> LogPoints:
+    failed = definition.quirks.failed.get("log_message", "")
+    return LogPoints(failed, conditions=definition.collect.conditions)
+
+
+async def _started(
+    definition: Definition,
+    command: Command,
+    reaper: Reaper,
+    spares: Spares | None,
+    inside: Terminal | None,
+) -> Started:
+    """Take an adapter that is kept ready, or start one, inside a terminal if there is one."""
+    spare = await spares.take(definition, command) if spares else None
+    if spare is not None:
+        return spare
+    started = await start(command, reaper, inside)
+    if inside is not None:
+        inside.let_go()
+    return started
 
 
 def _check_loopback(definition: Definition, table: TransportTable) -> None:
@@ -222,12 +250,6 @@ def _transport(
     if spawned is not None:
         spawned.listen(tamed.printed)
     return tamed
-
-
-async def _end(spawned: Spawned) -> None:
-    with anyio.move_on_after(SECONDS_TO_END, shield=True):
-        await spawned.end()
-    spawned.close()
 
 
 async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
@@ -23,16 +24,46 @@ ENOUGH = 800
 """Characters of a process's last output in an error."""
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How an adapter's process is started; equal ones start the same."""
+
+    title: str = field(compare=False)
+    transport: TransportTable = field(compare=False)
+    arguments: tuple[str, ...]
+    folder: str | None
+    environment: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, title: str, transport: TransportTable, values: Mapping[str, object]) -> Command:
+        """Fill in the values of a definition's placeholders.
+
+        Raises:
+            AdapterFailed: One of them has no value.
+        """
+        filled = fill_list(transport.command, values)
+        folder = fill(transport.cwd, values) if transport.cwd else UNSET
+        additions = as_object(fill(transport.env, values))
+        ours = surroundings(Path(str(values.get("cwd") or ".")))
+        environment = {**ours, **{name: str(value) for name, value in additions.items()}}
+        return cls(
+            title,
+            transport,
+            tuple(_text(part, value) for part, value in filled if not _spare(part, value)),
+            None if folder is UNSET else str(folder),
+            frozenset(environment.items()),
+        )
+
+
 class Spawned:
     """A process that dapeer has started, in a POSIX session of its own, with the end of its stderr."""
 
-    def __init__(self, process: Process, title: str, pipes: Pipes, *, stdio: bool) -> None:
+    def __init__(self, process: Process, command: Command, pipes: Pipes) -> None:
         self.process = process
+        self.command = command
         self._pipes = pipes
         self.tail = pipes.stderr
         """The end of its stderr, and of a server's stdout."""
-        self._title = title
-        self._stdio = stdio
 
     def listen(self, tell: Callable[[str, str], None]) -> None:
         """Report the program's output on the server's own pipes: stdout or stderr, and the text."""
@@ -43,7 +74,9 @@ class Spawned:
         """Return the error with its last output, which often has the reason."""
         words = self.tail.text()[-ENOUGH:]
         said = f" It said: {words}" if words else ""
-        return AdapterFailed(f"{self._title} {what}.{said}", "`dapeer doctor` checks the adapter.")
+        return AdapterFailed(
+            f"{self.command.title} {what}.{said}", "`dapeer doctor` checks the adapter."
+        )
 
     async def died(self) -> AdapterFailed:
         """Return the error for its early end, when all about it is known."""
@@ -64,7 +97,7 @@ class Spawned:
 
     async def end(self) -> None:
         """Ask it to end, and wait until it has; when cancelled, kill it."""
-        if not self._stdio and self.process.returncode is None:
+        if self.command.transport.kind != "stdio" and self.process.returncode is None:
             # The end of stdin ends an adapter on stdio; a server needs a signal.
             self.process.terminate()
         await self.process.aclose()
@@ -108,11 +141,7 @@ class Pipes:
 
 
 async def spawn(
-    title: str,
-    transport: TransportTable,
-    values: Mapping[str, object],
-    mark: Mapping[str, str],
-    terminal: Terminal | None = None,
+    command: Command, mark: Mapping[str, str], terminal: Terminal | None = None
 ) -> Spawned:
     """Start the adapter's process.
 
@@ -122,12 +151,8 @@ async def spawn(
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
     """
-    filled_command = fill_list(transport.command, values)
-    command = [_text(part, value) for part, value in filled_command if not _spare(part, value)]
-    folder = fill(transport.cwd, values) if transport.cwd else UNSET
-    additions = as_object(fill(transport.env, values))
+    transport, arguments = command.transport, list(command.arguments)
     stdio = transport.kind == "stdio"
-    ours = surroundings(Path(str(values.get("cwd") or ".")))
     with ExitStack() as descriptors:
         stdin = subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL
         if terminal is None:
@@ -135,15 +160,15 @@ async def spawn(
         else:
             pipes = Pipes(terminal.tail, (terminal.tail,), {})
             stdin = stdout = stderr = terminal.descriptor
-            command = within(command)
+            arguments = within(arguments)
         try:
             process = await anyio.open_process(
-                command,
+                arguments,
                 stdin=stdin,
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
-                cwd=None if folder is UNSET else str(folder),
-                env={**ours, **{name: str(value) for name, value in additions.items()}, **mark},
+                cwd=command.folder,
+                env={**dict(command.environment), **mark},
                 start_new_session=True,
             )
         except BaseException as error:
@@ -151,10 +176,10 @@ async def spawn(
             if not isinstance(error, OSError):
                 raise
             raise AdapterFailed(
-                f"{title} could not be started: {error.strerror}: {error.filename}.",
+                f"{command.title} could not be started: {error.strerror}: {error.filename}.",
                 "`dapeer adapters` shows what is installed, and how to install the rest.",
             ) from error
-    return Spawned(process, title, pipes, stdio=stdio)
+    return Spawned(process, command, pipes)
 
 
 def _spare(template: str, value: object) -> bool:

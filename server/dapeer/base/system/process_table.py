@@ -61,6 +61,12 @@ def lives(task: int | str) -> bool:
     return stat(task)[:1] not in _ENDED
 
 
+def is_able(pid: int) -> bool:
+    """Whether a process has neither ended nor been stopped, by a signal or a debugger; True if unknown."""
+    state = stat(pid)[:1]
+    return state not in (*_ENDED, [b"T"], [b"t"]) or not (_TABLE / "self").exists()
+
+
 def threads(pid: int) -> list[int]:
     """Return the threads of a process."""
     return _numbers(_TABLE / str(pid) / "task")
