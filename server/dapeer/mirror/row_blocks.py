@@ -148,7 +148,7 @@ def _tables(
     """Yield rows that have as many values, by shape; what is of no shape is none."""
     size = WIDTH * (count + FRAME)
     heads = _column(rows, "I", 0, size)
-    known = dict.fromkeys(heads)
+    known = _different(heads)
     for head in known:
         shape = names.shapes.get(head // 256)
         if shape is None or len(shape.letters) != count:
@@ -182,13 +182,20 @@ def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Tab
 
 def _who(contexts: array[int], names: Names) -> tuple[list[str], list[str], list[str]]:
     """Return threads, tasks and callers."""
-    of = {each: names.contexts.get(each, NOBODY) for each in set(contexts)}
+    of = {each: names.contexts.get(each, NOBODY) for each in _different(contexts)}
     if len(of) == 1:
         thread, task, caller = of[contexts[0]]
         count = len(contexts)
         return [thread] * count, [task] * count, [caller] * count
     threads, tasks, callers = zip(*map(of.__getitem__, contexts), strict=True)
     return [*threads], [*tasks], [*callers]
+
+
+def _different(column: array[int]) -> Sequence[int]:
+    """Return the different numbers, of which there is mostly one, in the order in which they come."""
+    if column.tobytes() == column[:1].tobytes() * len(column):
+        return column[:1]
+    return [*dict.fromkeys(column)]
 
 
 def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:

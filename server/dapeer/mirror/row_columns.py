@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import eq
 from typing import cast, overload
@@ -47,6 +49,23 @@ class Numbers(Sequence[str]):
         """Refuse: it changes."""
         raise TypeError
 
+    def count(self, value: object) -> int:
+        """Return how many of them are written so."""
+        if not self.whole:
+            return [*self].count(cast("str", value))
+        number = _whole(value)
+        return 0 if number is None else self.values.count(number)
+
+    def index(self, value: object, start: int = 0, stop: int = sys.maxsize) -> int:
+        """Return where the first of them is that is written so.
+
+        Raises:
+            ValueError: None is.
+        """
+        if self.whole and (number := _whole(value)) is not None:
+            return self.values.index(number, start, stop)
+        return super().index(value, start, stop)
+
     def __delitem__(self, part: slice) -> None:
         """Forget some."""
         del self.values[part]
@@ -62,6 +81,19 @@ class Numbers(Sequence[str]):
 
 
 Cells = list[str] | Numbers
+
+
+def counted(column: Sequence[str]) -> Counter[str]:
+    """Return how often each text comes."""
+    if not isinstance(column, Numbers) or not column.whole:
+        return Counter(column)
+    return Counter({f"{number}": count for number, count in Counter(column.values).items()})
+
+
+def _whole(value: object) -> int | None:
+    """Return the number that is written so; None: no whole one is."""
+    text = cast("str", value)
+    return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def joined(column: Cells, more: Sequence[str]) -> Cells:

@@ -87,8 +87,8 @@ class Table:
         self.join(Table.of_columns([[each] for each in (*head, *row.cells)], [order]))
 
     def join(self, rows: Table, first: int = 0) -> None:
-        """Take in rows of the point that came later; `first` is added to their numbers."""
-        self.order += [each + first for each in rows.order] if first else rows.order
+        """Take in rows of the point that came later, in their order; `first` is added to their numbers."""
+        self.order += shifted(rows.order, first)
         self.hits = joined(self.hits, rows.hits)
         self.seconds = joined(self.seconds, rows.seconds)
         self.threads += rows.threads
@@ -144,8 +144,9 @@ class Table:
 
     def in_order(self) -> Table:
         """Return the rows in the order in which they were collected."""
-        indices = sorted(range(len(self)), key=self.order.__getitem__)
-        return self if indices == [*range(len(self))] else self.picked(indices)
+        if self.order == sorted(self.order):
+            return self
+        return self.picked(sorted(range(len(self)), key=self.order.__getitem__))
 
     def of(self, cells: list[Cells]) -> Table:
         """Return these rows with other cells, a column for each expression."""
@@ -168,6 +169,13 @@ class Table:
             del head[part]
         for column in (self.hits, self.seconds, *self.cells):
             del column[part]
+
+
+def shifted(order: list[int], by: int) -> Sequence[int]:
+    """Return numbers, each of which is greater than the one before, raised."""
+    if order and order[-1] - order[0] == len(order) - 1:
+        return range(order[0] + by, order[-1] + by + 1)
+    return [each + by for each in order] if by else order
 
 
 def _at(column: Cells, index: int) -> float:

@@ -14,6 +14,7 @@ from operator import ge, le, sub
 from typing import TypeGuard
 
 from dapeer.base.text.fitting import shortened
+from dapeer.mirror.row_columns import Numbers, counted
 from dapeer.view.kinds import NUMERIC, kinds, of_numbers, of_whole
 
 FEW = 3
@@ -24,6 +25,8 @@ DISTINCT = 20
 """Different values that are counted one by one."""
 USUAL = 0.9
 """The share of all steps that make a column one that rises, falls, or goes by the same step."""
+LEAST = 0.6
+"""The share of the first quarter of the steps that has, at least, what `USUAL` of all have."""
 FAR = 10
 """A number is far from the others that lies so many times their middle half's width away from that."""
 LARGE = 1 << 53
@@ -69,7 +72,7 @@ def column(values: Sequence[str]) -> Column:
         return Column(values, Counter({values[0]: len(values)}))
     # Where the first values are all different, nobody counts the others.
     many = len(set(values[:SAMPLE])) > max(DISTINCT, SAMPLE // 4)
-    counts = None if many else Counter(values)
+    counts = None if many else counted(values)
     numbers = _numbers(values)
     if numbers is None:
         of = kinds(values, counts)
@@ -79,7 +82,8 @@ def column(values: Sequence[str]) -> Column:
             if _whole(numbers)
             else of_numbers(numbers, values, many=many)
         )
-    found = Column(values, counts, Counter(of))
+    alike = of.count(of[0]) == len(of)
+    found = Column(values, counts, Counter({of[0]: len(of)} if alike else of))
     found.odd = _first_of_each(_odd(found, of, numbers))
     if found.trend:
         # What goes on and on comes by zero.
@@ -121,6 +125,10 @@ def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
 
 def _numbers(values: Sequence[str]) -> Sequence[float] | None:
     """Return values as numbers, None where one is none."""
+    if isinstance(values, Numbers):
+        known = values.values.tolist()
+        large = values.whole and not -LARGE < min(known) <= max(known) < LARGE
+        return [*map(float, known)] if large else known
     for kind_of in (int, float):
         try:
             numbers = list(map(kind_of, values))
@@ -164,12 +172,15 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     times = steps.count(step)
     if times == len(steps):
         return _each(step), []
+    first = steps[: len(steps) // 4 + 1]
     if times < USUAL * len(steps):
-        step, times = Counter(steps).most_common(1)[0]
+        # What nearly all steps are is the most frequent one of the first quarter, too.
+        step = Counter(first).most_common(1)[0][0]
+        times = steps.count(step)
     if times >= USUAL * len(steps):
         usual, trend = [each == step for each in steps], _each(step)
     else:
-        usual, trend = _direction(steps)
+        usual, trend = _direction(steps, first)
     others = len(steps) - sum(usual)
     if not trend or others > max(FEW, len(steps) // SHARE):
         return f"mostly {trend}" if trend else "", []
@@ -187,11 +198,14 @@ def _each(step: float) -> str:
     return f"each {step:+g}" if step else ""
 
 
-def _direction(steps: Sequence[float]) -> tuple[list[bool], str]:
-    """Return whether numbers rise or fall nearly always, and which steps do; empty: neither."""
+def _direction(steps: Sequence[float], first: Sequence[float]) -> tuple[list[bool], str]:
+    """Return whether numbers rise or fall nearly always, and which steps do; empty: neither. `first`: the first quarter of the steps."""
     for trend, goes_on in (("rising", ge), ("falling", le)):
-        if sum(map(goes_on, steps, repeat(0))) >= USUAL * len(steps):
-            return list(map(goes_on, steps, repeat(0))), trend
+        if sum(map(goes_on, first, repeat(0))) < LEAST * len(first):
+            continue
+        usual = list(map(goes_on, steps, repeat(0)))
+        if sum(usual) >= USUAL * len(steps):
+            return usual, trend
     return [], ""
 
 
