@@ -105,6 +105,11 @@ def spawn_beneath(debuggee: Any, folder: str) -> None:
     debuggee.spawn = spawn
 
 
+def unable(_drain: object) -> dict[str, bool]:
+    """Answer that it is not known whether all output has been sent."""
+    return {"sent": False}
+
+
 def without_token(command: list[str]) -> list[str]:
     """Return debugpy's command line without `NO_TOKEN`."""
     name = "--adapter-access-token"
@@ -261,9 +266,9 @@ def main() -> None:
         describe_only_what_is_logged(import_log())
     if launches:
         with contextlib.suppress(ImportError, AttributeError):
-            handlers = importlib.import_module("debugpy.launcher.handlers")
+            handlers: Any = importlib.import_module("debugpy.launcher.handlers")
             # The launcher would end at a request that it does not know.
-            handlers.dapeerDrain_request = lambda _: {"sent": False}
+            handlers.dapeerDrain_request = unable
             debuggee = importlib.import_module("debugpy.launcher.debuggee")
             spawn_beneath(debuggee, str(Path(str(debugpy.__file__)).parent))
         with contextlib.suppress(ImportError, AttributeError):
