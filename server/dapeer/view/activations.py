@@ -61,9 +61,7 @@ def compared(history: History, stop: Stop) -> Comparison:
     earlier = next((each for each in reversed(before) if _same_function(each, stop)), None)
     if earlier is None:
         return Comparison()
-    between = [each for each in before if each.number >= earlier.number]
-    lowest = min(_line(each) for each in before if _same_function(each, stop))
-    same = _same_call(earlier, stop, between, lowest)
+    same = _same_call(earlier, stop, before)
     if same is False:
         return Comparison(earlier, same)
     old, new = _values(earlier), _values(stop)
@@ -75,18 +73,18 @@ def compared(history: History, stop: Stop) -> Comparison:
     return Comparison(earlier, same, changes)
 
 
-def _same_call(earlier: Stop, stop: Stop, between: Sequence[Stop], lowest: int) -> bool | None:
-    """Return whether two stops are in the same call; `between` are the earlier one and all after it before the other.
-
-    `lowest` is the first line at which the function was seen: a step that goes back there may have come to the next call
-    of a caller that debuggers do not stop in, such as a sort.
-    """
+def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
+    """Return whether two stops are in the same call; `before` are all until the second, the oldest first."""
     numbers = earlier.body.get(ACTIVATION), stop.body.get(ACTIVATION)
     if all(numbers):
         return numbers[0] == numbers[1]
+    between = [each for each in before if each.number >= earlier.number]
     if 0 not in numbers and _left(earlier, stop, between):
         return False
     alone = all(each.thread_id == stop.thread_id for each in between)
+    # A step that goes back to the first line at which the function was seen may have come to the next call
+    # of a caller that debuggers do not stop in, such as a sort.
+    lowest = min(_line(each) for each in before if _same_function(each, stop))
     ways = zip(between, [*between[1:], stop], strict=True)
     stepped = alone and all(_stays(one, other, _depth(stop), lowest) for one, other in ways)
     return True if stepped else None

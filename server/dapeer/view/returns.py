@@ -17,8 +17,8 @@ VALUE = 50
 
 def last_of_returned(stops: Iterable[Stop], now: Stop) -> str:
     """Return the function that the program has left since the stop before, and its locals there; empty: none that is known."""
-    last = returned(stops, now)
-    if last is None or last.top is None or last.number != now.number - 1:
+    last = returned((stop for stop in stops if stop.number == now.number - 1), now)
+    if last is None or last.top is None:
         return ""
     found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]
     values = [f"{each['name']} = {fitted(one_line(each['value']), VALUE)}" for each in found[:MOST]]
