@@ -8,11 +8,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
+from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.base.system.ownership import connected
 from dapeer.base.system.promptness import duplicated, refusal
+from dapeer.dap.messages import Message, Request
+from dapeer.mcp.server.server import make_server
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.session import Session
+from dapeer.tools import TOOLS
 from tests.e2e.running import free_port, started
-from tests.harness import ask, client, needs
+from tests.harness import DATA, ask, client, needs
 from tests.processes import LIMIT, descendants
 from tests.programs import PROGRAMS, Program
 from tests.sockets import needs_tables
@@ -44,6 +51,30 @@ async def test_a_breakpoint_in_typescript_stops_what_it_is_compiled_to(
         assert "output" not in stop
         end = await ask(c, "dap_continue")
         assert end["output"].endswith(f"{shop / 'compiled' / 'shop.js'} 42\n")
+
+
+async def test_a_breakpoint_is_sent_to_the_session_that_runs_the_program_alone(
+    tmp_path: Path,
+) -> None:
+    needs("js-debug")
+    loop = tmp_path / "loop.js"
+    loop.write_text("let n = 0;\nfor (;;) {\n  n += 1;\n}\n")
+    asked: list[int] = []
+
+    def heard(session: Session, message: Message) -> None:
+        if isinstance(message, Request) and message.command == "setBreakpoints":
+            asked.append(session.id)
+
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(load_all(shipped()), tmp_path) as debugger,
+        Client(make_server(debugger, TOOLS), extensions=DATA) as c,
+    ):
+        stop = await ask(c, "dap_run", program="loop.js", stop_on_entry=True)
+        debugger.sessions[1].program.subscribe(heard)
+        await ask(c, "dap_set_breakpoint", filename="loop.js", line=3)
+        assert asked == [stop["session_id"]]
+        assert (await ask(c, "dap_continue"))["line"] == 3
 
 
 async def test_a_program_outside_of_the_project_has_a_project_of_its_own(

@@ -11,10 +11,11 @@ from dapeer.mcp.server.server import make_server
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.tools import TOOLS
-from tests.harness import DATA, ask, call, client, data, refusal, text
+from tests.harness import DATA, ask, call, client, data, evaluate, refusal, text
 from tests.processes import LIMIT
 
 NUMBER = 300
+PYDEVD = "__import__('pydevd')"
 
 
 async def test_they_are_one_request_and_those_as_asked_are_counted(tmp_path: Path) -> None:
@@ -33,12 +34,15 @@ async def test_they_are_one_request_and_those_as_asked_are_counted(tmp_path: Pat
     ):
         await ask(c, "dap_run", program="long.py", stop_on_entry=True)
         debugger.sessions[1].program.subscribe(heard)
-        lines = [*range(3, NUMBER + 1), 2]
+        lines, changes = [*range(3, NUMBER + 1), 2], f"{PYDEVD}.get_global_debugger().mtime"
+        before = int(await evaluate(c, changes))
         told = await call(c, "dap_set_breakpoint", filename="long.py", line=2, more_lines=lines)
         moved = f"long.py:{NUMBER} verified, moved to line {NUMBER - 1} | n = {NUMBER - 1}"
         assert text(told) == f"long.py: {NUMBER - 2} breakpoints verified\n{moved}"
         assert (data(told)["set"], len(data(told)["breakpoints"])) == (NUMBER - 1, 1)
         assert requests == [NUMBER - 1]
+        # pydevd counts each breakpoint, and each look at all threads: one for the request, not one more for each.
+        assert int(await evaluate(c, changes)) <= before + NUMBER + 1
         assert [(await ask(c, "dap_continue"))["line"] for _ in range(3)] == [2, 3, 4]
 
 

@@ -231,8 +231,9 @@ class Debugger:
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], tell)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
-        """Start sending the breakpoints of files to every session that debugs such files.
+        """Start sending the breakpoints of files to every session whose program can hold such files.
 
+        One that leaves its program to a child has none: the child is sent them.
         A program that was just `started` with them needs no update.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
@@ -242,13 +243,10 @@ class Debugger:
                 await set_lines(session, path, self.breakpoints.of(path))
 
         others = [
-            session
-            for session in self.sessions.held.values()
-            if session.id not in known
-            and not session.mirror.ended
-            and any(map(session.takes, paths))
+            s for s in self.sessions.held.values() if s.id not in known and not s.mirror.ended
         ]
-        return Broadcast(self._tasks, "the breakpoints", others, tell, taken=started is not None)
+        holding = [s for s in others if s in s.program.debugged and any(map(s.takes, paths))]
+        return Broadcast(self._tasks, "the breakpoints", holding, tell, taken=started is not None)
 
     def left(self, client: str) -> None:
         """Collect no longer what a client has asked for that has gone."""

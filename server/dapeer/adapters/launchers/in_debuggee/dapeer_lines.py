@@ -1,7 +1,8 @@
 """Remembers which lines of a file have code.
 
 A breakpoint on a line without code moves to one that has some. To find that, pydevd reads and compiles the whole file
-for each breakpoint, and a client sends all breakpoints of a file whenever it changes one.
+for each breakpoint, and a client sends all breakpoints of a file whenever it changes one. For each of them pydevd also
+looks at every thread again; here it does that once for a request.
 """
 
 from __future__ import annotations
@@ -46,13 +47,37 @@ def edition_of(path: str) -> tuple[int, ...]:
     return (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
 
+def at_once(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """Return pydevd's handler of a request that sets breakpoints, with what it does about their change done once, at the end."""
+
+    def handle(processor: Any, py_db: Any, request: Any) -> Any:
+        changed: list[bool] = []
+        py_db.on_breakpoints_changed = lambda removed=False: changed.append(removed)
+        try:
+            return stock(processor, py_db, request)
+        finally:
+            del py_db.on_breakpoints_changed
+            if changed:
+                py_db.on_breakpoints_changed(removed=all(changed))
+
+    return handle
+
+
 def improve(*, prints: bool) -> None:
-    """Replace pydevd's function.
+    """Replace pydevd's functions.
 
     Raises:
         AttributeError: pydevd has another structure.
     """
     api: Any = importlib.import_module("_pydevd_bundle.pydevd_api")
-    if api._get_code_lines.__code__.co_argcount != 1:
+    commands: Any = importlib.import_module("_pydevd_bundle.pydevd_process_net_command_json")
+    processor = commands.PyDevJsonCommandProcessor
+    counts = [
+        each.__code__.co_argcount
+        for each in (api._get_code_lines, processor.on_setbreakpoints_request)
+    ]
+    if counts != [1, 3]:
         raise AttributeError
+    importlib.import_module("pydevd").PyDB.on_breakpoints_changed  # is it there?
+    processor.on_setbreakpoints_request = at_once(processor.on_setbreakpoints_request)
     api._get_code_lines = Lines(api._get_code_lines)
