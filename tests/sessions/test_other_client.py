@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from dapeer.dap.messages import Body, Request, Response
 from dapeer.sessions.views import snapshot
@@ -62,3 +63,31 @@ async def test_a_pause_that_the_assistant_asks_for_makes_the_stop_its_own() -> N
         await w.session.pause(1, LIMIT)
         await w.stop()
         await w.peer.asked("variables")
+
+
+async def test_what_the_persons_client_asks_is_not_asked_again_unless_its_answer_is_no_use() -> (
+    None
+):
+    async with wired() as w:
+        await w.stop()
+        inspect, whole = w.session.inspect, {"variablesReference": 77}
+        questions: list[tuple[Body, bool, list[str]]] = [
+            (whole, True, []),
+            ({**whole, "start": 1}, True, ["v78"]),
+            (whole, False, ["v79"]),
+        ]
+        for number, (given, success, asked) in enumerate(questions):
+            reference = 77 + number
+            arguments = {**given, "variablesReference": reference}
+            await asks(w, -2 - number, "variables", arguments)
+            w.peer.requests.clear()
+            looking = asyncio.create_task(inspect.variables(reference))
+            told = {"variables": [{"name": "told", "value": "1", "variablesReference": 0}]}
+            # What the look has sent by now it has sent without waiting.
+            await w.session.request("threads")
+            assert bool(w.peer.of("variables")) == ("start" in given)
+            answer = Response(-2 - number, "variables", success=success, body=told)
+            w.session.observe(replace(answer, arguments=arguments))
+            names = [each["name"] for each in await looking]
+            assert names == (asked or ["told"])
+            assert len(w.peer.of("variables")) == len(asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from dapeer.base.errors import DapeerError
@@ -56,7 +56,7 @@ class Fetching:
         """Return the names of all threads by id."""
         await self.other_client.looked()
         if not self._mirror.threads_known:
-            await self._once("threads", {})
+            await self._once("threads", {}, lambda: self._mirror.threads_known)
         return self._mirror.threads
 
     async def stack_trace(
@@ -73,7 +73,9 @@ class Fetching:
                 "startFrame": first,
                 "levels": max(LEVELS, last - first),
             }
-            await self._once("stackTrace", arguments)
+            await self._once(
+                "stackTrace", arguments, lambda: len(stop.frames.get(thread_id, ())) > first
+            )
         return stop.frames.get(thread_id, [])[start : start + levels]
 
     async def whole_stack(self, thread_id: int) -> Sequence[StackFrame]:
@@ -95,15 +97,19 @@ class Fetching:
         await self.other_client.looked()
         stop = self._mirror.stopped()
         if frame_id not in stop.scopes:
-            await self._once("scopes", {"frameId": frame_id})
+            await self._once("scopes", {"frameId": frame_id}, lambda: frame_id in stop.scopes)
         return stop.scopes.get(frame_id, [])
 
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable."""
         await self.other_client.looked()
         stop = self._mirror.stopped()
-        if reference not in stop.variables or reference in stop.outdated:
-            await self._once("variables", {"variablesReference": reference})
+
+        def known() -> bool:
+            return reference in stop.variables and reference not in stop.outdated
+
+        if not known():
+            await self._once("variables", {"variablesReference": reference}, known)
         return stop.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
@@ -137,13 +143,14 @@ class Fetching:
         await self.other_client.looked()
         stop = self._mirror.stopped(thread_id)
         if stop.exception is None:
-            await self._once("exceptionInfo", {"threadId": thread_id})
+            asks = {"threadId": thread_id}
+            await self._once("exceptionInfo", asks, lambda: stop.exception is not None)
         return stop.exception or {}
 
-    async def _once(self, command: str, arguments: Body) -> None:
+    async def _once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
         """Join a running fetch, or start it; the result is in the mirror.
 
-        If the fetching caller is cancelled, one of those that joined fetches again.
+        What the person's client has asked already is not asked again, if it is `known` by its answer. If the fetching caller is cancelled, one of those that joined fetches again.
         """
         key = (self._mirror.epoch, command, *arguments.values())
         while (fetch := self._fetching.get(key)) is not None:
@@ -152,7 +159,9 @@ class Fetching:
                 return fetch.result()
         fetch = self._fetching[key] = asyncio.get_running_loop().create_future()
         try:
-            await self._request(command, arguments)
+            await self.other_client.answered(command, arguments)
+            if not known():
+                await self._request(command, arguments)
             fetch.set_result(None)
         except DapeerError as error:
             fetch.set_exception(error)

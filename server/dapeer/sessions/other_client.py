@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from dapeer.dap.messages import Event, Message, Request, Response
+from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.waiters import WaitFor
@@ -13,6 +13,8 @@ DRIVES = RESUMES | {"pause", "restart"}
 """Requests that cause the next stop."""
 LOOKS = INSPECTIONS | {"threads"}
 """Requests by which a client inspects a stop."""
+PARTS = ("startFrame", "start", "count", "filter")
+"""Arguments by which a client asks for a part of the answer only."""
 SECONDS_WITHOUT_REQUEST = 0.2
 """Seconds without a request, after which the person's client asks no more: its Neovim waits for a key, or has other windows open."""
 SECONDS_TO_ANSWER = 2.0
@@ -34,8 +36,8 @@ class OtherClient:
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
         self._ours = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
-        self._asked: set[int] = set()
-        """Numbers of the client's looks that have no answer yet."""
+        self._asked: dict[int, Request] = {}
+        """The client's looks that have no answer yet, by number."""
         self._due: set[int] | None = None
         """Containers that it has still to ask for; None: it does not know its scopes yet."""
         self._active = 0.0
@@ -55,9 +57,9 @@ class OtherClient:
                 self._ours = self._ours or seq >= 0
                 self.first = not self._ours
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
-                self._asked.add(seq)
+                self._asked[seq] = message
             case Response(request_seq=seq) if seq in self._asked:
-                self._asked.remove(seq)
+                del self._asked[seq]
                 self._answered(message)
             case _:
                 return
@@ -74,6 +76,18 @@ class OtherClient:
     def asks(self) -> bool:
         """Whether the client waits for an answer to a look."""
         return bool(self._asked)
+
+    async def answered(self, command: str, arguments: Body) -> None:
+        """Wait for the answer to the same question, if the client has asked it already: it is ours, too.
+
+        The adapter would answer both, one after the other.
+        """
+
+        def waits() -> bool:
+            return any(_is_same(each, command, arguments) for each in self._asked.values())
+
+        if waits():
+            await self._wait_for(lambda: not waits(), SECONDS_TO_ANSWER)
 
     async def looked(self) -> None:
         """Wait until the person's client has looked at the stop that lasts, if it is theirs to look at first."""
@@ -96,6 +110,17 @@ class OtherClient:
         """Take note that the client has looked at the stop that lasts, or does not come to it."""
         self._due = set()
         self._asked.clear()
+
+
+def _is_same(asked: Request, command: str, arguments: Body) -> bool:
+    """Whether a request asks for what another one does, from the beginning on."""
+    if asked.command != command or any(asked.arguments.get(each) for each in PARTS):
+        return False
+    return all(
+        asked.arguments.get(each) == value
+        for each, value in arguments.items()
+        if each not in {*PARTS, "levels"}
+    )
 
 
 def _now() -> float:
