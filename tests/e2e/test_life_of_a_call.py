@@ -129,9 +129,10 @@ async def test_a_program_that_never_ends_is_run_again_until_the_call_is_over(
     tmp_path: Path, version: str, n: int, last: str
 ) -> None:
     (tmp_path / "serve.py").write_text(GOES_ON, encoding="utf-8")
+    python = python_of(version)
     points = [{"calls": ["double"]}, {"filename": "serve.py", "line": 17}]
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        await ask(c, "dap_run", program="serve.py", breakpoints=points, python=python_of(version))
+        await ask(c, "dap_run", program="serve.py", breakpoints=points, python=python)
         told = (await read(c, "dap_call", n=n)).splitlines()
     assert told[0].startswith(f"#{n} double(n={n - 1}) ")
     assert told[1].endswith(" s).")
