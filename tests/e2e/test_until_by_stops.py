@@ -1,4 +1,4 @@
-"""Where the program cannot watch by itself, watchpoints do, or steps; the answer says which, and what it took."""
+"""Where the program cannot watch by itself, watchpoints do, conditions or steps; the answer says which, and what it took."""
 
 import asyncio
 from pathlib import Path
@@ -96,28 +96,127 @@ async def test_a_watchpoint_tells_the_line_that_has_written(tmp_path: Path, adap
         assert (await ask(c, "dap_continue"))["state"] == "ended"
 
 
+CART_PL = """
+use strict;
+sub add {
+    my ($cart, $price) = @_;
+    $cart->{total} += $price; # @add
+    return $cart;
+}
+my $cart;
+$cart = { total => 0 }; # @begin
+for my $price (3, 4, -9) {
+    add($cart, $price);
+}
+print "over\\n";
+"""
+CART_GO = """package main
+
+import "fmt"
+
+type Cart struct{ total int }
+
+func (c *Cart) add(price int) {
+	c.total += price
+} // @add
+
+func main() {
+	cart := &Cart{}
+	fmt.Println("begin") // @begin
+	for _, price := range []int{3, 4, -9} {
+		cart.add(price)
+	}
+	fmt.Println("over") // @over
+}
+"""
+CART_JAVA = """
+class Cart {
+    int total;
+    void add(int price) {
+        total += price; // @add
+        price = 0;
+    }
+    public static void main(String[] a) {
+        Cart cart = new Cart();
+        System.out.println("begin"); // @begin
+        for (int price : new int[] {3, 4, -9}) cart.add(price);
+    }
+}
+"""
+
+
+def written(folder: Path, name: str, text: str) -> Program:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return Program(path, path)
+
+
 @pytest.mark.parametrize(
     ("adapter", "name", "text", "shown"),
     [
         ("js-debug", "cart.js", CART_JS, "cart.total"),
         ("rdbg", "cart.rb", CART_RB, "cart[:total]"),
+        ("perl", "cart.pl", CART_PL, "$cart->{total}"),
     ],
 )
-async def test_elsewhere_the_program_is_stepped(
+async def test_conditions_on_every_line_tell_the_line_that_did_it(
     tmp_path: Path, adapter: str, name: str, text: str, shown: str
 ) -> None:
     needs(adapter)
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    p = Program(path, path)
+    p = written(tmp_path, name, text)
+    after = p.line("add") + 1
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         await ask(c, "dap_run", program=str(p), breakpoints=[p.at("begin")])
-        state, line, said = await until(c, f"{shown} < 0", scope=["add"])
-        assert (state, line) == ("stopped", p.line("add") + 1)
-        assert f"`{shown} < 0` holds after {name}:{p.line('add')} in " in said
-        assert "false → true (stepping, " in said
-        state, _, said = await until(c, "nobody > 3")
+        did = f"{name}:{p.line('add')} in "
+        if adapter != "perl":
+            # No function but this is looked at.
+            for change in ("0 → 3", "3 → 7"):
+                state, line, said = await until(c, shown, on="change", scope=["add"])
+                assert (state, line, said.partition(" in ")[0]) == ("stopped", after, did[:-4])
+                assert f"changed `{shown}`: {change} (conditions, " in said
+        state, line, said = await until(c, f"{shown} < 0")
+        assert (state, line) == ("stopped", after)
+        assert f"`{shown} < 0` holds after {did}" in said
+        assert "(conditions, " in said
+        assert " lines, 1 stop, " in said
+        # They are gone, and those that were there before are not.
+        known = (await ask(c, "dap_breakpoints"))["breakpoints"]
+        assert [each["line"] for each in known] == [p.line("begin")]
+        state, _, said = await until(c, "nobody > 3" if adapter != "perl" else "0")
         assert state == "ended"
-        assert "`nobody > 3` never held" in said
-        # rdbg tells an error as a value.
-        assert adapter == "rdbg" or "; it had no value in" in said
+        assert "never held" in said
+        assert adapter != "js-debug" or "; it had no value in" in said
+
+
+async def test_a_condition_that_records_nothing_tells_where_it_was_seen_to_hold(
+    tmp_path: Path,
+) -> None:
+    needs("delve")
+    p = written(tmp_path, "cart.go", CART_GO)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("begin"), p.at("over")])
+        _, line, said = await until(c, "c.total < 0", scope=["main.(*Cart).add"])
+        assert line == p.line("add")
+        place = f"cart.go:{line} in main.(*Cart).add"
+        assert said.startswith(f"`c.total < 0` holds when the program comes to {place}: ")
+        assert "(conditions, " in said
+        state, line, said = await until(c, "cart.total > 0", scope=["main.main"])
+        assert (state, line) == ("stopped", p.line("over"))
+        assert "`cart.total > 0` has not held yet: this stop came first" in said
+
+
+async def test_elsewhere_and_in_large_files_the_program_is_stepped(tmp_path: Path) -> None:
+    needs("jdi")
+    needs("js-debug")
+    java = written(tmp_path, "Cart.java", CART_JAVA)
+    js = written(tmp_path, "cart.js", CART_JS + "console.log(1);\n" * 600)
+    for p, shown, road in (
+        (java, "this.total", "(stepping, "),
+        (js, "cart.total", "(stepping, as "),
+    ):
+        async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+            await ask(c, "dap_run", program=str(p), breakpoints=[p.at("begin")])
+            state, line, said = await until(c, f"{shown} < 0", scope=["add"])
+            assert (state, line) == ("stopped", p.line("add") + 1)
+            assert f"`{shown} < 0` holds after {p.source.name}:{p.line('add')} in " in said
+            assert f"false → true {road}" in said

@@ -11,6 +11,7 @@ from dapeer.dap.types import SourceBreakpoint
 class WantedBreakpoint(SourceBreakpoint):
     """DAP's breakpoint, with what dapeer keeps to itself: no adapter gets it."""
 
+    column: NotRequired[int]
     collect: NotRequired[list[str]]
     """Expressions of which each hit makes a row, instead of a stop."""
     maxHits: NotRequired[int]

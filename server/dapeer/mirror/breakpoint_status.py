@@ -92,7 +92,8 @@ class Placed:
         if body.get("reason") == "removed":
             changed = Breakpoint(id=number, verified=False, message="removed by the adapter")
         every: list[list[tuple[Any, Breakpoint]]] = [
-            *self.lines.values(),
+            # js-debug gives one the number of another in another file.
+            *(pairs for path, pairs in self.lines.items() if _may_be_in(changed, path)),
             self.functions,
             self.data,
             self.instructions,
@@ -197,6 +198,12 @@ class Placed:
 
     def _set_instructions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
         self.instructions = _paired(asked, body)
+
+
+def _may_be_in(made: Breakpoint, path: str) -> bool:
+    """Whether a breakpoint may be in a file; files are compared by their names, since adapters follow links."""
+    told = str(made.get("source", {}).get("path") or path)
+    return told.rpartition("/")[2] == path.rpartition("/")[2]
 
 
 def _line(pair: tuple[WantedBreakpoint, Breakpoint]) -> int:

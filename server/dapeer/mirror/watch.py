@@ -37,6 +37,10 @@ class Watch:
     """The number of the stop at which it began."""
     seconds: float = 0
     """How long the program has run until it stopped or ended; 0: it runs."""
+    seen: bool = False
+    """The line that is told is the one to which the program came next: the road does not know which has run before."""
+    returned: bool = False
+    """The line that is told may have been the last of its call: then the rest of the line that has called it has run, too."""
     cost: str = ""
     """What a road has taken that can be counted."""
 

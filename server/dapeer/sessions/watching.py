@@ -54,6 +54,10 @@ class Watching:
         else:
             self.current = watch
 
+    def drive(self, watch: Watch) -> None:
+        """Take note that a watch has begun for which somebody looks at each stop."""
+        self.current, self._begun = watch, asyncio.get_running_loop().time()
+
     async def follow(self) -> None:
         """Wait for the next stop, or the end, and watch no more; what is recorded each time goes on."""
         watch, mirror = self.current, self._mirror

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
@@ -58,7 +59,7 @@ class Driving:
         self._place = place_of(await self.top(stop))
         watch = self.watch
         watch.road, watch.epoch = self.road, self.session.mirror.epoch
-        self.session.watching.current = watch
+        self.session.watching.drive(watch)
 
     async def go(self, stop: Stop) -> None:
         """Have the program go on."""
@@ -130,7 +131,8 @@ class Driving:
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
         name = self.session.mirror.threads.get(stop.thread_id, "")
         first = next(iter(self.session.mirror.threads), stop.thread_id)
-        thread = "" if stop.thread_id == first else name or str(stop.thread_id)
+        only = len(self.session.mirror.threads) < 2
+        thread = "" if only or stop.thread_id == first else name or str(stop.thread_id)
         cells = (*line, _cell(before), _cell(now))
         row = Row(self.watch.point.number, 0, self._clock() - self._begun, thread, "", "", cells)
         self.session.program.collected.add(self.session.id, row, self.road)
@@ -199,7 +201,8 @@ def is_in(session: Session, scope: Scope, frame: StackFrame) -> bool:
 
 
 def _is_named(patterns: Sequence[str], name: str) -> bool:
-    bare = name.partition("(")[0].strip()
+    # Go's methods have their type in parentheses.
+    bare = re.split(r"(?<!\.)\(", name)[0].strip()
     ends = tuple(f"*{between}{each}" for each in patterns for between in (".", "::", "#"))
     return any(fnmatch(bare, each) for each in (*patterns, *ends))
 

@@ -25,12 +25,15 @@ from dapeer.tools.base.collecting import check
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, resume
+from dapeer.tools.by_conditions import ByConditions, usable
+from dapeer.tools.driving import Stepping
+from dapeer.tools.looked_at import TooLarge
 from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
 SHARE = 0.9
 """Of the caller's time, what steps may take: the last one is still to be shown."""
-_FUNCTION = re.compile(r"[\w.*:<>~]+")
+_FUNCTION = re.compile(r"[\w.*:<>~()]+")
 _Scope = Annotated[
     Sequence[str],
     BeforeValidator(several),
@@ -86,8 +89,17 @@ async def _driven(
     epoch = session.mirror.epoch
     definition = call.debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
-    drive = chosen(session, wanted, scope, left.to_ask * SHARE, known)
-    await drive.begin(frame)
+    seconds = left.to_ask * SHARE
+    drive = chosen(session, wanted, scope, seconds, known)
+    conditions = usable(definition, wanted, session)
+    if conditions is not None:
+        drive = ByConditions(session, wanted, scope, seconds, conditions, call.debugger)
+    try:
+        await drive.begin(frame)
+    except TooLarge as error:
+        drive = Stepping(session, wanted, scope, seconds)
+        await drive.begin(frame)
+        wanted.road = f"{wanted.road}, as {error.what}"
     told = call.debugger.tell("that it is over", [session], lambda _: drive.run())
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(left.to_ask):

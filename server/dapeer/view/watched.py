@@ -50,7 +50,10 @@ def _done(watch: Watch, name: str, row: Row, project: Path) -> str:
     if line == "0":
         did = "held" if watch.on == "true" else "had changed"
         return f"{name} {did} already when {function} was first looked at ({relative(file, project)}): {arrow}"
-    place = f"{line_of(function, file, line, project)}{by}"
+    rest = ", or the rest of the line that called it" if watch.returned else ""
+    place = f"{line_of(function, file, line, project)}{by}{rest}"
+    if watch.seen:
+        return f"{name} holds when the program comes to {place}: {arrow}"
     if watch.on == "true":
         return f"{name} holds after {place}: {arrow}"
     gone = "" if after else " → (gone)"

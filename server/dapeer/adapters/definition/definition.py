@@ -18,6 +18,7 @@ from dapeer.adapters.definition.placeholders import either, fill_table, placehol
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import LAUNCHERS
+from dapeer.adapters.definition.until import Until
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -102,6 +103,7 @@ class Definition:
     stopping: Stopping
     collect: Collect
     watchpoints: Watchpoints
+    until: Until
     sight: Sight
     cannot: tuple[str, ...]
     """Common features that this adapter lacks; each one of `CANNOT`."""

@@ -14,6 +14,7 @@ from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.stopping import Stopping
 from dapeer.adapters.definition.table import Table, parsed
+from dapeer.adapters.definition.until import Until
 from dapeer.adapters.definition.vocabulary import (
     Attach,
     Children,
@@ -108,6 +109,7 @@ def _definition(table: Table, path: Path) -> Definition:
         stopping=Stopping.read(table),
         collect=Collect.read(table.table("collect")),
         watchpoints=Watchpoints.read(table.table("watchpoint")),
+        until=Until.read_from(table.table("until")),
         open_to_others=table.get("open_to_others", str, ""),
         hints=tuple(map(Hint.read, table.tables("hint"))),
         sight=sight(table.table("threads")),

@@ -1,0 +1,202 @@
+"""Runs a program until something by breakpoints with a condition on every line of the scope."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Iterable
+
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.until import Until
+from dapeer.base.errors import DapeerError
+from dapeer.dap.types import StackFrame
+from dapeer.dap.wanted import WantedBreakpoint
+from dapeer.mirror.stops import Stop
+from dapeer.mirror.watch import Watch
+from dapeer.sessions.debugger import Debugger
+from dapeer.sessions.evaluating import evaluate
+from dapeer.sessions.session import Session
+from dapeer.sessions.watching import Scope
+from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
+from dapeer.tools.looked_at import Place, TooLarge, places, text_of
+from dapeer.view.enclosing import is_inside
+from dapeer.view.stacks import frame_path
+
+_RECORDED = re.compile(r"(-?\d+)\|(-?\d+)\|(.*?)[\"']?$", re.DOTALL)
+
+
+class ByConditions(Driving):
+    """Looks by conditions, and stops where one of them holds."""
+
+    road = "conditions"
+
+    def __init__(
+        self,
+        session: Session,
+        watch: Watch,
+        scope: Scope,
+        seconds: float,
+        known: Until,
+        debugger: Debugger,
+    ) -> None:
+        super().__init__(session, watch, scope, seconds)
+        self.bounded = False
+        self._end = float("inf")
+        self._known = known
+        self._debugger = debugger
+        self._places: list[Place] = []
+        self._useless: set[tuple[str, int]] = set()
+        """The lines at which the expression cannot be evaluated."""
+        self._lines: set[tuple[str, int]] = set()
+        self._set = ""
+        """The condition that is set, where nothing is recorded."""
+
+    async def begin(self, frame_id: int | None) -> None:
+        """Look at the value, and set the breakpoints.
+
+        Raises:
+            TooLarge: There are too many lines; nothing is set.
+        """
+        await super().begin(frame_id)
+        known, stop = self._known, self.session.mirror.stopped()
+        top = await self.top(stop)
+        self._places = await places(self.session, self._debugger, self.scope, known, top)
+        self._lines = {(path, line) for path, line, _ in self._places}
+        if self.watch.on == "change":
+            await self._check_plain(top)
+        if known.begin and await self._told(known.begin, top) is None:
+            raise TooLarge("the program cannot record", "")
+        try:
+            await self._place_all()
+        except DapeerError as error:
+            with contextlib.suppress(DapeerError):
+                await self.end()
+            raise TooLarge("the adapter has not taken the conditions", "") from error
+
+    async def go(self, stop: Stop) -> None:
+        """Set what has changed, and go on."""
+        if self._condition(0) != self._set:
+            await self._place_all()
+        await self.session.resume("continue", {"threadId": stop.thread_id})
+
+    def stays(self, stop: Stop) -> bool:
+        """Whether something else has stopped the program."""
+        said = f"{stop.body.get('description')} {stop.body.get('text')}"
+        failed = self._known.failed and re.search(self._known.failed, said)
+        mine = stop.reason == "breakpoint" or failed
+        return not mine or self._at(stop.top) not in self._lines
+
+    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+        """Return the line that was looked at before this stop; where that is not known, the stop's own."""
+        self.watch.seen = self._before is None
+        if self._before is None:
+            return place_of(stop.top)
+        if not self._before[1]:
+            return self._place
+        path, line, _ = self._before
+        lines = (await asyncio.to_thread(text_of, path)).splitlines()
+        frames = await self.session.inspect.stack_trace(stop.thread_id)
+        here = [each["name"] for each in frames if frame_path(each) == path]
+        of = next((each for each in here if is_inside(lines, line, each)), "")
+        called = [(frame_path(each), each["line"]) for each in frames[1:2]]
+        self.watch.returned = of != frames[0]["name"] and (path, line) not in called
+        return of, path, str(line)
+
+    async def end(self) -> None:
+        """Take the breakpoints away, and what was recorded."""
+        for path in dict.fromkeys(path for path, _, _ in self._places):
+            await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
+        stop = self.session.mirror.stop
+        if self._known.end and stop is not None:
+            await self._told(self._known.end, await self.top(stop))
+
+    async def _look(self, stop: Stop) -> bool:
+        frame = await self.top(stop)
+        ours = not self.stays(stop)
+        await self._remember(frame, ours=ours)
+        done = await super()._look(stop)
+        if ours and frame is not None and not done:
+            await self._pass(frame)
+        return done
+
+    async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
+        """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
+        self._before: Place | None = None
+        said = await self._told(self._known.read, frame) if self._known.read else None
+        found = _RECORDED.search(said or "")
+        if found is None:
+            return
+        self._value = found[3] or None
+        number = int(found[2] if ours else found[1])
+        # None has been looked at yet where it is -1: the line at which it all began has run.
+        self._before = self._places[number] if 0 <= number < len(self._places) else ("", 0, 0)
+
+    async def _pass(self, frame: StackFrame) -> None:
+        """Go on at a stop that was none: in other code, or where the expression has no value."""
+        if self._known.undo:
+            await self._told(self._known.undo, frame)
+        elif await self.evaluated(frame) is None:
+            self._useless.add(self._at(frame))
+            self._set = ""
+
+    def _condition(self, number: int) -> str:
+        known = self._known
+        if self.watch.on == "change":
+            text = known.changes
+        else:
+            text = known.fails if known.fails and holds(self._value) else known.holds
+        return self._filled(text, number)
+
+    def _filled(self, text: str, place: int = -1) -> str:
+        now = {"seen": int(self._value is not None), "place": place}
+        run = {"run": self.watch.point.number, "expression": self.watch.expression}
+        return self._known.filled(text, now | run)
+
+    async def _place_all(self) -> None:
+        self._set = self._condition(0)
+        for path in dict.fromkeys(path for path, _, _ in self._places):
+            own = self._debugger.breakpoints.of(path)
+            await self.session.set_breakpoints(path, [*own, *self._ours(path)])
+
+    def _ours(self, path: str) -> Iterable[WantedBreakpoint]:
+        for number, (of, line, column) in enumerate(self._places):
+            if of == path and (path, line) not in self._useless:
+                wanted = WantedBreakpoint(line=line, condition=self._condition(number))
+                if column:
+                    wanted["column"] = column
+                yield wanted
+
+    async def _check_plain(self, frame: StackFrame | None) -> None:
+        """Raise `TooLarge` where the value has members: which of them change is no condition's to tell."""
+        with contextlib.suppress(DapeerError):
+            number = frame["id"] if frame else None
+            body = await evaluate(
+                self.session, self.watch.expression, number, "watch", SECONDS_TO_EVALUATE
+            )
+            if body.get("variablesReference"):
+                raise TooLarge("members may change, which conditions do not tell", "")
+
+    async def _told(self, text: str, frame: StackFrame | None) -> str | None:
+        expression = self._filled(text)
+        try:
+            number = frame["id"] if frame else None
+            body = await evaluate(self.session, expression, number, "watch", SECONDS_TO_EVALUATE)
+        except DapeerError:
+            return None
+        return str(body.get("result") or "")
+
+    @staticmethod
+    def _at(frame: StackFrame | None) -> tuple[str, int]:
+        return (frame_path(frame), frame["line"]) if frame else ("", 0)
+
+    def _tell_cost(self) -> None:
+        super()._tell_cost()
+        self.watch.cost = f"{len(self._lines):,} lines, {self.watch.cost}"
+
+
+def usable(definition: Definition | None, watch: Watch, session: Session) -> Until | None:
+    """Return how conditions run a program until something; None: they do not."""
+    known = definition.until if definition is not None else Until()
+    text = {"true": known.holds, "change": known.changes}.get(watch.on, "")
+    return known if text and session.feed is None and session.supports("condition") else None
