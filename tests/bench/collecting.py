@@ -56,14 +56,14 @@ async def measured(python: str, rounds: int, loops: int) -> Found:
         alone = await best(c, rounds)
         await collect(c, folder, point("tight", "x"), point("hit", "total"))
         collecting = await best(c, rounds)
-        spent, summed_up, rows = reading(folder)
+        found = reading(await one_loop(c))
         await collect(c, folder, {"writes": "account.balance", "stop": False})
         watching = await best(c, rounds)
         await collect(c, folder, {"until": "c < 0"})
         until = await best(c, rounds)
         await ask(c, "dap_terminate")
     many = watching[3], until[3]
-    return Found(version, alone, collecting, *many, spent, summed_up, rows // (rounds + 1) // 2)
+    return Found(version, alone, collecting, *many, *found)
 
 
 def point(marker: str, value: str) -> dict[str, object]:
@@ -80,24 +80,34 @@ async def best(c: Client, rounds: int) -> tuple[float, ...]:
     return tuple(map(min, zip(*every[1:], strict=True)))
 
 
+async def one_loop(c: Client) -> Path:
+    """Return where the program has written the rows of one loop, each of two whole numbers."""
+    folder = Path(tempfile.mkdtemp())
+    await collect(c, folder, point("tight", "x"))
+    await ask(c, "dap_continue")
+    return folder
+
+
 def reading(folder: Path) -> tuple[float, float, int]:
-    """Return CPU seconds to read the rows of one loop and to summarise them, and how many rows there were in all."""
+    """Return CPU seconds to read 100,000 of these rows and to summarise them, the best of some rounds, and how many rows there are."""
     (path,) = folder.glob("*.rows")
     data = path.read_bytes()
     path.unlink()
-    kept = Collected()
-    for marker, value in (("tight", "x"), ("hit", "total")):
-        kept.point(["i", value], path=str(P.source), line=P.line(marker))
-    begin = time.thread_time()
-    for part in read(data).parts:
-        kept.take(1, part, "tracer")
-    took = time.thread_time() - begin
-    begin = time.thread_time()
-    section(kept.collections.values(), P.source.parent)
-    summed_up = time.thread_time() - begin
-    count = sum(each.count for each in kept.collections.values())
-    left = sum(len(each.table) for each in kept.collections.values())
-    return took / count * 100_000, summed_up / left * 100_000, count
+    every: list[tuple[float, float]] = []
+    count = 0
+    for _ in range(5):
+        kept = Collected()
+        kept.point(["i", "x"], path=str(P.source), line=P.line("tight"))
+        begin = time.thread_time()
+        for part in read(data).parts:
+            kept.take(1, part, "tracer")
+        took = time.thread_time() - begin
+        begin = time.thread_time()
+        section(kept.collections.values(), P.source.parent)
+        every.append((took, time.thread_time() - begin))
+        count = sum(len(each.table) for each in kept.collections.values())
+    spent, summed_up = (min(each) / count * 100_000 for each in zip(*every, strict=True))
+    return spent, summed_up, count
 
 
 def told(found: Found, loops: int) -> str:

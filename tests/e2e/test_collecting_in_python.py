@@ -207,3 +207,65 @@ async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the
         while await process.stdout.readline() != b"left\n":
             pass
     assert cells(tmp_path) == [("True",)] * 3
+
+
+MANY = """
+import threading
+
+
+def inner(n, value):
+    kept = value
+    if n:
+        inner(n - 1, value)
+    kept = n
+    return kept
+
+
+def left():
+    for i in range(100):
+        inner(2, i)
+
+
+def right():
+    for i in range(100):
+        inner(1, [i / 2, None, i > 50, 1 << 63, "text"][i % 5])
+
+
+breakpoint()
+left()
+right()
+thread = threading.Thread(target=left, name="other")
+thread.start()
+thread.join()
+"""
+"""Functions that come by the same lines often: recursive, from several callers and threads, with values of all types."""
+
+
+@versions("3.8", "3.9", "3.12", "3.13")
+async def test_of_many_rows_each_tells_its_own_caller_thread_and_values(
+    tmp_path: Path, version: str
+) -> None:
+    path = tmp_path / "many.py"
+    path.write_text(MANY, encoding="utf-8")
+    points: list[dict[str, object]] = [
+        {"file": str(path), "line": MANY.splitlines().index(line) + 1, "collect": ["n", "value"]}
+        for line in ("    kept = value", "    return kept")
+    ]
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", program=str(path), python=python_of(version))
+        await collect(c, tmp_path, *points)
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+    values = ["{}", "None", "{}", str(1 << 63), "'text'"]
+    plain = [(i, values[i % 5].format(i / 2 if i % 5 == 0 else i > 50)) for i in range(100)]
+    top = [("left", "MainThread", 2, str(i)) for i in range(100)]
+    top += [("right", "MainThread", 1, value) for _, value in plain]
+    top += [("left", "other", 2, str(i)) for i in range(100)]
+    for point_id, deepest_first in ((1, False), (2, True)):
+        wanted = [
+            (thread, caller if n == depth else "inner", str(n), value)
+            for caller, thread, depth, value in top
+            for n in (range(depth + 1) if deepest_first else range(depth, -1, -1))
+        ]
+        found = [row for row in rows(tmp_path) if row.point == point_id]
+        assert [(row.thread, row.caller.split()[0], *row.cells) for row in found] == wanted
+        assert [row.hit for row in found] == [*range(1, len(wanted) + 1)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import itertools
 import sys
 from typing import Any
 
@@ -16,6 +17,8 @@ watching: Any = importlib.import_module("in_debuggee.dapeer_watching")
 TOOLS = (3, 4)
 """Numbers that no kind of tool has for itself."""
 NAME = "dapeer"
+OFTEN = 32
+"""After so many rows it is looked which line has them."""
 UNKNOWN: tuple[Any, Any] = None, points.Plan()
 """A code that is not known, and nothing that is recorded of it."""
 current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
@@ -31,6 +34,8 @@ class Road:
         """By number: to compare codes takes as long as they are."""
         self._frames: dict[int, tuple[int, Any]] = {}
         """By number of a frame the line that it was at, and what was seen there."""
+        self._often: Any = None
+        """What has recorded when that was looked at."""
         of_python: Any = sys
         self._python: Any = of_python.monitoring
 
@@ -69,10 +74,11 @@ class Road:
     def _callbacks(self) -> dict[int, Any]:
         """Return what is called by event."""
         events = self._python.events
+        watches = self._bound is not None and self._bound.watches
         return {
             events.PY_START: self._entered,
             events.PY_RESUME: self._resumed,
-            events.LINE: self._line_caller(),
+            events.LINE: self._watching_caller() if watches else self._line_caller(),
             events.PY_RETURN: self._returned,
             events.PY_UNWIND: self._unwound,
         }
@@ -150,26 +156,53 @@ class Road:
 
     def _line_caller(self) -> Any:
         """Return what is called at a line: it records there, and wants to hear no more of one that has no point, or has enough."""
-        find, disable, look = self._codes.get, self._python.DISABLE, self._look
+        find, disable = self._codes.get, self._python.DISABLE
         latest: tuple[Any, Any] = UNKNOWN
+        turns = itertools.cycle(range(OFTEN))
 
-        def called(code: Any, line: int) -> Any:
+        def called(code: Any, line: int, up: int = 1) -> Any:
             nonlocal latest
             known, plan = latest
             if known is not code:
                 known, plan = latest = find(id(code), UNKNOWN)
+            record = plan.lines.get(line)
+            if record is None:
+                return disable
+            frame = current(up)
+            number, around = plan.around
+            if number != id(frame):
+                around = plan.stay(frame)
+            if record(frame, around):
+                plan.lines.pop(line, None)
+            if not next(turns):
+                self._call_alone(code, line, plan, called)
+            return None
+
+        return called
+
+    def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
+        """Have Python call by itself what records at a line if that was so the last time, too; it calls something else at every other line."""
+        record = plan.lines.get(line)
+        before, self._often = self._often, record
+        alone = getattr(record, "called", None)
+        if record is before and alone is not None and self._tool is not None:
+            called = alone(code, line, plan, elsewhere, current, id)
+            self._python.register_callback(self._tool, self._python.events.LINE, called)
+
+    def _watching_caller(self) -> Any:
+        """Return the same, where something is watched, too."""
+        find, disable, look = self._codes.get, self._python.DISABLE, self._look
+
+        def called(code: Any, line: int) -> Any:
+            _known, plan = find(id(code), UNKNOWN)
             record = plan.lines.get(line)
             if record is None and plan.watching is None:
                 return disable
             frame = current(1)
             if plan.watching is not None:
                 look(plan, frame, "line", None)
-            if record is not None:
-                number, around = plan.around
-                if number != id(frame):
-                    around = plan.stay(frame)
-                if record(frame, around):
-                    plan.lines.pop(line, None)
+            if record is not None and record(frame, plan.context(frame)):
+                plan.lines.pop(line, None)
             return None
 
         return called

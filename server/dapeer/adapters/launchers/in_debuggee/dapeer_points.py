@@ -140,6 +140,8 @@ class Bound:
         self._maker = maker
         self._functions = [each for each in points if each.function]
         self._watches = [each.watch for each in points if each.watch is not None]
+        self.watches = bool(self._watches) or any(each.life for each in points)
+        """Whether some frames are looked at after each line."""
         self._by_file: dict[str, list[Any]] = {}
         self._depths: dict[int, int] = {}
         for each in points:

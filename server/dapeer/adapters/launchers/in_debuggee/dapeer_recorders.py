@@ -16,6 +16,7 @@ deadline: Any = importlib.import_module("in_debuggee.dapeer_deadline")
 contexts: Any = importlib.import_module("in_debuggee.dapeer_contexts")
 expressions: Any = importlib.import_module("in_debuggee.dapeer_expressions")
 shapes: Any = importlib.import_module("in_debuggee.dapeer_shapes")
+texts: Any = importlib.import_module("in_debuggee.dapeer_templates")
 
 ENOUGH = 3
 """Cut off so often, an expression is not evaluated any more."""
@@ -24,103 +25,6 @@ GIVEN_UP = shapes.Told(f"{cells.FAILED}not evaluated any more: it was cut off {E
 MARK = "\0e\0"
 """Stands for an expression until the text is complete."""
 SECONDS = "it took longer than {} s"
-
-# In these texts `$` begins a name of ours.
-FACTORY = """
-def $factory({given}):
-    $shape = $shapes.latest
-    def $record($frame, $context=0):
-        nonlocal $shape
-        try:
-{body}
-        except $BaseException:
-            $rows.lose()
-    return $record
-"""
-LOCAL = """
-try:
-    $v{n} = $locals[{name!r}]
-except $KeyError:
-    $v{n} = $no_value
-"""
-VALUE_OF = """
-try:
-{reads}
-except $KeyError:
-    $v{n} = $no_value
-else:
-    try:
-        $v{n} = {value}
-{copied}
-    except $BaseException as $error:
-        $v{n} = $told($failed($error, $e{n}))
-        {again}
-"""
-COPIED = """
-$t = $type($v{n})
-if not ($t is $int or $t is $float or $t is $bool or $v{n} is None):
-    $v{n} = $cell($v{n})
-"""
-"""What an expression runs later may change a value."""
-GUARDED = """
-if $e{n}.cut_off >= $enough:
-    $v{n} = $given_up
-else:
-{cell}
-"""
-CONDITION = """
-try:
-{reads}
-    $met = $bool({value})
-except $BaseException as $error:
-    $met = False
-    $tell($point, $failed($error, $ec))
-    {again}
-if not $met:
-    {over}
-    return
-"""
-VALUE = """
-if $e.cut_off >= $enough:
-    return $nothing
-$begin($now())
-try:
-{reads}
-except $BaseException:
-    $missed($no_value)
-    $v = $nothing
-else:
-    try:
-        $v = {value}
-    except $BaseException as $error:
-        $missed($failed($error, $e))
-        $v = $nothing
-"""
-OVER = """
-try:
-    $over()
-except $Overdue:
-    pass
-"""
-ENOUGH_HITS = """
-if $hit > $most:
-    return $point.end()
-"""
-ROW = """
-{types}$pack, $head = $shape
-try:
-    if {alike}:
-        $line = $pack($head, $context, $hit, {values}$now())
-    else:
-        $line = $shapes.line($hit, $context, ({values}))
-        $shape = $shapes.latest
-except $StructError:
-    $line = $shapes.text($hit, $context, ({values}))
-try:
-    $rows.write($line)
-except $ValueError:
-    $rows.kept($line)
-"""
 
 
 class Maker:
@@ -162,13 +66,13 @@ class Maker:
     def recorder(self, point: Any, frame: Any) -> Any:
         """Return what records a row of a point, given a frame of the same code, and its context."""
         count = range(len(point.expressions))
-        row = ROW.format(
+        row = texts.ROW.format(
             types="".join(f"$t{each}, " for each in count),
             alike=" and ".join(f"$type($v{each}) is $t{each}" for each in count) or "$pack",
             values="".join(f"$v{each}, " for each in count),
         )
-        hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
-        return self._made(point, frame, marked(point), hit + row)
+        hit = "$hit = $next($hits)\n" + (texts.ENOUGH_HITS if point.max_hits else "")
+        return self._made(point, frame, marked(point), hit + row, alone=not point.max_hits)
 
     def condition(self, point: Any, frame: Any) -> Any:
         """Return what tells whether a point's condition holds."""
@@ -190,31 +94,53 @@ class Maker:
         )
         reads, value = self._reading(expression, frame, "e", MARK)
         value = f"{value}\n        $v = $bool($v), $v" if holds else value
-        text = VALUE.format(reads=reads, value=value) + OVER + "return $v\n"
+        text = texts.VALUE.format(reads=reads, value=value) + texts.OVER + "return $v\n"
         given = {"e": expression, "nothing": nothing, "missed": missed}
         return self._compiled(point, frame, [(MARK, expression)], text, given)
 
-    def _made(self, point: Any, frame: Any, wanted: list[tuple[str, Any]], end: str) -> Any:
-        """Return a function that evaluates some of a point's expressions, and ends so."""
+    def _made(
+        self,
+        point: Any,
+        frame: Any,
+        wanted: list[tuple[str, Any]],
+        end: str,
+        *,
+        alone: bool = False,
+    ) -> Any:
+        """Return a function that evaluates some of a point's expressions, and ends so; `alone`: with what Python can call itself."""
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
-        return self._compiled(point, frame, wanted, self._body(point, frame, wanted) + end, given)
+        body = self._body(point, frame, wanted) + end
+        return self._compiled(point, frame, wanted, body, given, alone=alone)
 
-    def _compiled(self, point: Any, frame: Any, wanted: Any, body: str, given: Any) -> Any:
+    def _compiled(
+        self, point: Any, frame: Any, wanted: Any, body: str, given: Any, *, alone: bool = False
+    ) -> Any:
         """Return a function of these statements."""
         made_of = shapes.Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
         of_point.update(shapes=made_of, cell=made_of.cell)
         given = {**self._given, **of_point, **given}
-        named = ", ".join(f"${each}" for each in given)
-        body = "$locals = $frame.f_locals\n" + body if wanted else body
-        text = FACTORY.format(given=named, body=textwrap.indent(body, " " * 12))
-        text = text.replace("$", expressions.OURS)
+        body = textwrap.indent("$locals = $frame.f_locals\n" * bool(wanted) + body, " " * 12)
+        # What needs no names of the program finds ours faster as global ones.
+        own = wanted and all(is_local(each, frame) for _mark, each in wanted)
+        outer = "global" if own else "nonlocal"
+        text = texts.FACTORY.format(
+            given="" if own else ", ".join(f"${each}" for each in given),
+            global_="global $shape" if own else "",
+            outer=outer,
+            body=body,
+            alone=textwrap.indent(texts.ALONE.format(outer=outer, body=body), "    ")
+            if alone
+            else "",
+        ).replace("$", expressions.OURS)
         for mark, each in wanted:
             text = text.replace(mark, f"({each.text}\n)")
+        names = {f"{expressions.OURS}{name}": value for name, value in given.items()}
         made: dict[str, Any] = {}
-        exec(compile(text, "<dapeer>", "exec", dont_inherit=True), frame.f_globals, made)  # noqa: S102
-        return made[f"{expressions.OURS}factory"](*given.values())
+        compiled = compile(text, "<dapeer>", "exec", dont_inherit=True)
+        exec(compiled, names if own else frame.f_globals, made)  # noqa: S102
+        return made[f"{expressions.OURS}factory"](*([] if own else names.values()))
 
     def _reading(self, expression: Any, frame: Any, name: str, mark: str) -> tuple[str, str]:
         """Return the statements that read an expression's names, and its value."""
@@ -234,24 +160,30 @@ class Maker:
             again = "$begin($now())" if guarded else "pass"
             form = {"reads": reads, "value": value, "again": again}
             if each is point.condition:
-                over = textwrap.indent(OVER, "    ").strip() if guarded else "pass"
-                parts.append(CONDITION.format(**form, over=over))
+                over = textwrap.indent(texts.OVER, "    ").strip() if guarded else "pass"
+                parts.append(texts.CONDITION.format(**form, over=over))
                 continue
             parts.append(self._cell(point, frame, each, form, guarded=guarded))
-        parts += [OVER] if guarded else []
+        parts += [texts.OVER] if guarded else []
         return "".join(parts)
 
     def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
         """Return the statements that evaluate an expression."""
         number = point.expressions.index(each)
-        optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        if optimized and each.is_name and each.reads(frame.f_code, one_namespace=False):
-            return LOCAL.format(n=number, name=each.text)
-        copied = textwrap.indent(COPIED.format(n=number), " " * 8) if guarded else ""
-        cell = VALUE_OF.format(**form, n=number, copied=copied)
+        if is_local(each, frame):
+            return texts.LOCAL.format(n=number, name=each.text)
+        copied = textwrap.indent(texts.COPIED.format(n=number), " " * 8) if guarded else ""
+        cell = texts.VALUE_OF.format(**form, n=number, copied=copied)
         if each.runs_code:
-            return GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
+            return texts.GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
         return cell
+
+
+def is_local(expression: Any, frame: Any) -> bool:
+    """Whether an expression is a local variable of a function."""
+    code = frame.f_code
+    optimized = bool(code.co_flags & inspect.CO_OPTIMIZED)
+    return optimized and expression.is_name and bool(expression.reads(code, one_namespace=False))
 
 
 def marked(point: Any) -> list[tuple[str, Any]]:
