@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
+from websockets.typing import Subprotocol
 
 from tests.neovim.claude import HEADER, SERVED, SETUP, cli, lock, locks, offered, texts_of
 from tests.neovim.editor import neovim
@@ -21,17 +22,26 @@ from tests.processes import process_gone
 
 
 async def test_a_neovim_is_announced_to_its_user_alone_until_it_ends(tmp_path: Path) -> None:
-    async with offered(tmp_path) as editor:
-        _, told = lock(tmp_path)
+    moved = tmp_path / "moved"
+    async with offered(tmp_path, environment={"CLAUDE_CONFIG_DIR": str(moved)}) as editor:
+        port, told = lock(tmp_path)
         [path] = locks(tmp_path)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        # Older Claude Codes look in one folder only, newer ones in both.
+        [other] = (moved / "ide").iterdir()
+        assert (other.name, other.read_bytes()) == (path.name, path.read_bytes())
+        for each in (path, other):
+            assert stat.S_IMODE(each.stat().st_mode) == 0o600
+            assert stat.S_IMODE(each.parent.stat().st_mode) == 0o700
+        token, offers = {HEADER: told["authToken"]}, [Subprotocol("mcp")]
+        url = f"ws://127.0.0.1:{port}"
+        async with connect(url, additional_headers=token, subprotocols=offers) as connection:
+            assert connection.subprotocol == "mcp"
         assert (told["pid"], told["workspaceFolders"]) == (editor.pid, [str(tmp_path)])
         assert (told["ideName"], told["transport"]) == ("Neovim", "ws")
         editor.wire.send("nvim_command", "qa!")
         await editor.ended()
         await process_gone(told["dapeer"])
-    assert locks(tmp_path) == []
+    assert [*locks(tmp_path), *(moved / "ide").iterdir()] == []
 
 
 async def test_what_a_killed_core_has_left_is_cleaned_by_the_next(tmp_path: Path) -> None:
