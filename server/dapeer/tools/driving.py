@@ -164,7 +164,8 @@ class Driving:
     def _tell_cost(self) -> None:
         watch, mirror = self.watch, self.session.mirror
         watch.seconds = self._clock() - self._begun
-        rate = f", {self._count / watch.seconds:,.0f} a second" if watch.seconds > 1 else ""
+        fast = self.unit == "step" and watch.seconds > 1
+        rate = f", {self._count / watch.seconds:,.0f} a second" if fast else ""
         watch.cost = f"{self._count:,} {self.unit}{'s' if self._count != 1 else ''}{rate}"
         watch.epoch = mirror.epoch - (mirror.stop is not None)
 
