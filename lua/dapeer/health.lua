@@ -191,11 +191,11 @@ local function check_opencode()
 end
 
 local function check_claude()
-  if not require('dapeer.config').get().integrations.claude then
-    return health.info('Claude Code (off; setup({ integrations = { claude = true } }) opens its diffs here)')
-  end
   local status = require('dapeer.integrations.claude').status()
-  if status.problem then
+  if not status.enabled then
+    local how = ':Dapeer claude opens it here; with setup({ integrations = { claude = true } }) any finds this Neovim'
+    return health.info(('Claude Code (off; %s)'):format(how))
+  elseif status.problem then
     health.warn(('Claude Code cannot connect: %s'):format(status.problem))
   elseif not status.port then
     health.warn('Claude Code cannot connect, since no core runs (:Dapeer start)')

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.json_types import Json
-from tests.neovim.claude import Cli, cli, lock, locks, offered, texts_of
-from tests.neovim.editor import installed
+from tests.neovim.claude import SERVED, SETUP, Cli, cli, lock, locks, offered, texts_of
+from tests.neovim.editor import installed, neovim
+from tests.neovim.reviewing import RC
 from tests.processes import process_gone
 
 SNACKS = installed("snacks.nvim", "DAPEER_SNACKS")
@@ -75,6 +76,19 @@ async def test_a_terminal_beside_gets_what_leads_to_this_neovim(tmp_path: Path, 
         assert (tmp_path / "given").read_text(encoding="utf-8") == given
         assert (await editor.mode())["mode"] == "t"
         assert await editor.lua("return vim.fn.winnr('$')") == 2
+
+
+async def test_a_person_who_has_configured_nothing_has_it_by_the_command(tmp_path: Path) -> None:
+    variables = {"HOME": str(tmp_path), **program(tmp_path)}
+    setup = {"bridge": SETUP["bridge"]}
+    async with neovim(
+        tmp_path, dap=False, rc=RC + SERVED, setup=setup, ui=True, environment=variables
+    ) as editor:
+        await editor.lua("vim.cmd('Dapeer claude')")
+        port, _ = await editor.notified("served")
+        await editor.lua(SHOWN)
+        await editor.notified("here")
+        assert f"port {port}, true;" in (tmp_path / "given").read_text(encoding="utf-8")
 
 
 def ours(told: Json) -> bool:

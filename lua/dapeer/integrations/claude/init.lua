@@ -157,14 +157,15 @@ function M.send(first, last)
 end
 
 ---Open Claude Code in a terminal beside, connected to this Neovim: at once, or when the core serves.
+---Who asks for it wants this Neovim offered, whatever is configured.
 ---@param words string[]  further arguments
 ---@return string? told  a problem, or that it opens later
 function M.open(words)
   if vim.fn.executable('claude') == 0 then
     return 'there is no `claude` on PATH'
-  elseif not state.enabled then
-    return 'setup{ integrations = { claude = true } } is missing'
-  elseif state.problem then
+  end
+  M.enable()
+  if state.problem then
     return 'Claude Code cannot connect: ' .. state.problem
   elseif state.port then
     return terminal(words)
