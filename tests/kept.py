@@ -33,7 +33,11 @@ def kept_at_once() -> Generator[Kept]:
     handler, logger = Kept(), logging.getLogger(SPARES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"{SPARES}.SECONDS_OF_CALM", 0)
-        patch.setattr(logger, "level", logging.INFO)
+        # Not by its attribute: a logger remembers what it need not tell.
+        logger.setLevel(logging.INFO)
         logger.addHandler(handler)
-        yield handler
-        logger.removeHandler(handler)
+        try:
+            yield handler
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(logging.NOTSET)
