@@ -45,7 +45,7 @@ async def called(folder: Path, python: str) -> list[Row]:
     return rows(folder)
 
 
-@versions("3.9", "3.13")
+@versions("3.8", "3.9", "3.12", "3.13")
 async def test_calls_tell_arguments_results_errors_and_what_they_changed(
     tmp_path: Path, version: str
 ) -> None:

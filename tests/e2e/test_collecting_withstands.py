@@ -17,7 +17,7 @@ P = program("withstands.py")
 PROCESSES = program("processes.py")
 LOOP = program("collecting_loop.py")
 SECONDS_FOR_MILLIONS = 180
-in_all = versions("3.8", "3.13")
+in_all = versions("3.8", "3.12", "3.13")
 
 
 def size(folder: Path) -> int:

@@ -40,7 +40,7 @@ for n in range(60):
 """
 
 
-@versions("3.9", "3.13")
+@versions("3.9", "3.12", "3.13")
 async def test_the_life_of_one_odd_call_shows_the_line_that_made_it_odd(
     tmp_path: Path, version: str
 ) -> None:

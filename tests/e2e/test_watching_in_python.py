@@ -10,7 +10,7 @@ from tests.programs import program
 from tests.pythons import python_of, versions
 
 P = program("watched.py")
-in_all = versions("3.9", "3.13")
+in_all = versions("3.8", "3.9", "3.12", "3.13")
 
 
 def told(folder: Path, point: int) -> list[tuple[str, ...]]:

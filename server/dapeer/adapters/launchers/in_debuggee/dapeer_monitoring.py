@@ -94,6 +94,7 @@ class Road:
             self._python.set_local_events(self._tool, code, 0)
         self._codes = {}
         self._frames = {}
+        self._often = None
 
     def _find_all(self, frame: Any) -> None:
         """Look at a frame and those that have called it."""
