@@ -72,7 +72,7 @@ async def measured(what: str, number: int, samples: int = SAMPLES) -> Row:
             await raw.look()
             for _ in range(number if what == "stops" else 0):
                 await server.call("dap_step_over")
-            calls = _calls(server, stepping, number)
+            calls = _calls(server, stepping, number if what == "breakpoints" else 0)
             calls[RAW] = raw.step_and_look
             found = Measured()
             for _ in range(samples):
@@ -96,9 +96,10 @@ async def _start(server: Served, what: str, number: int, stepping: Program) -> N
 
 
 def _calls(
-    server: Served, stepping: Program, number: int
+    server: Served, stepping: Program, taken: int
 ) -> dict[str, Callable[[], Awaitable[object]]]:
-    free = itertools.count(4 + number)
+    """Return what is measured; so many lines have breakpoints already."""
+    free = itertools.count(4 + taken)
 
     async def set_one() -> None:
         await server.call("dap_set_breakpoint", filename=str(stepping), line=next(free))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,15 +95,32 @@ def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[R
             yield from (Row(number, Run((), [frames[number]])) for number in numbers)
 
 
+def _is_real(row: Row) -> bool:
+    """Whether a line has frames of the user's."""
+    return not row.run.is_label and not row.run.owners
+
+
+def _first(rows: Iterable[Row]) -> list[Row]:
+    """Return the first lines of a stack, enough to know that there are more than are shown; of a deep one they are few."""
+    found: list[Row] = []
+    real = 0
+    for row in rows:
+        found.append(row)
+        real += _is_real(row)
+        if real > ROWS + 2:
+            break
+    return found
+
+
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the thread that stopped, each frame but the one to look at first with its frame_id."""
     frames = stop.frames.get(stop.thread_id, [])
     if not frames:
         return []
-    rows = list(_rows(stop, frames, whose))
+    rows = _first(_rows(stop, frames, whose))
     total = stop.total_frames.get(stop.thread_id)
     # Frames between the user's are listed, but take none of their room.
-    real = [n for n, row in enumerate(rows) if not row.run.is_label and not row.run.owners]
+    real = [n for n, row in enumerate(rows) if _is_real(row)]
     if total == len(frames) and len(real) <= ROWS + 2:
         # A group of one frame is listed, not counted.
         return [_line(stop, row, whose, project) for row in rows]
