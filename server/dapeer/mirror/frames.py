@@ -142,12 +142,17 @@ class Frames:
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
         """Yield the frames, each with its index among the user's frames; None: another owner's."""
+        latest: tuple[object, ...] = ()
+        users = False
         for number, frame in enumerate(frames):
             if is_label(frame):
                 yield (number if self._parts_users(frames, number) else None), frame
-            else:
-                place = frame["name"], str(frame.get("source")), frame["line"]
-                yield (place if self.is_users(frame) else None), frame
+                continue
+            place = frame["name"], str(frame.get("source")), frame["line"]
+            # A recursion has many frames at one place.
+            if (what := (*place, frame.get("presentationHint"))) != latest:
+                latest, users = what, self.is_users(frame)
+            yield (place if users else None), frame
 
     def _parts_users(self, frames: Sequence[StackFrame], label: int) -> bool:
         """Whether there are frames of the user's before a label or behind it, up to the next label."""
