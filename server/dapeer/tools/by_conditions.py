@@ -19,7 +19,7 @@ from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, holds, place_of
-from dapeer.tools.looked_at import Place, TooLarge, places, text_of
+from dapeer.tools.looked_at import NoConditions, Place, places, text_of
 from dapeer.view.enclosing import is_inside
 from dapeer.view.stacks import frame_path
 
@@ -56,7 +56,7 @@ class ByConditions(Driving):
         """Look at the value, and set the breakpoints.
 
         Raises:
-            TooLarge: There are too many lines; nothing is set.
+            NoConditions: Conditions cannot tell it here; nothing is set.
         """
         await super().begin(frame_id)
         known, stop = self._known, self.session.mirror.stopped()
@@ -66,13 +66,13 @@ class ByConditions(Driving):
         if self.watch.on == "change":
             await self._check_plain(top)
         if known.begin and await self._told(known.begin, top) is None:
-            raise TooLarge("the program cannot record", "")
+            raise NoConditions("the program cannot record", "")
         try:
             await self._place_all()
         except DapeerError as error:
             with contextlib.suppress(DapeerError):
                 await self.end()
-            raise TooLarge("the adapter has not taken the conditions", "") from error
+            raise NoConditions("the adapter has not taken the conditions", "") from error
 
     async def go(self, stop: Stop) -> None:
         """Set what has changed, and go on."""
@@ -168,14 +168,14 @@ class ByConditions(Driving):
                 yield wanted
 
     async def _check_plain(self, frame: StackFrame | None) -> None:
-        """Raise `TooLarge` where the value has members: which of them change is no condition's to tell."""
+        """Raise `NoConditions` where the value has members: which of them change is no condition's to tell."""
         with contextlib.suppress(DapeerError):
             number = frame["id"] if frame else None
             body = await evaluate(
                 self.session, self.watch.expression, number, "watch", SECONDS_TO_EVALUATE
             )
             if body.get("variablesReference"):
-                raise TooLarge("members may change, which conditions do not tell", "")
+                raise NoConditions("members may change, which conditions do not tell", "")
 
     async def _told(self, text: str, frame: StackFrame | None) -> str | None:
         expression = self._filled(text)

@@ -27,8 +27,8 @@ Place = tuple[str, int, int]
 """Path, line, and column (0: that of the line)."""
 
 
-class TooLarge(DapeerError):
-    """The scope has more lines than breakpoints may be set on, or none."""
+class NoConditions(DapeerError):
+    """Conditions cannot tell it here, for this reason; the program is stepped instead."""
 
 
 async def places(
@@ -37,7 +37,7 @@ async def places(
     """Return the lines at which to look.
 
     Raises:
-        TooLarge: There are too many, or none.
+        NoConditions: There are too many, or none.
     """
     paths = scope.get("files") or await _own(session, debugger, known.files, frame)
     if functions := scope.get("functions"):
@@ -45,12 +45,12 @@ async def places(
         others = await asyncio.to_thread(_naming, paths, functions)
         paths = [*dict.fromkeys([*scope.get("files", ()), *here, *others])]
     if len(paths) > MOST_FILES:
-        raise TooLarge(f"{len(paths):,} files are too many for conditions", "")
+        raise NoConditions(f"{len(paths):,} files are too many for conditions", "")
     found = [(path, *each) for path in paths for each in await _lines(session, path, known, frame)]
     if len(found) > MOST_LINES:
-        raise TooLarge(f"{len(found):,} lines are too many for conditions", "")
+        raise NoConditions(f"{len(found):,} lines are too many for conditions", "")
     if not found:
-        raise TooLarge("no lines are known for conditions", "")
+        raise NoConditions("no lines are known for conditions", "")
     return found
 
 

@@ -27,7 +27,7 @@ from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, resume
 from dapeer.tools.by_conditions import ByConditions, usable
 from dapeer.tools.driving import Stepping
-from dapeer.tools.looked_at import TooLarge
+from dapeer.tools.looked_at import NoConditions
 from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
 
@@ -96,7 +96,7 @@ async def _driven(
         drive = ByConditions(session, wanted, scope, seconds, conditions, call.debugger)
     try:
         await drive.begin(frame)
-    except TooLarge as error:
+    except NoConditions as error:
         drive = Stepping(session, wanted, scope, seconds)
         await drive.begin(frame)
         wanted.road = f"{wanted.road}, as {error.what}"
