@@ -7,7 +7,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from pathlib import Path
 from unittest import mock
 
@@ -45,15 +45,23 @@ async def javascript(folder: Path) -> Measured:
     loop.write_text(LOOP)
     measured = Measured()
     async with client(folder) as c:
-        at = [{"filename": str(loop), "line": 3}]
-        with mock.patch.object(hastening, "send_at_once", return_value=0):
-            slow = await ask(c, "dap_run", program=str(loop), breakpoints=at)
-        quick = await ask(c, "dap_run", program=str(loop))
-        sessions = {STOCK: slow["session_id"], QUICK: quick["session_id"]}
+        as_it_comes = mock.patch.object(hastening, "send_at_once", return_value=0)
+        sessions = await _both(c, loop, 3, as_it_comes)
         for _ in range(ROUNDS):
             for whose in shuffled(sessions):
                 await _calls(c, measured, whose, sessions[whose])
     return measured
+
+
+async def _both(
+    c: Client, path: Path, line: int, as_it_comes: AbstractContextManager[object]
+) -> Mapping[str, int]:
+    """Run a program to a line twice, at first as it comes; return the numbers of the sessions."""
+    at = [{"filename": str(path), "line": line}]
+    with as_it_comes:
+        slow = await ask(c, "dap_run", program=str(path), breakpoints=at)
+    quick = await ask(c, "dap_run", program=str(path))
+    return {STOCK: slow["session_id"], QUICK: quick["session_id"]}
 
 
 async def _calls(c: Client, measured: Measured, whose: str, session: int) -> None:
@@ -69,11 +77,7 @@ async def output(folder: Path) -> Measured:
     prints.write_text(PRINTS)
     measured = Measured()
     async with client(folder) as c:
-        at = [{"filename": str(prints), "line": 2}]
-        with mock.patch.dict(NEEDS, dapeerDrain="nothing"):
-            slow = await ask(c, "dap_run", program=str(prints), breakpoints=at)
-        quick = await ask(c, "dap_run", program=str(prints))
-        sessions = {STOCK: slow["session_id"], QUICK: quick["session_id"]}
+        sessions = await _both(c, prints, 2, mock.patch.dict(NEEDS, dapeerDrain="nothing"))
         for turn in range(2 * ROUNDS):
             for whose in shuffled(sessions):
                 began = now()
