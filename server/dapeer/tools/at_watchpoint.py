@@ -1,9 +1,9 @@
-"""Runs a program until a value is written, by a watchpoint; and chooses between that and steps."""
+"""Runs a program until a value is written, by a watchpoint."""
 
 from __future__ import annotations
 
 from dapeer.adapters.definition.watchpoints import NUMBER, Watchpoints
-from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.mirror.rows import FAILED
 from dapeer.mirror.stops import Stop
 from dapeer.mirror.watch import Watch
@@ -11,7 +11,7 @@ from dapeer.sessions.evaluating import evaluate
 from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
 from dapeer.tools import data_breakpoints
-from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, Stepping, is_in, place_of
+from dapeer.tools.driving import SECONDS_TO_EVALUATE, Driving, is_in, place_of
 
 
 class AtWatchpoint(Driving):
@@ -102,22 +102,3 @@ class AtWatchpoint(Driving):
         except DapeerError as error:
             return " ".join(str(error).split()).rstrip(".")
         return str(body.get("result") or "").strip()
-
-
-def chosen(
-    session: Session, watch: Watch, scope: Scope, seconds: float, known: Watchpoints
-) -> Driving:
-    """Return how a program is run until something.
-
-    Raises:
-        Unsupported: It cannot be.
-    """
-    can_watch = session.supports("setDataBreakpoints") or (known.set and session.feed is None)
-    if watch.on == "write" and can_watch:
-        return AtWatchpoint(session, watch, scope, seconds, known)
-    if session.feed is not None:
-        raise Unsupported(
-            f"{session.adapter} could only be stepped until then, and the person in Neovim would see each step.",
-            "Set a breakpoint with a condition, or debug it in a session of your own.",
-        )
-    return Stepping(session, watch, scope, seconds)

@@ -51,6 +51,8 @@ class ByConditions(Driving):
         self._lines: set[tuple[str, int]] = set()
         self._set = ""
         """The condition that is set, where nothing is recorded."""
+        self._before: Place | None = None
+        """Where was looked before the stop; None: it is not known."""
 
     async def begin(self, frame_id: int | None) -> None:
         """Look at the value, and set the breakpoints.
@@ -122,7 +124,7 @@ class ByConditions(Driving):
 
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded: the last look is the one that has stopped the program, if that is `ours`."""
-        self._before: Place | None = None
+        self._before = None
         said = await self._told(self._known.read, frame) if self._known.read else None
         found = _RECORDED.search(said or "")
         if found is None:
@@ -199,4 +201,4 @@ def usable(definition: Definition | None, watch: Watch, session: Session) -> Unt
     """Return how conditions run a program until something; None: they do not."""
     known = definition.until if definition is not None else Until()
     text = {"true": known.holds, "change": known.changes}.get(watch.on, "")
-    return known if text and session.feed is None and session.supports("condition") else None
+    return known if text and session.supports("condition") else None

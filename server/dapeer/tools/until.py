@@ -12,12 +12,12 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from dapeer.adapters.definition.watchpoints import Watchpoints
-from dapeer.base.errors import ArgumentError
+from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.mirror.watch import On, Watch, watch
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.session import Session
 from dapeer.sessions.watching import Scope
-from dapeer.tools.at_watchpoint import chosen
+from dapeer.tools.at_watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import LONGEST, Milliseconds, SessionId, frame_of, several
 from dapeer.tools.base.asked import Asked, Evaluate, Show, WaitUntilPaused
 from dapeer.tools.base.call import Call, Reply
@@ -26,7 +26,7 @@ from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.tool import tool
 from dapeer.tools.base.waiting import next_stop, resume
 from dapeer.tools.by_conditions import ByConditions, usable
-from dapeer.tools.driving import Stepping
+from dapeer.tools.driving import Driving, Stepping
 from dapeer.tools.looked_at import NoConditions
 from dapeer.view.sources import source_file
 from dapeer.view.stacks import frame_path
@@ -87,13 +87,8 @@ async def _driven(
 ) -> Reply:
     """Run by stops, since the program cannot watch by itself."""
     epoch = session.mirror.epoch
-    definition = call.debugger.definitions.get(session.adapter)
-    known = definition.watchpoints if definition is not None else Watchpoints()
     seconds = left.to_ask * SHARE
-    drive = chosen(session, wanted, scope, seconds, known)
-    conditions = usable(definition, wanted, session)
-    if conditions is not None:
-        drive = ByConditions(session, wanted, scope, seconds, conditions, call.debugger)
+    drive = _chosen(call.debugger, session, wanted, scope, seconds)
     try:
         await drive.begin(frame)
     except NoConditions as error:
@@ -105,6 +100,30 @@ async def _driven(
         async with asyncio.timeout(left.to_ask):
             await told.untaken()
     return await next_stop(call, session, epoch, left.ms, asked=asked)
+
+
+def _chosen(
+    debugger: Debugger, session: Session, wanted: Watch, scope: Scope, seconds: float
+) -> Driving:
+    """Return how the program is run by stops: by what its adapter can do, and by its definition.
+
+    Raises:
+        Unsupported: It cannot be.
+    """
+    definition = debugger.definitions.get(session.adapter)
+    known = definition.watchpoints if definition is not None else Watchpoints()
+    can_watch = session.supports("setDataBreakpoints") or (known.set and session.feed is None)
+    if wanted.on == "write" and can_watch:
+        return AtWatchpoint(session, wanted, scope, seconds, known)
+    if session.feed is not None:
+        raise Unsupported(
+            f"{session.adapter} could only be stepped until then, and the person in Neovim would see each step.",
+            "Set a breakpoint with a condition, or debug it in a session of your own.",
+        )
+    conditions = usable(definition, wanted, session)
+    if conditions is not None:
+        return ByConditions(session, wanted, scope, seconds, conditions, debugger)
+    return Stepping(session, wanted, scope, seconds)
 
 
 def _scope(given: Sequence[str], debugger: Debugger) -> Scope:
