@@ -256,6 +256,53 @@ def test_a_file_is_read_once_for_all_of_its_breakpoints_until_it_changes(
     assert json.loads(done.stdout) == [*reads, [before, before, before, after, after]]
 
 
+DESCRIBES_FRAMES = """
+import importlib, json, sys, types
+
+sys.path.insert(0, sys.argv[1])
+importlib.import_module("debugpy._vendored.force_pydevd")
+import pydevd
+import _pydevd_bundle.pydevd_net_command_factory_json as answers
+from _pydevd_bundle.pydevd_frame_utils import create_frames_list_from_frame
+
+if sys.argv[2] == "ours":
+    importlib.import_module("in_debuggee.dapeer_levels").improve(prints=True)
+factory, debugger, described = answers.NetCommandFactoryJson(), pydevd.PyDB(), []
+stock = factory._format_frame_name
+factory._format_frame_name = lambda *given: (described.append(given), stock(*given))[1]
+debugger.writer = types.SimpleNamespace(add_command=lambda command: None)
+
+def deep(left):
+    return deep(left - 1) if left else create_frames_list_from_frame(sys._getframe())
+
+with debugger.suspended_frames_manager.track_frames(debugger) as tracker:
+    tracker.track("1", deep(98))
+    for start, levels in ((0, 3), (97, 20), (200, 3), (0, 0), (0, 200)):
+        asked = {"must_be_suspended": True, "start_frame": start, "levels": levels}
+        told = factory.make_get_thread_stack_message(debugger, 1, "1", None, None, **asked)
+        body = json.loads(told._as_bytes)["body"]
+        names = [frame["name"] for frame in body["stackFrames"]]
+        print(json.dumps([len(described), body["totalFrames"], len(names), names[-1:]]))
+        described.clear()
+"""
+
+
+@pytest.mark.parametrize(("whose", "described"), [("stock", (100,) * 3), ("ours", (3, 3, 0))])
+def test_only_the_frames_that_are_asked_for_are_described(
+    whose: str, described: tuple[int, ...]
+) -> None:
+    folder = str(own_values()["launchers"])
+    command = [sys.executable, "-Xfrozen_modules=off", "-c", DESCRIBES_FRAMES, folder, whose]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        [described[0], 100, 3, ["deep"]],
+        [described[1], 100, 3, ["<module>"]],
+        [described[2], 100, 0, []],
+        [100, 100, 100, ["<module>"]],
+        [100, 100, 100, ["<module>"]],
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -19,6 +19,7 @@ PARTS = (
     "dapeer_variables",
     "dapeer_errors",
     "dapeer_types",
+    "dapeer_levels",
     "dapeer_stacks",
     "dapeer_returned",
     "dapeer_commands",
