@@ -39,10 +39,11 @@ INSIDES = {
         ("definition",),
         ("launchers",),
     ),
-    "base": (("schemas", "system"), ("text",), ("errors", "json_types")),
+    "base": (("schemas", "system"), ("text",), ("errors", "json_types", "bare")),
     "cli": (
         ("main",),
         ("stdio",),
+        ("fronted",),
         ("command_line",),
         ("commands",),
         ("doctor", "demo"),
@@ -79,7 +80,10 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "websockets": ("mcp/ide/service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/discovery/probe.py",),
-    # Parts of the standard library that only some versions have.
+    # Parts of the standard library that only some Pythons have.
+    "_json": ("base/bare.py",),
+    "_signal": ("base/bare.py",),
+    "_socket": ("base/bare.py",),
     "_sha2": ("mcp/rendezvous/reaching.py",),
     "_sha256": ("mcp/rendezvous/reaching.py",),
     # Started inside the debug adapter's own process, never in ours.

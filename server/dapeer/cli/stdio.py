@@ -9,18 +9,11 @@ What is unusual about the options or the environment goes the long way, by `comm
 from __future__ import annotations
 
 import os
-import select
-import signal
-import sys
-from contextlib import ExitStack, contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Generator, Sequence
-    from typing import Final, NoReturn
-
-    from dapeer.mcp.front.front import Front
+    from collections.abc import Sequence
+    from typing import Final
 
 AUTO: Final = "auto"
 NONE: Final = "none"
@@ -47,7 +40,9 @@ def run(given: Sequence[str]) -> int | None:
 
             wish = standing.ClientWish(nvim, given, credentials.taken(), data=DATA in flags)
             return bridge.carry(reached, wish)
-    return _serve(given, nvim, data=DATA in flags)
+    from dapeer.cli import fronted
+
+    return fronted.serve(given, for_neovims=nvim != NONE, data=DATA in flags)
 
 
 def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
@@ -80,55 +75,3 @@ def _is_usual() -> bool:
         and not os.environ.get("DAPEER_OPENCODE_URL")
         and not os.path.lexists(os.path.join(configuration(), "adapters"))
     )
-
-
-def _serve(given: Sequence[str], nvim: str, *, data: bool) -> int:
-    """Answer until the whole server is needed, which then takes over."""
-    from dapeer.mcp.front.front import Front
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
-    front = Front(data=data)
-    # A client that has an answer may start a Neovim, which knocks at once.
-    with _door(nvim) as door:
-        front.start()
-        _wait_until_needed(front, nvim, door)
-        if front.is_over:
-            return 0
-        from dapeer.cli import command_line
-
-        return command_line.run(given, front, door)
-
-
-@contextmanager
-def _door(nvim: str) -> Generator[socket.socket | None]:
-    """Give the socket at which Neovims announce themselves; None: no Neovim is wanted, or it cannot be opened."""
-    if nvim == NONE:
-        yield None
-        return
-    from dapeer.mcp.rendezvous import knocks
-
-    with ExitStack() as stack:
-        door = None
-        # Without a door the whole server says why.
-        with suppress(OSError):
-            door = stack.enter_context(knocks.opened(knocks.FOR_NEOVIMS))
-        yield door
-
-
-def _wait_until_needed(front: Front, nvim: str, door: socket.socket | None) -> None:
-    """Wait until the client has left, or it or a Neovim needs the whole server."""
-    is_open = os.read(front.news, 1)
-    if nvim == NONE:
-        while is_open:
-            is_open = os.read(front.news, 1)
-    elif is_open and door:
-        from dapeer.neovim.discovery import sockets
-
-        # One that appears from here on knocks.
-        if not any(map(sockets.is_listening, sockets.listening())):
-            select.select([front.news, door], [], [])
-
-
-def _leave(_number: int, _frame: object) -> NoReturn:
-    sys.exit(0)

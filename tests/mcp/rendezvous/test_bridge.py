@@ -1,6 +1,7 @@
 """`dapeer stdio` beside a server that runs already: one debugger for all clients of a project."""
 
 import asyncio
+import json
 import os
 import signal
 import stat
@@ -16,7 +17,7 @@ from dapeer.mcp.rendezvous.announcement import announced, file_of, runtime_folde
 from dapeer.mcp.rendezvous.reaching import Announcement
 from dapeer.mcp.server.uris import SESSIONS
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
-from tests.mcp.wire import Json, Wire, call, request, serving, started
+from tests.mcp.wire import Json, Wire, call, opening, request, serving, started
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -89,18 +90,29 @@ async def test_whether_a_client_gets_data_is_its_own_choice_and_not_that_of_the_
 
 
 async def test_a_bridge_needs_none_of_the_servers_libraries(project: Path) -> None:
+    asked = [request("initialize", 0, **opening("2025-11-25")), request("tools/list", 1)]
+    lines = "".join(f"{json.dumps(each)}\n" for each in asked).encode()
     async with serving("--no-auth", cwd=project):
         command = [sys.executable, "-X", "importtime", "-m", "dapeer", "stdio"]
         done = await asyncio.to_thread(
-            subprocess.run, command, input=b"", capture_output=True, cwd=project, timeout=LIMIT
+            subprocess.run, command, input=lines, capture_output=True, cwd=project, timeout=LIMIT
         )
-        assert done.returncode == 0
+        assert (done.returncode, done.stdout.count(b'"result"')) == (0, 2)
         loaded = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
         assert b"dapeer.mcp.rendezvous.bridge" in loaded
         assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio"}
         # These take longer than all that a bridge does.
-        slow = {b"argparse", b"dataclasses", b"hashlib", b"logging", b"pathlib", b"typing"}
-        assert not loaded & slow
+        slow = {
+            b"argparse",
+            b"dataclasses",
+            b"enum",
+            b"hashlib",
+            b"json",
+            b"logging",
+            b"pathlib",
+            b"re",
+        }
+        assert not loaded & {*slow, b"signal", b"socket", b"typing"}
 
 
 async def test_only_the_owner_can_find_and_reach_the_server_which_takes_all_of_it_along(

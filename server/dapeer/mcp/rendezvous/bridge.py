@@ -8,16 +8,13 @@ server. Only the standard library, and little of it: the client waits for this.
 from __future__ import annotations
 
 import os
-import signal
-import socket
 import sys
 import threading
 from collections import deque
 from contextlib import contextmanager, suppress
 
-from dapeer.base.system.stderr import say
+from dapeer.base.bare import signal, socket
 from dapeer.mcp.rendezvous.standing import Standing, number_of
-from dapeer.mcp.server.data import asking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +38,11 @@ class Client:
     """The client that has started the bridge: its lines, in order, for whichever server is current."""
 
     def __init__(self, *, data: bool) -> None:
-        self._data = data
+        self._as_said: Callable[[bytes], bytes] = bytes
+        if data:
+            from dapeer.mcp.server.data import asking  # noqa: PLC0415 - few need it
+
+            self._as_said = asking
         self._lines: deque[bytes] = deque()
         self._changed = threading.Condition()
         self._left = False
@@ -59,7 +60,7 @@ class Client:
             for line in _lines(lambda: os.read(0, CHUNK), partial=True):
                 with self._changed:
                     self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
-                    self._lines.append(asking(line) if self._data else line)
+                    self._lines.append(self._as_said(line))
                     self._changed.notify_all()
         with self._changed:
             self._left = True
@@ -155,6 +156,8 @@ def carry(reached: Reached, wish: ClientWish) -> int:
             _serve(server, client, standing)
             server = None if client.gone else _next(server, wish, client, standing)
         if not client.gone:
+            from dapeer.base.system.stderr import say  # noqa: PLC0415 - few need it
+
             say("the server of this client has ended, and a new one cannot be started.")
             return SERVER_LEFT
     return 0

@@ -5,13 +5,11 @@ Only the standard library, and little of it: a bridge's start waits for this.
 
 from __future__ import annotations
 
-import json
 import os
-import socket
 
-from dapeer.base.errors import Stranger
+from dapeer.base.bare import loads, socket
 from dapeer.base.system import folder_names
-from dapeer.base.system.unix_peer import check_unix_peer
+from dapeer.base.system.unix_peer import is_trusted, unix_peer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,14 +147,14 @@ def connected(path: str) -> Reached | None:
         return None
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(SECONDS_TO_GREET)
+    greeting = b""
     try:
         connection.connect(announcement.socket)
-        check_unix_peer(connection, announcement.socket)
-        greeting = connection.recv(len(GREETING))
-    except (TimeoutError, Stranger):
-        greeting = b""
+        if is_trusted(unix_peer(connection)):
+            greeting = connection.recv(len(GREETING))
+    except TimeoutError:
+        pass
     except OSError:
-        greeting = b""
         _remove(path)
     if greeting == GREETING:
         connection.settimeout(None)
@@ -177,8 +175,8 @@ def read(path: str) -> Announcement | None:
     try:
         # In a folder of another user, that user could replace dapeer's files.
         if os.stat(os.path.dirname(path)).st_uid == os.lstat(path).st_uid == os.getuid():
-            with open(path, encoding="utf-8") as file:
-                return Announcement(**json.load(file))
+            with open(path, "rb") as file:
+                return Announcement(**loads(file.read()))
     except (OSError, ValueError, TypeError):
         return None
     return None

@@ -5,8 +5,7 @@ Only the standard library, and little of it: a bridge's start waits for this.
 
 from __future__ import annotations
 
-import json
-import re
+from dapeer.base.bare import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +29,11 @@ NEWS: Final = (
     "over: dap_status lists the remaining sessions; their ids may have changed."
 )
 
-_ID: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d+|"[^"\\]*"),"(?:result|error)":')
-"""The beginning of dapeer's responses: a long one is not parsed further."""
+_RESPONSE: Final = b'{"jsonrpc":"2.0","id":'
+_AFTER_ID: Final = (b',"result":', b',"error":')
+"""How dapeer's responses begin: a long one is not parsed further."""
+LONGEST_ID: Final = 200
+"""Bytes of an id that is looked for so."""
 
 
 class ClientWish:
@@ -104,8 +106,7 @@ class Standing:
 
     def received(self, line: bytes) -> bytes | None:
         """Return what the client gets of a message of the server; None: nothing."""
-        found = _ID.match(line)
-        message: Json = {"id": json.loads(found[1])} if found else _read(line)
+        message = _response(line) or _read(line)
         if "method" in message:
             return None if self._is_repeated(message) else line
         number = message.get("id")
@@ -210,13 +211,25 @@ def _part(message: Json, *names: str) -> Json:
 
 def _read(line: bytes) -> Json:
     try:
-        message: object = json.loads(line)
+        message: object = loads(line)
     except (ValueError, RecursionError):
         return {}
     return message if _is_object(message) else {}
 
 
+def _response(line: bytes) -> Json | None:
+    """Return the id of a response that begins as dapeer's do."""
+    if line.startswith(_RESPONSE):
+        begin = len(_RESPONSE)
+        for mark in _AFTER_ID:
+            if (end := line.find(mark, begin, begin + LONGEST_ID)) > 0:
+                return {"id": loads(line[begin:end])}
+    return None
+
+
 def _line(message: Json) -> bytes:
+    import json  # noqa: PLC0415 - few need it
+
     return json.dumps(message).encode() + b"\n"
 
 

@@ -9,8 +9,6 @@ Only the standard library, and little of it: a bridge's start waits for this.
 
 from __future__ import annotations
 
-import json
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, TypeGuard
@@ -28,6 +26,8 @@ def asking(line: bytes) -> bytes:
     """Return a line of a client with the extension added; one without capabilities unchanged."""
     if b'"initialize"' not in line and CAPABILITIES.encode() not in line:
         return line
+    import json  # noqa: PLC0415 - few need it
+
     try:
         message: object = json.loads(line)
     except (ValueError, RecursionError):
