@@ -204,47 +204,6 @@ async def test_there_is_nothing_to_look_at_while_the_program_runs() -> None:
         assert w.peer.commands() == []
 
 
-def deep(total: int) -> Answer:
-    """Answer `stackTrace` by pages of a deep stack."""
-
-    def answer(asked: Request) -> Body:
-        first, levels = asked.arguments["startFrame"], asked.arguments["levels"]
-        numbers = range(first, min(total, first + levels))
-        frames = [{"id": n, "name": f"f{n}", "line": 1, "column": 1} for n in numbers]
-        return {"stackFrames": frames, "totalFrames": total}
-
-    return answer
-
-
-async def test_a_deep_stack_is_fetched_to_its_end_and_an_endless_one_as_far_as_it_is_asked_for() -> (
-    None
-):
-    async with wired({"stackTrace": deep(600)}) as w:
-        await w.stop()
-        await snapshot(w.session)
-        stop = w.session.mirror.stopped()
-        assert [each["name"] for each in stop.frames[1]] == [f"f{n}" for n in range(600)]
-    async with wired({"stackTrace": deep(5000)}) as w:
-        await w.stop()
-        await snapshot(w.session)
-        names = [each["name"] for each in await w.session.inspect.stack_trace(1, 1050, 3)]
-        assert names == ["f1050", "f1051", "f1052"]
-        pages = [
-            (r.arguments["startFrame"], r.arguments["levels"]) for r in w.peer.of("stackTrace")
-        ]
-        assert pages == [(0, 20), (20, 980), (1000, 53)]
-        await w.session.inspect.stack_trace(1, 0, 1053)
-        assert len(w.peer.of("stackTrace")) == 3
-
-
-async def test_frames_beyond_the_last_are_not_asked_for() -> None:
-    async with wired({"stackTrace": deep(3)}) as w:
-        await w.stop()
-        assert len(await w.session.inspect.stack_trace(1, 0, 100)) == 3
-        assert await w.session.inspect.stack_trace(1, 50, 5) == []
-        assert len(w.peer.of("stackTrace")) == 1
-
-
 async def test_a_page_of_children_is_asked_for_as_it_is() -> None:
     async with wired() as w:
         await w.stop()

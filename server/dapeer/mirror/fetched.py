@@ -43,17 +43,19 @@ class Fetched:
         if stop is None:
             return
         frames = body.get("stackFrames", [])
-        start = int(asked.get("startFrame") or 0)
+        start, levels = (int(asked.get(each) or 0) for each in ("startFrame", "levels"))
         known = stop.frames.setdefault(asked["threadId"], [])
+        whole = not levels or len(frames) < levels
         if start <= len(known):
             known[start : start + len(frames)] = frames
+        elif whole and asked["threadId"] == stop.thread_id:
+            stop.outer = frames
         if not start and frames and asked["threadId"] == stop.thread_id:
             self._placed.passed(frames[0])
         total = body.get("totalFrames")
-        levels = int(asked.get("levels") or 0)
         if isinstance(total, int) and total >= len(known):
             stop.total_frames[asked["threadId"]] = total
-        elif not levels or len(frames) < levels:
+        elif whole and start <= len(known):
             stop.total_frames[asked["threadId"]] = len(known)
         if asked["threadId"] == stop.thread_id and known:
             self._place(stop, known)
@@ -62,7 +64,7 @@ class Fetched:
         """Say which frame is looked at first, now that some are known."""
         if stop.reason.endswith("breakpoint"):
             stop.raised = self._frames.reason(frames[0])
-        stop.outermost = self._frames.outermost(frames)
+        stop.outermost = self._frames.outermost([*frames, *stop.outer])
         if not stop.planned:
             users = self._frames.foremost(frames)
             stop.front = frames.index(users) if users else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -62,6 +63,8 @@ class Stop:
     """Why the adapter has no locals for the frame to look at first."""
     front: int | None = 0
     """Number of the frame to look at first; None: the user's own is not among those that are known."""
+    outer: list[StackFrame] = field(default_factory=list[StackFrame])
+    """The outermost frames of the thread that stopped, where those before them are not fetched."""
     outermost: StackFrame | None = None
     """The outermost frame of the user's own code that is known of the thread that stopped."""
     left_out: str = ""
@@ -124,6 +127,11 @@ class Stop:
         """
         frames = self.frames.get(self.thread_id)
         return frames[self.front or 0] if frames else None
+
+    def frame(self, frame_id: int | None) -> StackFrame | None:
+        """Return a frame by its id; None if it is not known."""
+        known = itertools.chain(*self.frames.values(), self.outer)
+        return next((each for each in known if each["id"] == frame_id), None)
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
         """Return the scopes of a frame whose variables are shown."""
@@ -245,6 +253,7 @@ class Stop:
             for t, frames in self.frames.items()
             if t == self.thread_id
         }
+        self.outer = []
         top = self.top
         kept = self.local_scopes(top["id"]) if top else []
         self.scopes = {top["id"]: kept} if top and kept else {}

@@ -16,6 +16,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.other_client import OtherClient
 from dapeer.sessions.waiters import WaitFor
+from dapeer.view.stacks import begins
 
 LEVELS = 20
 """Frames fetched at a stop."""
@@ -27,6 +28,8 @@ MEMBERS = 40
 """Members that are fetched of an object."""
 FAR = 100
 """Frames among which one of the user's own is looked for."""
+OUTER = 50
+"""Outermost frames that are fetched of a longer stack: more than a test runner has around a test."""
 
 
 class SendRequest(Protocol):
@@ -85,6 +88,22 @@ class Fetching:
         while known < len(frames := await self.stack_trace(thread_id, levels=DEEP)) < DEEP:
             known = len(frames)
         return frames
+
+    async def ends_of_stack(self, stop: Stop) -> None:
+        """Fetch what is shown of the stack: the innermost frames, and the outermost one of the user's.
+
+        The frames between them are fetched, too, where they are few, where those ends do not tell what lies
+        between, or where the adapter does not say how many there are.
+        """
+        thread = stop.thread_id
+        total = stop.total_frames.get(thread, 0)
+        if total > FAR and begins(stop, self._mirror.frames):
+            # One more than there are: some adapters tell a number to say that there are more.
+            asks = {"threadId": thread, "startFrame": total - OUTER, "levels": OUTER + 1}
+            await self._once("stackTrace", asks, lambda: bool(stop.outer))
+            if any(map(self._mirror.frames.is_users, stop.outer)):
+                return
+        await self.whole_stack(thread)
 
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""

@@ -168,8 +168,10 @@ class Inspection(Fetching):
         except RequestFailed as error:
             stop.withheld = error.message
         references = [scope["variablesReference"] for scope in stop.local_scopes(frame["id"])]
-        rest = self.whole_stack(stop.thread_id)
-        await together(rest, *map(self.variables, references))
+        # What an adapter leaves out shows in a whole stack only.
+        whole = self.compare is not None
+        stack = self.whole_stack(stop.thread_id) if whole else self.ends_of_stack(stop)
+        await together(stack, *map(self.variables, references))
         await self._open(stop)
         if self.compare is not None:
             await quietly(self.compare(stop))

@@ -11,6 +11,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
+from dapeer.sessions.fetching import quietly
 from dapeer.sessions.session import Session
 from dapeer.sessions.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, OptionalFilename, SessionId
@@ -38,7 +39,7 @@ async def dap_source(
     # > If the value is > 0, the contents of the source must be retrieved through the request.
     if source_reference:
         name = f"source {source_reference}"
-        place = _place(call, session_id, source_reference)
+        place = await _place(call, session_id, source_reference)
         line = line or _around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
         lines = await _told(call.focus.session(session_id), source_reference)
@@ -46,7 +47,7 @@ async def dap_source(
         notes: list[str] = []
     else:
         name = _readable(call, filename or "")
-        place = _place(call, session_id, name)
+        place = await _place(call, session_id, name)
         line = line or _around(place, count)
         shown, total = await _of_file(name, line, count)
         notes = _outdated(call, name)
@@ -63,18 +64,22 @@ async def dap_source(
     return noted(reply, notes)
 
 
-def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
+async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
     """Return the line at which the program is stopped in a file, or in an adapter's own source; None if no frame is there.
 
     Without a frame at the stop, the innermost caller in the file counts.
     """
     try:
-        stop = call.focus.session(session_id).mirror.stop
+        session = call.focus.session(session_id)
     except NoSession:
         return None
-    frames = stop.frames.get(stop.thread_id, []) if stop else []
+    stop = session.mirror.stop
+    if stop is None:
+        return None
+    await quietly(session.inspect.whole_stack(stop.thread_id))
+    frames = stop.frames.get(stop.thread_id, [])
     key = "path" if isinstance(source, str) else "sourceReference"
-    seen = (each for each in frames[(stop.front or 0) if stop else 0 :] if each["line"] > 0)
+    seen = (each for each in frames[stop.front or 0 :] if each["line"] > 0)
     return next((each["line"] for each in seen if each.get("source", {}).get(key) == source), None)
 
 

@@ -175,8 +175,7 @@ async def _disassembled(
 
 def _frame(session: Session, frame: int | None) -> StackFrame | None:
     """Return a frame from the adapter; frames that a caller has requested are known."""
-    frames = session.mirror.stopped().frames.values()
-    return next((each for known in frames for each in known if each["id"] == frame), None)
+    return session.mirror.stopped().frame(frame)
 
 
 def _instructions(

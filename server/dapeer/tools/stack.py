@@ -11,7 +11,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.frames import count, is_label
+from dapeer.mirror.frames import is_label
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 from dapeer.tools.base.arguments import SessionId, ThreadId, thread_of
@@ -44,7 +44,10 @@ async def dap_stacktrace(
     lines = [line for row in rows for line in _row(call, row, start_frame, tell)]
     end = rows[-1].end if rows else start_frame
     total = stop.total_frames.get(thread)
-    lines += _left(call, session, stop, frames, end, total)
+    known = dict(enumerate(frames))
+    if thread == stop.thread_id and total:
+        known |= dict(enumerate(stop.outer, total - len(stop.outer)))
+    lines += _left(call, session, stop, known, end, total)
     if thread == stop.thread_id and stop.left_out:
         lines.append(f"({stop.left_out})")
     return Reply(
@@ -120,19 +123,20 @@ def _left(
     call: Call,
     session: Session,
     stop: Stop,
-    frames: Sequence[StackFrame],
+    known: Mapping[int, StackFrame],
     end: int,
     total: int | None,
 ) -> Iterator[str]:
-    """Yield the number of frames after the last listed one, and the outermost of the user's code."""
-    outermost = session.frames.outermost(frames)
-    number = len(frames) - 1 - frames[::-1].index(outermost) if outermost else -1
+    """Yield the number of frames after the last listed one, and the outermost of the user's code; `known` are frames by number."""
+    users = (n for n in sorted(known, reverse=True) if session.frames.is_users(known[n]))
+    number = next(users, -1)
     beyond = number >= end
-    left = count(frames[end:]) + (total or 0) - (len(frames) if total else 0) - beyond
+    labels = sum(is_label(frame) for n, frame in known.items() if n >= end)
+    left = max(0, (total or len(known)) - end - labels - beyond)
     if left > 0 or total is None:
         yield f"({left or ''} more frames: start_frame={end})".replace("( ", "(")
-    if beyond and outermost:
-        yield _frame_text(call, stop, number, outermost)
+    if beyond:
+        yield _frame_text(call, stop, number, known[number])
 
 
 async def _running_stacks(

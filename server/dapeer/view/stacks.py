@@ -112,6 +112,12 @@ def _first(rows: Iterable[Row]) -> list[Row]:
     return found
 
 
+def begins(stop: Stop, whose: Frames) -> bool:
+    """Whether so many frames are known that the first lines of the stack are, and that there are more than are shown."""
+    rows = _first(_rows(stop, stop.frames.get(stop.thread_id, []), whose))
+    return sum(map(_is_real, rows)) > ROWS + 2
+
+
 def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the thread that stopped, each frame but the one to look at first with its frame_id."""
     frames = stop.frames.get(stop.thread_id, [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -156,6 +155,5 @@ async def _explained(
 def place(session: Session, frame: int | None) -> str:
     """Return a frame as one line; empty if there is none."""
     stop = session.mirror.stop
-    frames = itertools.chain.from_iterable(stop.frames.values()) if stop else ()
-    found = next((each for each in frames if each["id"] == frame), None)
+    found = stop.frame(frame) if stop else None
     return frame_line(found, session.project) if found else ""
