@@ -22,6 +22,7 @@ from tests.harness import ask, client
 from tests.programs import program
 
 STOCK, QUICK = "as it comes", "without the delay"
+START = "a start to the first stop"
 ROUNDS = 15
 LONG = 2_000
 """Lines of a file with breakpoints."""
@@ -36,6 +37,8 @@ PRINTS = """for n in range(1000):
     pass
     print(*range(1000 if n % 2 else 1), sep="\\n")
 """
+SLEEPS = 'import sys\nsys.modules["in_debuggee.dapeer_connecting"] = None\n'
+"""A program's `sitecustomize` with which its debugger connects as it comes."""
 LOOP = "let n = 0;\nfor (;;) {\n  n = (n * 3) % 1009;\n  n += 1;\n}\n"
 
 
@@ -108,6 +111,21 @@ async def breakpoints(folder: Path, numbers: Iterable[int]) -> Measured:
     return measured
 
 
+async def starts(folder: Path) -> Measured:
+    """Start a Python program to its first stop, by a bare client of DAP."""
+    (folder / "sitecustomize.py").write_text(SLEEPS)
+    loop, measured = program("loop.py"), Measured()
+    environments = {STOCK: {"PYTHONPATH": str(folder)}, QUICK: {}}
+    for _ in range(ROUNDS):
+        for whose in shuffled(environments):
+            launch = adapter.launch(loop, env=environments[whose])
+            async with raw_dap(adapter.quick()) as dap:
+                began = now()
+                await dap.start(launch, str(loop), [loop.line("inner")])
+                measured.add_since(START, whose, began)
+    return measured
+
+
 def table(measured: Measured, names: Iterable[str]) -> str:
     """Return the medians as a table in Markdown."""
     lines = [f"| | {STOCK} | {QUICK} | ratio |", "|---|---:|---:|---:|"]
@@ -124,6 +142,8 @@ async def main(numbers: tuple[int, ...] = (1, 10, 100, 1000)) -> None:
         sys.stdout.write(f"JavaScript under js-debug\n\n{node}\n\n")
         stops = table(await output(Path(folder)), BEHIND)
         sys.stdout.write(f"Python: dap_continue\n\n{stops}\n\n")
+        start = table(await starts(Path(folder)), [START])
+        sys.stdout.write(f"Python\n\n{start}\n\n")
         names = [f"{number:,} breakpoints" for number in numbers]
         set_there = table(await breakpoints(Path(folder), numbers), names)
         sys.stdout.write(f"A Python file of {LONG:,} lines\n\n{set_there}\n")

@@ -24,6 +24,7 @@ PARTS = (
     "dapeer_returned",
     "dapeer_commands",
     "dapeer_lines",
+    "dapeer_connecting",
 )
 """Modules that patch pydevd. pydevd never steps into files with these names, so the names must be unusual."""
 HELPERS = (
