@@ -84,7 +84,11 @@ class Quirks:
             or self.passes_hits
             or self.failed
             or self.harmful
+            or self.answers_ahead
         )
+
+    answers_ahead: bool = False
+    """It answers, with a stop, what was asked at the one before, where a resume says so; see `process/ahead`."""
 
     leaves_stopped: bool = False
     """`disconnect` leaves a program that it does not end stopped, and its breakpoints in it."""
@@ -116,6 +120,7 @@ class Quirks:
             passes_hits=table.get("passes_hits", bool, default=False),
             failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
             harmful={command: harmful.text(command) for command in harmful},
+            answers_ahead=table.get("answers_ahead", bool, default=False),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )

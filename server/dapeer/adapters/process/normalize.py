@@ -14,6 +14,7 @@ import anyio
 
 from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
 from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.process.ahead import Ahead
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import Value, as_array, is_array, is_object
 from dapeer.dap.messages import Event, Message, Request, Response, describe
@@ -49,6 +50,7 @@ class NormalizedTransport:
         self._settle = settle
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._breach: ProtocolError | None = None
+        self._ahead = Ahead() if quirks.answers_ahead else None
         self._tamer = Normalizer(quirks, stop_on_entry=stop_on_entry, sent=sent)
         self._pump = asyncio.create_task(self._receive())
 
@@ -68,7 +70,15 @@ class NormalizedTransport:
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
         self._tamer.sent(message)
-        await self._inner.send(self._tamer.ordered(message))
+        message = self._tamer.ordered(message)
+        if self._ahead is None or not isinstance(message, Request):
+            await self._inner.send(message)
+            return
+        for each in self._ahead.sent(message):
+            if isinstance(each, Request):
+                await self._inner.send(each)
+            else:
+                self._messages.put_nowait(each)
 
     async def receive(self) -> Message:
         """Return the next message."""
@@ -104,7 +114,7 @@ class NormalizedTransport:
                     if isinstance(message, Request) and message.seq == OURS:
                         await self._inner.send(message)
                     else:
-                        self._messages.put_nowait(message)
+                        await self._heard(message)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._settle()
         except ProtocolError as error:
@@ -113,6 +123,15 @@ class NormalizedTransport:
             for message in self._tamer.last():
                 self._messages.put_nowait(message)
             self._messages.put_nowait(None)
+
+    async def _heard(self, message: Message) -> None:
+        if self._ahead is None:
+            self._messages.put_nowait(message)
+            return
+        for each in self._ahead.heard(message):
+            self._messages.put_nowait(each)
+        for request in self._ahead.released():
+            await self._inner.send(request)
 
 
 class Normalizer:

@@ -25,6 +25,7 @@ PARTS = (
     "dapeer_commands",
     "dapeer_lines",
     "dapeer_connecting",
+    "dapeer_ahead",
 )
 """Modules that patch pydevd. pydevd never steps into files with these names, so the names must be unusual."""
 HELPERS = (

@@ -1,0 +1,182 @@
+"""Answers that an adapter sends with a stop, before the client asks. Pure.
+
+At each stop a client asks for the stack, then for the scopes of one of its frames, then for the variables of one of these: three
+round trips, each through the adapter. What it has asked at a stop goes along with the request that resumes the program, and
+the adapter sends the answers to the same questions with the next stop (`in_debuggee/dapeer_ahead.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from dapeer.base.json_types import as_array, as_object
+from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.requests import RESUMES
+from dapeer.dap.shapes import shaped
+
+AHEAD: Final = "dapeerAhead"
+"""Key in the arguments of a resume and in the body of `stopped`, and the name of the events that hold the answers."""
+LOOKS: Final = frozenset({"stackTrace", "scopes", "variables"})
+BESIDE: Final = frozenset({"dapeerDrain", "exceptionInfo", "modules", "source", "threads"})
+"""Requests that change no answer."""
+
+
+@dataclass(slots=True)
+class Look:
+    """How a client looks at a stop: its first questions of each kind."""
+
+    thread_id: object = None
+    """The thread that has stopped."""
+    stack: Body | None = None
+    """The arguments of its `stackTrace`, without the thread."""
+    frames: list[object] = field(default_factory=list[object])
+    """The ids of the frames that it got."""
+    frame: object = None
+    """The one whose scopes it asked for."""
+    scopes: list[object] = field(default_factory=list[object])
+    """Their references."""
+    opened: list[object] = field(default_factory=list[object])
+    """Those whose variables it asked for."""
+
+    def asked(self, request: Request) -> None:
+        """Take note of a request."""
+        asked = dict(request.arguments)
+        match request.command:
+            case "stackTrace" if self.stack is None and asked.pop("threadId", None) == (
+                self.thread_id
+            ):
+                self.stack = asked
+            case "scopes" if self.frame is None and asked.get("frameId") in self.frames:
+                self.frame = asked.get("frameId")
+            case "variables" if len(asked) == 1:
+                self.opened += asked.values()
+            case _:
+                pass
+
+    def answered(self, request: Request, body: Body) -> None:
+        """Take note of the answer to a request."""
+        match request.command:
+            case "stackTrace" if request.arguments == self._of_stack and not self.frames:
+                self.frames = [each["id"] for each in as_array(body.get("stackFrames"))]
+            case "scopes" if request.arguments == {"frameId": self.frame}:
+                self.scopes = [each["variablesReference"] for each in as_array(body.get("scopes"))]
+            case _:
+                pass
+
+    @property
+    def _of_stack(self) -> Body:
+        return {"threadId": self.thread_id, **(self.stack or {})}
+
+    @property
+    def pattern(self) -> Body | None:
+        """What to ask for in the same way at another stop; None: nothing."""
+        if self.stack is None or self.frame is None:
+            return None
+        opened = [index for index, each in enumerate(self.scopes) if each in self.opened]
+        return {"stackTrace": self.stack, "frame": self.frames.index(self.frame), "scopes": opened}
+
+
+class Ahead:
+    """The answers that an adapter has sent ahead, and the requests whose answers are on their way."""
+
+    def __init__(self) -> None:
+        self._look = Look()
+        self._come = False
+        """Whether more answers are on their way."""
+        self._answers: dict[str, Body] = {}
+        """What an event has told of each, by the request."""
+        self._waiting: list[Request] = []
+        self._released: list[Request] = []
+        self._sent: dict[int, Request] = {}
+        """The looks that the adapter has got, and has not answered."""
+
+    def sent(self, request: Request) -> Iterator[Request | Response]:
+        """Yield the requests that go to the adapter in place of a client's, or its response; nothing if that is on its way."""
+        if request.command not in LOOKS:
+            if request.command not in BESIDE:
+                self._forget()
+            yield from self.released()
+            yield self._with_pattern(request) if request.command in RESUMES else request
+            return
+        self._look.asked(request)
+        answer = self._answers.pop(_key(request), None)
+        if answer is not None:
+            yield self._response(request, answer)
+        elif self._come:
+            self._waiting.append(request)
+        else:
+            self._sent[request.seq] = request
+            yield request
+
+    def heard(self, message: Message) -> Iterator[Message]:
+        """Yield the messages for the client in place of one of the adapter's; then ask for those that are `released`."""
+        match message:
+            case Event(event=name, body=body) if name == AHEAD:
+                yield from self._told(body)
+                return
+            case Event(event="stopped", body=body):
+                self._forget()
+                self._look = Look(body.get("threadId"))
+                self._come = AHEAD in body
+                if self._come:
+                    rest = {key: value for key, value in body.items() if key != AHEAD}
+                    message = replace(message, body=rest)
+            case Event(event="continued" | "terminated" | "exited"):
+                self._forget()
+            case Response(request_seq=seq, body=body) if seq in self._sent:
+                self._look.answered(self._sent.pop(seq), body)
+            case _:
+                pass
+        yield message
+
+    def released(self) -> list[Request]:
+        """Return the requests that have waited in vain, which the adapter is to get now."""
+        released, self._released = self._released, []
+        self._sent.update((each.seq, each) for each in released)
+        return released
+
+    def _told(self, body: Body) -> Iterator[Response]:
+        """Answer who waits for this, or keep it; an empty body is the last one."""
+        if "command" not in body:
+            self._release()
+            return
+        key = _key(Request(0, str(body["command"]), as_object(body.get("arguments"))))
+        for request in self._waiting:
+            if _key(request) == key:
+                self._waiting.remove(request)
+                yield self._response(request, body)
+                return
+        if self._come:
+            self._answers[key] = body
+
+    def _response(self, request: Request, told: Body) -> Response:
+        """Return the response that an event has told."""
+        body, message = as_object(told.get("body")), told.get("message")
+        words = None if message is None else str(message)
+        success = bool(told.get("success"))
+        response = shaped(Response(request.seq, request.command, success, body, words))
+        self._look.answered(request, response.body)
+        return response
+
+    def _with_pattern(self, request: Request) -> Request:
+        pattern, self._look = self._look.pattern, Look()
+        if pattern is None:
+            return request
+        return replace(request, arguments={**request.arguments, AHEAD: pattern})
+
+    def _forget(self) -> None:
+        """Forget the answers: they may be wrong by now."""
+        self._answers.clear()
+        self._release()
+
+    def _release(self) -> None:
+        self._come = False
+        self._released += self._waiting
+        self._waiting.clear()
+
+
+def _key(request: Request) -> str:
+    return json.dumps([request.command, request.arguments], sort_keys=True)

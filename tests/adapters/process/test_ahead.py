@@ -1,0 +1,116 @@
+"""What an adapter answers before it is asked, and when that is used."""
+
+from collections.abc import Iterable
+
+from dapeer.adapters.process.ahead import AHEAD, Ahead
+from dapeer.dap.messages import Body, Event, Message, Request, Response
+
+STACK = {"threadId": 1, "startFrame": 0, "levels": 20}
+LOOK: tuple[tuple[str, Body, Body], ...] = (
+    ("stackTrace", STACK, {"stackFrames": [{"id": 7}, {"id": 8}]}),
+    ("scopes", {"frameId": 8}, {"scopes": [{"variablesReference": 3}, {"variablesReference": 4}]}),
+    ("variables", {"variablesReference": 4}, {"variables": []}),
+)
+PATTERN = {"stackTrace": {"startFrame": 0, "levels": 20}, "frame": 1, "scopes": [1]}
+LAST = Event(AHEAD, {})
+
+
+def stopped(**more: object) -> Event:
+    return Event("stopped", {"threadId": 1, **more})
+
+
+def answer(command: str, arguments: Body, body: Body) -> Event:
+    return Event(AHEAD, {"command": command, "arguments": arguments, "success": True, "body": body})
+
+
+def heard(ahead: Ahead, *messages: Message) -> list[Message]:
+    """Return what the client gets of messages."""
+    return [each for message in messages for each in ahead.heard(message)]
+
+
+def sent(ahead: Ahead, command: str, arguments: Body = STACK, seq: int = 1) -> list[Message]:
+    """Return what comes of a request: the adapter's request, the client's response, or nothing."""
+    return [*ahead.sent(Request(seq, command, arguments))]
+
+
+def looked() -> Ahead:
+    """Return what is known after a client has looked at a stop."""
+    ahead = Ahead()
+    assert heard(ahead, stopped()) == [stopped()]
+    for seq, (command, arguments, body) in enumerate(LOOK):
+        assert sent(ahead, command, arguments, seq) == [Request(seq, command, arguments)]
+        response = Response(seq, command, success=True, body=body)
+        assert heard(ahead, response) == [response]
+    return ahead
+
+
+def resumed() -> Ahead:
+    """Return the same, when the program runs again."""
+    ahead = looked()
+    ((request),) = sent(ahead, "next", {"threadId": 1})
+    assert isinstance(request, Request)
+    assert request.arguments == {"threadId": 1, AHEAD: PATTERN}
+    return ahead
+
+
+def names(messages: Iterable[Message]) -> list[tuple[str, str]]:
+    return [
+        (type(each).__name__, each.event if isinstance(each, Event) else each.command)
+        for each in messages
+    ]
+
+
+def test_a_look_that_is_answered_ahead_does_not_reach_the_adapter_and_goes_on_at_the_next_stop() -> (
+    None
+):
+    ahead = resumed()
+    events = [answer(*each) for each in LOOK]
+    assert heard(ahead, stopped(**{AHEAD: True}), *events, LAST) == [stopped()]
+    for command, arguments, body in LOOK:
+        (response,) = sent(ahead, command, arguments, 9)
+        assert isinstance(response, Response)
+        assert (response.request_seq, response.success) == (9, True)
+        assert response.body.keys() == body.keys()
+    (request,) = sent(ahead, "continue", {"threadId": 1})
+    assert isinstance(request, Request)
+    assert request.arguments[AHEAD] == PATTERN
+
+
+def test_a_question_waits_for_an_answer_that_comes_and_goes_to_the_adapter_if_none_does() -> None:
+    ahead = resumed()
+    heard(ahead, stopped(**{AHEAD: True}))
+    other = {"threadId": 2}
+    assert sent(ahead, "stackTrace") == sent(ahead, "stackTrace", other, 2) == []
+    assert names(heard(ahead, answer(*LOOK[0]))) == [("Response", "stackTrace")]
+    assert ahead.released() == []
+    assert heard(ahead, LAST) == []
+    assert ahead.released() == [Request(2, "stackTrace", other)]
+
+
+def test_an_answer_is_used_once_and_never_after_something_that_may_change_it() -> None:
+    ahead = resumed()
+    heard(ahead, stopped(**{AHEAD: True}), *(answer(*each) for each in LOOK))
+    assert names(sent(ahead, "stackTrace")) == [("Response", "stackTrace")]
+    waiting = sent(ahead, "stackTrace", seq=2)
+    assert waiting == []
+    assert names(sent(ahead, "setVariable", {})) == [
+        ("Request", "stackTrace"),
+        ("Request", "setVariable"),
+    ]
+    assert names(sent(ahead, "variables", LOOK[2][1])) == [("Request", "variables")]
+
+
+def test_a_stop_that_is_not_answered_ahead_is_asked_for() -> None:
+    ahead = resumed()
+    heard(ahead, stopped(**{AHEAD: True}), answer(*LOOK[0]), Event("continued"), stopped())
+    assert names(sent(ahead, "stackTrace")) == [("Request", "stackTrace")]
+
+
+def test_what_a_resume_cannot_repeat_is_not_asked_ahead() -> None:
+    ahead = Ahead()
+    heard(ahead, stopped())
+    odd: list[Body] = [{}, {"frameId": [1]}, {"variablesReference": {}}, {"threadId": None}]
+    for arguments in odd:
+        for command in ("stackTrace", "scopes", "variables"):
+            assert len(sent(ahead, command, arguments)) == 1
+    assert sent(ahead, "next", {}) == [Request(1, "next", {})]
