@@ -1,33 +1,24 @@
-"""Normalizes an adapter's messages by the quirks of its definition."""
+"""Carries the messages of an adapter, made ordinary by `normalizer`."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import anyio
 
-from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
+from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.ahead import Ahead
+from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.base.errors import ProtocolError
-from dapeer.base.json_types import Value, as_array, is_array, is_object
+from dapeer.base.json_types import Value, is_array, is_object
 from dapeer.dap.messages import Event, Message, Request, Response, describe
-from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
 from dapeer.dap.transport import Transport
 
 log = logging.getLogger(__name__)
-
-CAPABILITIES = {**NEEDS, **OPTIONS}
-"""By request, or option of requests."""
-_STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack"})
-OURS = 1 << 30
-"""Number of the one request that is sent from here; those of a session begin at 1."""
 
 
 class NormalizedTransport:
@@ -132,157 +123,6 @@ class NormalizedTransport:
             self._messages.put_nowait(each)
         for request in self._ahead.released():
             await self._inner.send(request)
-
-
-class Normalizer:
-    """Turns each message into those that an ordinary adapter would have sent. Pure."""
-
-    def __init__(self, quirks: Quirks, *, stop_on_entry: bool, sent: Sent | None = None) -> None:
-        self._quirks = quirks
-        self._misfires = Misfires(quirks.failed, sent)
-        self._first = True
-        self._stepping = False
-        """Whether the program was last resumed by a step."""
-        self._configured = False
-        """Whether the adapter knows all breakpoints."""
-        self._leaving = False
-        """Whether the program has been resumed from the first stop, which some adapters repeat, and has not stopped since."""
-        self._stop_on_entry = stop_on_entry
-        self._over = False
-        self._no_news: set[str] = set()
-        """Events that are no news when they come next."""
-        self._held: dict[str, str] = {}
-        """By category: a CR at the end of output, whose LF may follow."""
-
-    def sent(self, message: Message) -> None:
-        """Record a message to the adapter."""
-        if isinstance(message, Request):
-            self._misfires.sent(message)
-            if message.command == "pause":
-                self._leaving = False
-            if message.command in RESUMES:
-                self._stepping = message.command in _STEPS
-
-    def ordered(self, message: Message) -> Message:
-        """Return a message as the adapter is to get it."""
-        if not self._quirks.passes_hits or not isinstance(message, Request):
-            return message
-        if "breakpoints" not in message.arguments:
-            return message
-        wanted = as_array(message.arguments["breakpoints"])
-        passing = [_passing(each) for each in wanted]
-        return replace(message, arguments={**message.arguments, "breakpoints": passing})
-
-    def tame(self, message: Message) -> Iterator[Message]:
-        """Yield the messages that replace a message; a request goes to the adapter."""
-        if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
-            yield from self._ordinary(message)
-
-    def last(self) -> Iterator[Message]:
-        """Yield what was held back, when nothing more comes."""
-        yield from self._misfires.held()
-
-    def _ordinary(self, message: Message) -> Iterator[Message]:
-        match message:
-            case Event(event="stopped", body=body):
-                yield from self._stopped(body)
-            case Event(event="output", body=body) if (
-                self._over and body.get("category") != "stdout"
-            ):
-                return
-            case Event(event="output", body=body):
-                yield from self._output(body)
-            case Response(request_seq=request_seq) if request_seq == OURS:
-                return
-            case Response(command="initialize", body=body):
-                lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
-                known = {name: value for name, value in body.items() if name not in lacking}
-                yield replace(message, body=known)
-            case Response(command="configurationDone"):
-                self._configured = True
-                yield message
-            case Event(event="terminated"):
-                self._over = self._quirks.last_words_of_adapter
-                yield message
-            case _:
-                yield message
-
-    def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
-        """Whether an event only reports what the adapter does in order to respond."""
-        if name in self._no_news:
-            self._no_news.discard(name)
-            return True
-        pattern = self._quirks.runs_meanwhile
-        text = str(body.get("output")) if name == "output" else ""
-        if pattern and is_legible(text) and re.search(pattern, text):
-            self._no_news = {"continued", "stopped"}
-            return True
-        return False
-
-    def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
-        reason, quirks = body.get("reason"), self._quirks
-        text = f"{body.get('description') or ''} {body.get('text') or ''}"
-        reads = quirks.pause_reads if is_legible(text) else ""
-        if reason == "exception" and reads and re.search(reads, text):
-            reason = "pause"
-        if reason == "step" and not self._stepping:
-            reason = quirks.unasked_step or reason
-        # Without a quirk, no stop is unwanted, not even one that gives no reason.
-        unwanted = bool(reason) and quirks.skip_first_stop == reason
-        if quirks.skip_first_stop and not self._configured:
-            # The adapter repeats it after all breakpoints are set, maybe for another reason; resuming now
-            # would run past them.
-            return
-        if unwanted and self._leaving:
-            return
-        self._leaving = False
-        first, self._first = self._first, False
-        if first and unwanted and not self._stop_on_entry:
-            self._leaving = True
-            yield Request(OURS, "continue", {"threadId": body.get("threadId")})
-            return
-        # No client can have requested a pause before the first stop, unless that never came.
-        if first and reason == "pause" and self._stop_on_entry:
-            reason = "entry"
-        yield Event("stopped", {**body, "reason": reason})
-
-    def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
-        text = str(body.get("output") or "")
-        if self._quirks.terminal_output:
-            category = category_of(body)
-            text = self._held.pop(category, "") + text
-            if text.endswith("\r"):
-                self._held[category], text = "\r", text[:-1]
-            text = text.replace("\r\n", "\n")
-        told, failures = self._misfires.read(category_of(body), text)
-        yield from failures
-        told = _without(told, self._quirks.own_words)
-        if body.get("category", "console") == "console":
-            told = _without(told, self._quirks.own_console)
-        if told or not body.get("output"):
-            yield Event("output", {**body, "output": told})
-        code = self._quirks.exit_code_in_output if is_legible(text) else ""
-        found = re.search(code, text) if code else None
-        if found:
-            with contextlib.suppress(ValueError):
-                yield Event("exited", {"exitCode": int(found[1])})
-
-
-def _passing(wanted: dict[str, Any]) -> dict[str, Any]:
-    """Return a breakpoint whose hit condition is the number of hits to pass, instead of the number of the hit to stop at."""
-    number = str(wanted.get("hitCondition") or "").strip()
-    passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
-    return {**wanted, **passed}
-
-
-def _without(text: str, own: str) -> str:
-    """Return a text without the lines that are all of a pattern; an empty one is of none."""
-    if not own:
-        return text
-    lines = text.splitlines(keepends=True)
-    return "".join(
-        line for line in lines if not (is_legible(line) and re.fullmatch(own, line.strip()))
-    )
 
 
 def _with(value: Value, own: Mapping[str, object]) -> Value:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from dapeer.adapters.definition.quirks import Quirks
-from dapeer.adapters.process.normalize import OURS, Normalizer
+from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.adapters.process.tail import OutputFilter
 from dapeer.dap.messages import Event, Message, Request, Response
 
