@@ -6,12 +6,12 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types as t
 from mcp.server import Server
 from mcp.shared.message import SessionMessage
@@ -30,8 +30,6 @@ LONGEST_LINE: Final = 64 << 20
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
-Incoming = SessionMessage | Exception
-
 
 async def serve(
     server: Server[Any],
@@ -43,55 +41,107 @@ async def serve(
 
     `heard`: what it has sent before, and which answers it has.
     """
-    async with _streams(reader, writer, heard) as (incoming, outgoing):
+    replay = Replay()
+    async with aclosing(_messages(reader, writer, heard, replay)) as messages:
+        incoming, outgoing = Incoming(messages), Outgoing(writer, replay)
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-@asynccontextmanager
-async def _streams(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: Heard
-) -> AsyncGenerator[
-    tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
-]:
-    """Turn lines into the SDK's messages, and its messages into lines."""
-    received, incoming = anyio.create_memory_object_stream[Incoming]()
-    outgoing, to_send = anyio.create_memory_object_stream[SessionMessage]()
+class Stream:
+    """What the SDK asks of a stream, besides what is read or written."""
 
-    replay = Replay(received)
+    is_closed = False
 
-    async def read() -> None:
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            async with received:
-                await _repeat(heard, replay, writer)
-                async for line in _lines(reader, heard):
-                    if isinstance(message := parse(line), Complaint):
-                        await _write(writer, message.error)
-                    elif message is not None:
-                        await received.send(SessionMessage(message))
+    async def aclose(self) -> None:
+        """Neither read nor write from here on."""
+        self.is_closed = True
 
-    async def write() -> None:
-        async with to_send:
-            async for message in to_send:
-                if not replay.takes(message.message):
-                    await _write(writer, message.message)
+    async def __aenter__(self) -> Self:
+        """Use it."""
+        return self
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read)
-        tasks.start_soon(write)
-        yield incoming, outgoing
-        tasks.cancel_scope.cancel()
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        await self.aclose()
 
 
-async def _repeat(heard: Heard, replay: Replay, writer: asyncio.StreamWriter) -> None:
+class Incoming(Stream):
+    """A client's messages, as the SDK reads them: by no task in between, which each message would wake."""
+
+    def __init__(self, messages: AsyncGenerator[SessionMessage]) -> None:
+        self._messages = messages
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message.
+
+        Raises:
+            anyio.EndOfStream: The client has left.
+        """
+        try:
+            return await anext(self._messages)
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    def __aiter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        """Return the next message."""
+        return await anext(self._messages)
+
+
+class Outgoing(Stream):
+    """What the SDK writes, a line for each message."""
+
+    def __init__(self, writer: asyncio.StreamWriter, replay: Replay) -> None:
+        self._writer = writer
+        self._replay = replay
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Write a message, and wait until the client takes more.
+
+        Raises:
+            anyio.ClosedResourceError: The server no longer serves this client.
+        """
+        if self.is_closed:
+            raise anyio.ClosedResourceError
+        if not self._replay.takes(item.message):
+            await _write(self._writer, item.message)
+
+
+async def _messages(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, heard: Heard, replay: Replay
+) -> AsyncGenerator[SessionMessage]:
+    """Yield the messages of all lines; what is wrong in a line is answered at once."""
+    async for message in _repeated(heard, replay, writer):
+        yield message
+    async for line in _lines(reader, heard):
+        if isinstance(message := parse(line), Complaint):
+            await _write(writer, message.error)
+        elif message is not None:
+            yield SessionMessage(message)
+
+
+async def _repeated(
+    heard: Heard, replay: Replay, writer: asyncio.StreamWriter
+) -> AsyncGenerator[SessionMessage]:
     """Tell the server what its client has said already, and the client which answers have changed."""
     changed: dict[str, None] = {}
     for line, told in heard.answered:
         message = parse(line)
-        if message is None or isinstance(message, Complaint):
-            continue
-        answer = await replay.tell(message)
-        if isinstance(message, t.JSONRPCRequest) and answer and encoded(answer) + b"\n" != told:
-            changed[message.method] = None
+        if isinstance(message, t.JSONRPCRequest):
+            answer = replay.answer_to(message)
+            yield SessionMessage(message)
+            if encoded(await answer) + b"\n" != told:
+                changed[message.method] = None
+        elif isinstance(message, t.JSONRPCNotification):
+            yield SessionMessage(message)
     for message in news(changed):
         await _write(writer, message)
 

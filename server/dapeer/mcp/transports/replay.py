@@ -7,9 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from anyio.streams.memory import MemoryObjectSendStream
 from mcp import types as t
-from mcp.shared.message import SessionMessage
 
 log = logging.getLogger(__name__)
 
@@ -21,23 +19,16 @@ _LISTS: Final = {
 
 
 class Replay:
-    """Sends requests again, one after the other, and takes their answers out of what the client gets."""
+    """Takes the answers to requests that are sent again, one after the other, out of what the client gets."""
 
-    def __init__(self, server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        self._server = server
+    def __init__(self) -> None:
         self._number: t.RequestId | None = None
         self._answer: asyncio.Future[t.JSONRPCMessage] | None = None
 
-    async def tell(self, message: t.JSONRPCMessage) -> t.JSONRPCMessage | None:
-        """Send a message again; return the answer to a request."""
-        if not isinstance(message, t.JSONRPCRequest):
-            await self._server.send(SessionMessage(message))
-            return None
-        self._number, self._answer = message.id, asyncio.get_running_loop().create_future()
-        await self._server.send(SessionMessage(message))
-        answer = await self._answer
-        self._answer = None
-        return answer
+    def answer_to(self, request: t.JSONRPCRequest) -> asyncio.Future[t.JSONRPCMessage]:
+        """Return what will be the answer to a request that is sent again now."""
+        self._number, self._answer = request.id, asyncio.get_running_loop().create_future()
+        return self._answer
 
     def takes(self, message: t.JSONRPCMessage) -> bool:
         """Take the answer that is waited for; return whether this was it."""
@@ -45,6 +36,7 @@ class Replay:
         if self._answer is None or not is_answer or message.id != self._number:
             return False
         self._answer.set_result(message)
+        self._answer = None
         return True
 
 
