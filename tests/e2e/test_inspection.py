@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, MCPError
 
-from tests.harness import FAKE_PROGRAM, ask, call, client, data, fake, read, refusal, text
+from tests.harness import FAKE_PROGRAM, ask, call, client, data, evaluate, fake, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import compiled, program
 
@@ -187,6 +187,7 @@ async def test_the_stack_is_told_page_by_page_and_never_without_bounds() -> None
         assert [each.get("folded", 1) for each in folded] == [1, 600, 1]
         unfolded = await ask(c, "dap_stacktrace", start_frame=folded[1]["start_frame"])
         assert [each["function"] for each in unfolded["frames"]] == ["down"] * 20
+        assert await evaluate(c, "depth", frame_id=unfolded["frames"][9]["frame_id"]) == "10"
         most = await call(c, "dap_stacktrace", levels=1_000_000)
         assert most.is_error or len(text(most)) < 100_000
 

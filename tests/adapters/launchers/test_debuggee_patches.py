@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.definition.definition import own_values
+from dapeer.adapters.process.folded_frames import unfolded
+from dapeer.dap.messages import Body
 from tests.processes import LIMIT
 
 WAITS = """
@@ -110,8 +112,8 @@ import importlib, json, sys, types
 sys.path.insert(0, sys.argv[1])
 importlib.import_module("debugpy._vendored.force_pydevd")
 import pydevd
+import _pydevd_bundle.pydevd_frame_utils as lists
 import _pydevd_bundle.pydevd_net_command_factory_json as answers
-from _pydevd_bundle.pydevd_frame_utils import create_frames_list_from_frame
 
 if sys.argv[2] == "ours":
     importlib.import_module("in_debuggee.dapeer_levels").improve(prints=True)
@@ -121,34 +123,49 @@ factory._format_frame_name = lambda *given: (described.append(given), stock(*giv
 debugger.writer = types.SimpleNamespace(add_command=lambda command: None)
 
 def deep(left):
-    return deep(left - 1) if left else create_frames_list_from_frame(sys._getframe())
+    return deep(left - 1) if left else lists.create_frames_list_from_frame(sys._getframe())
 
-with debugger.suspended_frames_manager.track_frames(debugger) as tracker:
-    tracker.track("1", deep(98))
-    for start, levels in ((0, 3), (97, 20), (200, 3), (0, 0), (0, 200)):
-        asked = {"must_be_suspended": True, "start_frame": start, "levels": levels}
-        told = factory.make_get_thread_stack_message(debugger, 1, "1", None, None, **asked)
-        body = json.loads(told._as_bytes)["body"]
-        names = [frame["name"] for frame in body["stackFrames"]]
-        print(json.dumps([len(described), body["totalFrames"], len(names), names[-1:]]))
-        described.clear()
+def fail(left):
+    return 1 + fail(left - 1) if left else 1 / left
+
+def stacks():
+    yield deep(97)
+    try:
+        fail(97)
+    except ZeroDivisionError as error:
+        kind, _, trace = sys.exc_info()
+        yield lists.create_frames_list_from_traceback(trace, None, kind, error)
+
+for thread, stack in enumerate(stacks()):
+    with debugger.suspended_frames_manager.track_frames(debugger) as tracker:
+        tracker.track(str(thread), stack)
+        for start, levels in ((0, 3), (97, 20), (200, 3), (0, 0), (0, 200)):
+            asked = {"must_be_suspended": True, "start_frame": start, "levels": levels}
+            told = factory.make_get_thread_stack_message(debugger, 1, str(thread), None, None, **asked)
+            print(len(described), told._as_bytes.decode())
+            described.clear()
 """
 
 
-@pytest.mark.parametrize(("whose", "described"), [("stock", (100,) * 3), ("ours", (3, 3, 0))])
-def test_only_the_frames_that_are_asked_for_are_described(
-    whose: str, described: tuple[int, ...]
+def test_frames_are_described_as_far_as_they_are_asked_for_and_those_at_one_place_once(
+    tmp_path: Path,
 ) -> None:
+    path = tmp_path / "describes.py"
+    path.write_text(DESCRIBES_FRAMES)
     folder = str(own_values()["launchers"])
-    command = [sys.executable, "-Xfrozen_modules=off", "-c", DESCRIBES_FRAMES, folder, whose]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT)
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        [described[0], 100, 3, ["deep"]],
-        [described[1], 100, 3, ["<module>"]],
-        [described[2], 100, 0, []],
-        [100, 100, 100, ["<module>"]],
-        [100, 100, 100, ["<module>"]],
-    ]
+    numbers: list[list[int]] = []
+    stacks: list[list[Body]] = []
+    for whose in ("stock", "ours"):
+        command = [sys.executable, "-Xfrozen_modules=off", str(path), folder, whose]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT)
+        told = [line.partition(" ") for line in done.stdout.splitlines()]
+        numbers.append([int(number) for number, *_ in told])
+        bodies = [unfolded(json.loads(body)["body"]) for *_, body in told]
+        for frame in (frame for body in bodies for frame in body["stackFrames"]):
+            del frame["id"]
+        stacks.append(bodies)
+    assert numbers == [[100] * 10, [3, 3, 0, 100, 3, 3, 3, 0, 100, 4]]
+    assert stacks[0] == stacks[1]
 
 
 CONNECTS = """

@@ -10,6 +10,7 @@ from typing import Any
 
 from dapeer.adapters.definition.misfires import Misfires, Sent, category_of, is_legible
 from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.process.folded_frames import FRAMES, unfolded
 from dapeer.base.json_types import as_array
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES
@@ -81,18 +82,27 @@ class Normalizer:
                 yield from self._output(body)
             case Response(request_seq=request_seq) if request_seq == OURS:
                 return
-            case Response(command="initialize", body=body):
-                lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
-                known = {name: value for name, value in body.items() if name not in lacking}
-                yield replace(message, body=known)
-            case Response(command="configurationDone"):
-                self._configured = True
-                yield message
+            case Response():
+                yield self._answer(message)
             case Event(event="terminated"):
                 self._over = self._quirks.last_words_of_adapter
                 yield message
             case _:
                 yield message
+
+    def _answer(self, message: Response) -> Response:
+        match message:
+            case Response(command="initialize", body=body):
+                lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
+                known = {name: value for name, value in body.items() if name not in lacking}
+                return replace(message, body=known)
+            case Response(command="configurationDone"):
+                self._configured = True
+                return message
+            case Response(command="stackTrace", body=body) if FRAMES in body:
+                return replace(message, body=unfolded(body))
+            case _:
+                return message
 
     def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
         """Whether an event only reports what the adapter does in order to respond."""

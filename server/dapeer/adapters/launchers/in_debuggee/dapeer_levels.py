@@ -1,6 +1,8 @@
 """Describes only those frames of a stack that a client asks for.
 
 A client asks for the innermost 20 frames, say. pydevd describes all frames of the stack, and sends those 20.
+
+Of many frames, those at one place are described once: a deep stack is a recursion, and has few places.
 """
 
 from __future__ import annotations
@@ -15,6 +17,10 @@ ASKED = (
     "self", "py_db", "seq", "thread_id", "topmost_frame", "fmt", "must_be_suspended", "start_frame", "levels",
 )  # fmt: skip
 """The parameters of pydevd's function."""
+FRAMES = "dapeerFrames"
+"""Key in the body of an answer that has a frame for each place: the `ids` of all frames, and which of those each is `like`."""
+FEW = 50
+"""Frames that are described one by one."""
 
 
 class Part:
@@ -55,7 +61,26 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
     return found
 
 
-def of_levels(stock: Callable[..., Any], command: Any) -> Callable[..., Any]:
+def places(frames: Any, wanted: list[Any]) -> tuple[list[Any], list[int]]:
+    """Return a frame for each place at which some of the `wanted` ones are, and the number of that for each of them."""
+    described: list[Any] = []
+    numbers: dict[tuple[object, ...], int] = {}
+    like: list[int] = []
+    for frame in wanted:
+        line = frames.frame_id_to_lineno.get(id(frame), frame.f_lineno)
+        # A traceback tells columns, too.
+        columns: Any = frames.frame_id_to_line_col_info.get(id(frame))
+        told: dict[str, object] = {} if columns is None else columns.__dict__
+        current = frame is frames.current_frame
+        place = (id(frame.f_code), line, current, *told.values())
+        if place not in numbers:
+            numbers[place] = len(described)
+            described.append(frame)
+        like.append(numbers[place])
+    return described, like
+
+
+def of_levels(stock: Callable[..., Any], command: Any, number_of: Any) -> Callable[..., Any]:
     """Return pydevd's function that answers `stackTrace`, which is then told only of the frames that were asked for."""
 
     def make(
@@ -71,13 +96,18 @@ def of_levels(stock: Callable[..., Any], command: Any) -> Callable[..., Any]:
         frames = debugger.suspended_frames_manager.get_frames_list(thread_id)
         whole = frames is None or frames.chained_frames_list or debugger.is_files_filter_enabled
         shown = [] if whole or not levels else listed(debugger, frames)
-        if len(shown) <= levels:
+        if len(shown) <= min(levels, FEW):
             named.update(start_frame=start_frame, levels=levels)
             return stock(self, debugger, seq, thread_id, *given, **named)
         part: Any = copy.copy(frames)
-        part._frames = shown[start_frame : start_frame + levels]
+        wanted = shown[start_frame : start_frame + levels]
+        folds = len(wanted) > FEW
+        part._frames, like = places(frames, wanted) if folds else (wanted, [])
         made = stock(self, Part(debugger, part), seq, thread_id, *given, **named)
-        made.as_dict["body"]["totalFrames"] = len(shown)
+        body: dict[str, Any] = made.as_dict["body"]
+        body["totalFrames"] = len(shown)
+        if folds:
+            body[FRAMES] = {"ids": [number_of(id(frame)) for frame in wanted], "like": like}
         return command(made.id, 0, made.as_dict, is_json=True)
 
     return make
@@ -92,9 +122,16 @@ def improve(*, prints: bool) -> None:
     answers: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command_factory_json")
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command")
     lists: Any = importlib.import_module("_pydevd_bundle.pydevd_frame_utils")
+    ids: Any = importlib.import_module("_pydevd_bundle._debug_adapter.pydevd_base_schema")
     factory, frames = answers.NetCommandFactoryJson, lists.FramesList()
     stock = factory.make_get_thread_stack_message
-    known = frames._frames, frames.chained_frames_list
-    if known != ([], None) or tuple(inspect.signature(stock).parameters) != ASKED:
+    known = (
+        frames._frames, frames.chained_frames_list, frames.current_frame,
+        frames.frame_id_to_lineno, frames.frame_id_to_line_col_info,
+    )  # fmt: skip
+    if known != ([], None, None, {}, {}) or tuple(inspect.signature(stock).parameters) != ASKED:
         raise AttributeError
-    factory.make_get_thread_stack_message = of_levels(stock, command.NetCommand)
+    number_of = ids.BaseSchema._translate_id_to_dap
+    if number_of("*") != "*":  # pydevd's name of all
+        raise AttributeError
+    factory.make_get_thread_stack_message = of_levels(stock, command.NetCommand, number_of)
