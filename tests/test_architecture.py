@@ -39,7 +39,7 @@ INSIDES = {
         ("definition",),
         ("launchers",),
     ),
-    "base": (("schemas", "system"), ("text",), ("errors", "json_types", "bare")),
+    "base": (("schemas", "system"), ("text",), ("errors", "json_types", "bare", "lazy")),
     "cli": (
         ("main",),
         ("stdio",),

@@ -12,17 +12,15 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
-import pynvim
-from pynvim.msgpack_rpc.async_session import AsyncSession
-from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream
-from pynvim.msgpack_rpc.session import Session
-from pynvim.util import get_client_info
 
 from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
 from dapeer.neovim.connection import Connection
+
+if TYPE_CHECKING:
+    import pynvim
 
 log = logging.getLogger(__name__)
 
@@ -224,6 +222,13 @@ class Neovim:
 
 def _attach(target: str) -> pynvim.Nvim:
     """Do the same as pynvim's `attach`, over a connection whose other end is checked."""
+    # Many servers have no Neovim.
+    import pynvim  # noqa: PLC0415
+    from pynvim.msgpack_rpc.async_session import AsyncSession  # noqa: PLC0415
+    from pynvim.msgpack_rpc.msgpack_stream import MsgpackStream  # noqa: PLC0415
+    from pynvim.msgpack_rpc.session import Session  # noqa: PLC0415
+    from pynvim.util import get_client_info  # noqa: PLC0415
+
     connection: Any = Connection(target)
     session = Session(AsyncSession(MsgpackStream(connection)))
     methods: dict[str, Any] = {}

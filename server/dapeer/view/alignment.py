@@ -7,8 +7,6 @@ from itertools import compress, count
 from operator import ne
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
-
 WINDOW = 20_000
 """Rows that are aligned at once: the time grows with its square, some 50 ms for so many that are all different."""
 
@@ -40,6 +38,8 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
     """Yield the gaps of one window after the other; each begins behind the last rows that were found alike."""
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - few runs are compared
+
     i = j = 0
     while i < len(a) or j < len(b):
         alike = _common(a[i:], b[j:])

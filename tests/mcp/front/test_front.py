@@ -52,6 +52,23 @@ async def test_the_server_behind_knows_the_client_and_repeats_no_answer() -> Non
         assert await wire.rest() == b""
 
 
+async def test_a_first_call_loads_nothing_that_a_server_may_never_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    async with started("dapeer", "stdio", "--nvim", "none", stderr=True) as wire:
+        assert wire.process.stderr
+        stderr = asyncio.create_task(wire.process.stderr.read())
+        await looked(wire)
+        answer = await wire.ask(call(7, "dap_status"))
+        assert answer["result"]["structuredContent"]["sessions"] == []
+        assert await wire.end() == 0
+        loaded = {each.rpartition(b"|")[2].strip().decode() for each in (await stderr).splitlines()}
+    assert "mcp.server.lowlevel.server" in loaded
+    others = {"mcp.client", "mcp.server.mcpserver", "httpx2", "pynvim", "rapidfuzz", "websockets"}
+    assert not loaded & others
+
+
 def doors(home: Path) -> list[Path]:
     return [*home.rglob("awaits-nvim.*.sock")]
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
-from mcp import types as t
-from mcp.server import Server, ServerRequestContext
+import mcp.types as t
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed

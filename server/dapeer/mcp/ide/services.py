@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -12,12 +12,14 @@ from anyio.abc import TaskGroup
 from dapeer.base.errors import NoNeovim
 from dapeer.base.json_types import Json
 from dapeer.mcp.ide.editor import Editor
-from dapeer.mcp.ide.service import Service
 from dapeer.peers import Peer, Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.lua import PREFIX, NeovimTool
+
+if TYPE_CHECKING:
+    from dapeer.mcp.ide.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +50,8 @@ class Services:
             self._running.pop(number)[1].cancel()
         for number, peer in wanted.items():
             if number not in self._running:
+                from dapeer.mcp.ide.service import Service  # noqa: PLC0415 - few need it
+
                 service = Service(
                     lambda name, peer=peer: self._editor(peer, name), peer.pid, peer.ide.cwd
                 )

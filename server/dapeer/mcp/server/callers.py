@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from mcp.server import ServerRequestContext
 from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from dapeer.mcp.server.data import EXTENSION

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mcp import types as t
+import mcp.types as t
 
 from dapeer.base.system.redaction import NOTE, Redaction, field_names, redacted
 from dapeer.tools.base.call import AnyTool, Reply

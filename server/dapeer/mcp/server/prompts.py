@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any, Final
 
-from mcp import MCPError
-from mcp import types as t
-from mcp.server import ServerRequestContext
+import mcp.types as t
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 
 from dapeer.mcp.server.callers import is_opencode
 from dapeer.mcp.server.skills import Skills

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from mcp import MCPError
-from mcp import types as t
-from mcp.server import ServerRequestContext
+import mcp.types as t
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server.callers import connection_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from mcp import types as t
-from mcp.server import CacheHint, NotificationOptions, Server, ServerRequestContext
-from mcp.server.caching import CacheableMethod
+import mcp.types as t
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.subscriptions import (

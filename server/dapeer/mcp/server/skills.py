@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from mcp import types as t
+import mcp.types as t
 
 from dapeer.opencode.servers import Servers
 

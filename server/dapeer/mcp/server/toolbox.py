@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import anyio
-from mcp import MCPError
-from mcp import types as t
-from mcp.server import ServerRequestContext
+import mcp.types as t
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from dapeer.base.errors import ArgumentError, DapeerError, of_system

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import anyio
-from mcp import types as t
-from mcp.server import Server
+import mcp.types as t
+from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from mcp import types as t
+import mcp.types as t
 
 log = logging.getLogger(__name__)
 
