@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -132,8 +133,8 @@ class Frames:
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[Run]:
         """Yield the frames of a stack, those of others together, and those of the user's at one and the same place."""
-        for users, group in itertools.groupby(self._placed(frames), lambda each: each[0]):
-            side_by_side = [frame for _, frame in group]
+        for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
+            side_by_side = list(map(itemgetter(1), group))
             if users is None:
                 owners = map(self.owner, filter(lambda each: not is_label(each), side_by_side))
                 yield Run(tuple(dict.fromkeys(owners)), side_by_side)
@@ -143,16 +144,16 @@ class Frames:
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
         """Yield the frames, each with its index among the user's frames; None: another owner's."""
         latest: tuple[object, ...] = ()
-        users = False
+        place: tuple[object, ...] | None = None
         for number, frame in enumerate(frames):
             if is_label(frame):
                 yield (number if self._parts_users(frames, number) else None), frame
                 continue
-            place = frame["name"], str(frame.get("source")), frame["line"]
+            what = frame["name"], frame["line"], frame.get("source"), frame.get("presentationHint")
             # A recursion has many frames at one place.
-            if (what := (*place, frame.get("presentationHint"))) != latest:
-                latest, users = what, self.is_users(frame)
-            yield (place if users else None), frame
+            if what != latest:
+                latest, place = what, what[:3] if self.is_users(frame) else None
+            yield place, frame
 
     def _parts_users(self, frames: Sequence[StackFrame], label: int) -> bool:
         """Whether there are frames of the user's before a label or behind it, up to the next label."""
