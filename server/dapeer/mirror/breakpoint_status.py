@@ -31,6 +31,8 @@ class Awaited:
     """Path and line of those that this program did not get; the caller knows why."""
     told: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
     """States that the caller knows already: state, path and line."""
+    told_by: object = None
+    """What is known of breakpoints and their states, as it was when the caller was told last."""
 
 
 @dataclass(slots=True)
@@ -63,6 +65,9 @@ class Placed:
     unanswered: dict[str, str] = field(default_factory=dict[str, str])
     """By source path: why the last request has no response."""
 
+    news: int = 0
+    """Counts the messages that may have changed the state of a breakpoint."""
+
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
         """What takes in each response."""
@@ -76,15 +81,18 @@ class Placed:
     def asked(self, command: str, arguments: Body) -> None:
         """Apply a request, which may set breakpoints."""
         if command == SET_LINES:
+            self.news += 1
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
     def refused(self, command: str, asked: Body, why: str) -> None:
         """Record that the adapter has rejected a request, with its error."""
         if command == SET_LINES and asked:
+            self.news += 1
             self.unanswered[_path(asked)] = f"refused: {why}"
 
     def changed(self, body: BreakpointEventBody) -> None:
         """Apply a `breakpoint` event."""
+        self.news += 1
         changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
         number = changed.get("id")
         if number is None:
@@ -108,6 +116,7 @@ class Placed:
 
     def traced(self, body: Body) -> None:
         """Take in where in a file, or at which functions, the program collects by itself."""
+        self.news += 1
         if "functions" in body:
             titles = map(title_of, body["functions"])
             self.collecting_at = dict(zip(titles, body.get("made") or (), strict=False))
@@ -136,7 +145,8 @@ class Placed:
 
     def hit(self, numbers: Sequence[int]) -> None:
         """Record the ids of the breakpoints of a stop."""
-        every = [(path, *pair) for path, pairs in self.lines.items() for pair in pairs]
+        pairs = self.lines.items() if numbers else ()
+        every = [(path, *pair) for path, known in pairs for pair in known]
         for number in numbers:
             found = [
                 (path, asked["line"]) for path, asked, made in every if made.get("id") == number
@@ -167,7 +177,7 @@ class Placed:
                 at = (
                     asked["line"]
                     for asked, made in pairs
-                    if line in {asked["line"], made.get("line")}
+                    if line in (asked["line"], made.get("line"))
                 )
                 self.reached.update((known, each) for each in at)
 
@@ -186,11 +196,13 @@ class Placed:
         )
 
     def _set_lines(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+        self.news += 1
         path = _path(asked)
         self.unanswered.pop(path, None)
         self.lines[path] = _paired(asked, body)
 
     def _set_functions(self, asked: Body, body: SetBreakpointsResponseBody) -> None:
+        self.news += 1
         self.functions = [(str(wanted["name"]), made) for wanted, made in _paired(asked, body)]
 
     def _set_data(self, asked: Body, body: SetBreakpointsResponseBody) -> None:

@@ -25,6 +25,8 @@ class Loaded:
     """By id."""
     sources: Bounded[str, Source] = field(default_factory=lambda: Bounded("sources"))
     """By path, or by reference if there is none."""
+    news: int = 0
+    """Counts the messages that have told of sources."""
 
     @property
     def tables(self) -> tuple[Bounded[str, Body], Bounded[str, Source]]:
@@ -49,6 +51,7 @@ class Loaded:
             self.modules[str(module.get("id"))] = module
 
     def _source(self, body: LoadedSourceEventBody) -> None:
+        self.news += 1
         source = body.get("source", Source())
         if body.get("reason") == "removed":
             self.sources.pop(_key(source), None)
@@ -63,6 +66,7 @@ class Loaded:
         self.modules = Bounded("modules", {**known, **listed})
 
     def _sources_listed(self, _asked: Body, body: LoadedSourcesResponseBody) -> None:
+        self.news += 1
         sources = body.get("sources", ())
         self.sources = Bounded("sources", {_key(source): source for source in sources})
 

@@ -33,6 +33,8 @@ class Breakpoints:
         default_factory=dict[str, dict[int, WantedBreakpoint]]
     )
     """By absolute source path and the line that was asked for."""
+    changes: int = 0
+    """Counts the changes of those."""
     points: CollectionPoints = field(default_factory=CollectionPoints)
     functions: list[str] = field(default_factory=list[str])
     collecting: FunctionPoints = field(default_factory=FunctionPoints)
@@ -49,6 +51,11 @@ class Breakpoints:
     def paths(self) -> list[str]:
         """The files that have some."""
         return list(dict.fromkeys([*self.by_path, *self.points.by_path]))
+
+    @property
+    def news(self) -> int:
+        """Counts the changes of all that is on lines or collects."""
+        return self.changes + self.points.news + self.collecting.news
 
     @property
     def collects(self) -> bool:
@@ -85,6 +92,7 @@ class Breakpoints:
     def _take(
         self, path: str, line: int, wanted: WantedBreakpoint | None
     ) -> WantedBreakpoint | None:
+        self.changes += 1
         lines = self.by_path.setdefault(path, {})
         before = lines.pop(line, None)
         if wanted is not None:

@@ -18,6 +18,8 @@ class CollectionPoints:
         default_factory=dict[str, dict[tuple[int, str], WantedBreakpoint]]
     )
     """By absolute source path, and line and client."""
+    news: int = 0
+    """Counts the changes."""
     listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     """Called at once with the path of a file whose points have changed."""
 
@@ -36,6 +38,7 @@ class CollectionPoints:
         if not points:
             del self.by_path[path]
         if before != wanted:
+            self.news += 1
             for listener in self.listeners:
                 listener(path)
         return before
@@ -54,6 +57,8 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
     """The functions at which programs collect, by client and title."""
 
     def __init__(self) -> None:
+        self.news = 0
+        """Counts the changes."""
         self.listeners: list[Callable[[], None]] = []
         """Called at once when they have changed."""
         super().__init__()
@@ -67,6 +72,7 @@ class FunctionPoints(UserDict[tuple[str, str], WantedFunction]):
         self._changed()
 
     def _changed(self) -> None:
+        self.news += 1
         for listener in self.listeners:
             listener()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dapeer.base.text.fitting import shortened
+from dapeer.dap.requests import can
 from dapeer.dap.wanted import WantedBreakpoint
 from dapeer.mirror.collected import TRACER
 from dapeer.mirror.mirror import Mirror
@@ -76,6 +77,10 @@ def untold(
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     own = cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_ends_it, sessions)))
+    known = _known(first, sessions, wanted)
+    if known == first.program.awaited.told_by and not (ended or final):
+        return {}
+    first.program.awaited.told_by = known
     found = dict.fromkeys(_outcomes(first, sessions, wanted, ended=ended, final=final, mute=mute))
     found |= dict.fromkeys(_at_functions(first, sessions, wanted, final=final))
     found |= {} if ended else dict.fromkeys(_ignored(first, sessions, wanted, hits))
@@ -89,6 +94,26 @@ def untold(
         by_state.setdefault(each.state, []).append(place)
     first.program.awaited.told |= {each.key for each in new}
     return {state: _bounded(places) for state, places in by_state.items()}
+
+
+def _known(first: Session, sessions: Sequence[Session], wanted: Breakpoints) -> object:
+    """Return something that differs when something else may be told while the program goes on.
+
+    That the program has come to a breakpoint is not part of it: then there is less to tell.
+    """
+    awaited = first.program.awaited
+    mirrors = [
+        (
+            each.id,
+            each.mirror.placed.news,
+            each.mirror.loaded.news,
+            each.mirror.process.get("name"),
+            [can(each.mirror.capabilities, one) for one in (*OPTIONS, "setFunctionBreakpoints")],
+            each.lines.road,
+        )
+        for each in sessions
+    ]
+    return wanted.news, len(awaited.places), len(awaited.kept_from), mirrors
 
 
 def as_loaded(session: Session, path: str, wanted: WantedBreakpoint) -> WantedBreakpoint:
