@@ -1,4 +1,7 @@
-"""What `dapeer stdio` answers before the whole server is loaded: `uv run python -m tests.known_answers` writes it."""
+"""What is made of the tools before anything is installed: `uv run python -m tests.known_answers` writes it.
+
+These are their schemas, and what `dapeer stdio` answers before the whole server is loaded.
+"""
 
 import asyncio
 import json
@@ -13,11 +16,13 @@ from dapeer.mcp.front.conversation import KNOWN
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger import Debugger
-from dapeer.tools import TOOLS
+from dapeer.tools import OF_OPENCODE, TOOLS
+from dapeer.tools.base import schema
 from tests.json_types import Json
 from tests.mcp.wire import opening, request
 from tests.programs import ROOT
 
+EVERY = (*TOOLS, *OF_OPENCODE)
 LISTS = ("prompts/list", "resources/list", "resources/templates/list", "tools/list")
 
 
@@ -43,8 +48,21 @@ def line(message: Json) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
+def schemas() -> str:
+    """Return the text of `tools/base/known.json`."""
+    functions = [tool.function for tool in EVERY]
+    known = {schema.name_of(each): schema.made_of_arguments(each) for each in functions}
+    outputs = [tool.output for tool in EVERY if tool.output]
+    known |= {schema.name_of(output): schema.made_of_data(output) for output in outputs}
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}"
+        for name, each in known.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def made() -> str:
-    """Return the text of `known.json`."""
+    """Return the text of `mcp/front/known.json`."""
     lines = [
         line(request("initialize", 0, **opening(HANDSHAKE_PROTOCOL_VERSIONS[-1]))),
         *(line(request(method, number)) for number, method in enumerate(LISTS, 1)),
@@ -67,4 +85,5 @@ def _shown(known: Json) -> str:
 
 
 if __name__ == "__main__":
+    schema.KNOWN.write_text(schemas(), "utf-8")
     Path(KNOWN).write_text(made(), "utf-8")

@@ -14,6 +14,7 @@ from dapeer.peers import Peers
 from dapeer.sessions.debugger import Debugger
 from dapeer.sessions.focus import Focus
 from dapeer.tools import OF_OPENCODE, TOOLS, Call, Tool
+from dapeer.tools.base import schema
 from tests import known_answers
 
 CHANGING = {
@@ -49,6 +50,8 @@ each_tool = pytest.mark.parametrize("tool", ALL, ids=[tool.name for tool in ALL]
 
 
 def test_what_a_client_is_told_before_the_server_is_loaded_is_up_to_date() -> None:
+    now = known_answers.schemas()
+    assert schema.KNOWN.read_text("utf-8") == now, "run `uv run python -m tests.known_answers`"
     now = known_answers.made()
     assert Path(KNOWN).read_text("utf-8") == now, "run `uv run python -m tests.known_answers`"
 
@@ -140,8 +143,8 @@ def test_the_schemas_are_valid_json_schema(tool: Tool) -> None:
 
 @each_tool
 def test_the_schemas_hold_nothing_that_tells_a_model_nothing(tool: Tool) -> None:
-    for schema in (tool.input_schema, tool.output_schema or {}):
-        assert not {"$defs", "$ref", "anyOf", "title"} & set(keywords(schema))
+    for each in (tool.input_schema, tool.output_schema or {}):
+        assert not {"$defs", "$ref", "anyOf", "title"} & set(keywords(each))
 
 
 def keywords(schema: object) -> list[str]:
