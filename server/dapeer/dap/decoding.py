@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from dapeer.base.json_types import Value, as_array, as_object, is_array, is_object
+from dapeer.base.json_types import Value, as_object, is_array, is_object
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.shapes import shaped
 
@@ -33,20 +34,23 @@ def decode(data: bytes) -> Message | None:
     return from_json(value)
 
 
+_INNER: Mapping[type, Callable[[Any], Iterable[object]]] = {
+    dict: dict[str, Any].values,
+    list: list[Any].__iter__,
+}
+"""By the type of a decoded object or list: what returns the values in it."""
+
+
 def _is_deep(value: object) -> bool:
-    """Whether a value is nested deeper than `DEEPEST`."""
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [each for outer in level for each in _inner(outer)]
+    """Whether a decoded value is nested deeper than `DEEPEST`."""
+    level: list[Iterable[object]] = [[value]]
+    for _ in range(DEEPEST + 1):
+        level = [
+            _INNER[type(each)](each) for values in level for each in values if type(each) in _INNER
+        ]
         if not level:
             return False
     return True
-
-
-def _inner(value: object) -> list[object]:
-    """Return the objects and lists in an object or a list."""
-    values: Iterable[object] = value.values() if is_object(value) else as_array(value)
-    return [each for each in values if isinstance(each, dict | list)]
 
 
 def from_json(value: object) -> Message | None:

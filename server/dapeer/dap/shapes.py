@@ -123,6 +123,9 @@ def _object(kind: type, *, complete: bool) -> Check:
     expected = identities | defaults.keys()
 
     def check(value: object) -> Value:
+        # Most objects are as they should be.
+        if is_object(value) and expected <= value.keys() and _fits(fields, value):
+            return value
         if not is_object(value) and expected:
             return ABSENT
         given = as_object(value)
@@ -140,6 +143,17 @@ def _object(kind: type, *, complete: bool) -> Check:
         return {**{name: _copy(default) for name, default in defaults.items()}, **kept}
 
     return check
+
+
+def _fits(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
+    """Whether all fields that an object has are as they should be."""
+    for name, item in given.items():
+        hint = fields.get(name)
+        if type(item) is hint and (hint is not int or -LARGEST <= item <= LARGEST):
+            continue
+        if hint is not None and _check(hint)(item) is not item:
+            return False
+    return True
 
 
 def _bare(hint: Annotation) -> Annotation:
