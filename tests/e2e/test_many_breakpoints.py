@@ -41,8 +41,8 @@ async def test_they_are_one_request_and_those_as_asked_are_counted(tmp_path: Pat
         assert text(told) == f"long.py: {NUMBER - 2} breakpoints verified\n{moved}"
         assert (data(told)["set"], len(data(told)["breakpoints"])) == (NUMBER - 1, 1)
         assert requests == [NUMBER - 1]
-        # pydevd counts each breakpoint, and each look at all threads: one for the request, not one more for each.
-        assert int(await evaluate(c, changes)) <= before + NUMBER + 1
+        # pydevd counts each time that it sorts breakpoints by line, or looks at all threads: not for each breakpoint.
+        assert int(await evaluate(c, changes)) <= before + 3
         assert [(await ask(c, "dap_continue"))["line"] for _ in range(3)] == [2, 3, 4]
 
 

@@ -2,7 +2,7 @@
 
 A breakpoint on a line without code moves to one that has some. To find that, pydevd reads and compiles the whole file
 for each breakpoint, and a client sends all breakpoints of a file whenever it changes one. For each of them pydevd also
-looks at every thread again; here it does that once for a request.
+sorts all others of the file by line, and looks at every thread again; here it does both once for a request.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 
 MOST = 50
 """Files whose lines are kept."""
+SORTED_BY = 4
+"""The parameters of pydevd's method that sorts breakpoints by line."""
 
 
 class Lines:
@@ -52,10 +54,20 @@ def at_once(stock: Callable[..., Any]) -> Callable[..., Any]:
 
     def handle(processor: Any, py_db: Any, request: Any) -> Any:
         changed: list[bool] = []
+        sorts: dict[tuple[str, int], tuple[Any, ...]] = {}
+
+        def sort_later(path: str, by_id: Any, by_path: Any) -> None:
+            sorts[path, id(by_path)] = (path, by_id, by_path)
+
         py_db.on_breakpoints_changed = lambda removed=False: changed.append(removed)
+        if py_db.plugin is None:  # a plugin uses what is sorted
+            py_db.consolidate_breakpoints = sort_later
         try:
             return stock(processor, py_db, request)
         finally:
+            py_db.__dict__.pop("consolidate_breakpoints", None)
+            for each in sorts.values():
+                py_db.consolidate_breakpoints(*each)
             del py_db.on_breakpoints_changed
             if changed:
                 py_db.on_breakpoints_changed(removed=all(changed))
@@ -78,6 +90,9 @@ def improve(*, prints: bool) -> None:
     ]
     if counts != [1, 3]:
         raise AttributeError
-    importlib.import_module("pydevd").PyDB.on_breakpoints_changed  # is it there?
+    debugger = importlib.import_module("pydevd").PyDB
+    debugger.on_breakpoints_changed  # is it there?
+    if debugger.consolidate_breakpoints.__code__.co_argcount != SORTED_BY:
+        raise AttributeError
     processor.on_setbreakpoints_request = at_once(processor.on_setbreakpoints_request)
     api._get_code_lines = Lines(api._get_code_lines)
