@@ -12,7 +12,8 @@ LOOK: tuple[tuple[str, Body, Body], ...] = (
     ("variables", {"variablesReference": 4}, {"variables": []}),
 )
 PATTERN = {"stackTrace": {"startFrame": 0, "levels": 20}, "frame": 1, "scopes": [1]}
-LAST = Event(AHEAD, {})
+COMING = ["stackTrace", "scopes", "variables"]
+LAST = Event(AHEAD, {"last": True})
 
 
 def stopped(**more: object) -> Event:
@@ -20,7 +21,8 @@ def stopped(**more: object) -> Event:
 
 
 def answer(command: str, arguments: Body, body: Body) -> Event:
-    return Event(AHEAD, {"command": command, "arguments": arguments, "success": True, "body": body})
+    told = {"command": command, "arguments": arguments, "success": True, "body": body}
+    return Event(AHEAD, {"answers": [told]})
 
 
 def heard(ahead: Ahead, *messages: Message) -> list[Message]:
@@ -65,7 +67,7 @@ def test_a_look_that_is_answered_ahead_does_not_reach_the_adapter_and_goes_on_at
 ):
     ahead = resumed()
     events = [answer(*each) for each in LOOK]
-    assert heard(ahead, stopped(**{AHEAD: True}), *events, LAST) == [stopped()]
+    assert heard(ahead, stopped(**{AHEAD: COMING}), *events, LAST) == [stopped()]
     for command, arguments, body in LOOK:
         (response,) = sent(ahead, command, arguments, 9)
         assert isinstance(response, Response)
@@ -78,7 +80,7 @@ def test_a_look_that_is_answered_ahead_does_not_reach_the_adapter_and_goes_on_at
 
 def test_a_question_waits_for_an_answer_that_comes_and_goes_to_the_adapter_if_none_does() -> None:
     ahead = resumed()
-    heard(ahead, stopped(**{AHEAD: True}))
+    heard(ahead, stopped(**{AHEAD: COMING}))
     other = {"threadId": 2}
     assert sent(ahead, "stackTrace") == sent(ahead, "stackTrace", other, 2) == []
     assert names(heard(ahead, answer(*LOOK[0]))) == [("Response", "stackTrace")]
@@ -89,7 +91,7 @@ def test_a_question_waits_for_an_answer_that_comes_and_goes_to_the_adapter_if_no
 
 def test_an_answer_is_used_once_and_never_after_something_that_may_change_it() -> None:
     ahead = resumed()
-    heard(ahead, stopped(**{AHEAD: True}), *(answer(*each) for each in LOOK))
+    heard(ahead, stopped(**{AHEAD: COMING}), *(answer(*each) for each in LOOK))
     assert names(sent(ahead, "stackTrace")) == [("Response", "stackTrace")]
     waiting = sent(ahead, "stackTrace", seq=2)
     assert waiting == []
@@ -102,7 +104,7 @@ def test_an_answer_is_used_once_and_never_after_something_that_may_change_it() -
 
 def test_a_stop_that_is_not_answered_ahead_is_asked_for() -> None:
     ahead = resumed()
-    heard(ahead, stopped(**{AHEAD: True}), answer(*LOOK[0]), Event("continued"), stopped())
+    heard(ahead, stopped(**{AHEAD: COMING}), answer(*LOOK[0]), Event("continued"), stopped())
     assert names(sent(ahead, "stackTrace")) == [("Request", "stackTrace")]
 
 

@@ -99,12 +99,12 @@ def main() -> None:
 
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
     with contextlib.suppress(ImportError, AttributeError):
-        from debugpy.adapter import clients
+        from debugpy.adapter import clients, servers
         from debugpy.common import messaging
 
         from dapeer.adapters.launchers import debugpy_output
 
-        debugpy_output.pass_on(clients.Client, messaging)
+        debugpy_output.pass_on(clients.Client, servers.Server, messaging)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()
     option = getattr(socket, "TCP_QUICKACK", None)

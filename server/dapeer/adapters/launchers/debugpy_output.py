@@ -25,6 +25,8 @@ from collections.abc import Callable
 from typing import Any
 
 COMMAND, CAPABILITY = "dapeerDrain", "dapeerDrains"
+AHEAD = "dapeerAhead"
+"""In a stop: the requests whose answers come before the client asks; and the event with one of them."""
 
 MOST = 1 << 16
 """Bytes that are read at a time: a pipe holds no more, unless it was made larger."""
@@ -100,15 +102,16 @@ def answer(output: Any, handlers: Any) -> None:
     setattr(handlers, f"{COMMAND}_request", drain)
 
 
-def pass_on(client: Any, messaging: Any) -> None:
-    """Make the adapter pass the request on to a launcher that `launch_beneath` has started.
+def pass_on(client: Any, server: Any, messaging: Any) -> None:
+    """Make the adapter pass the request on to a launcher that `launch_beneath` has started; also ahead, at a stop that is answered so.
 
     Args:
         client: The adapter's class for its connection to the client.
+        server: The same for the program.
         messaging: debugpy's module of messages.
 
     Raises:
-        AttributeError: One has another structure; both stay unchanged.
+        AttributeError: One has another structure; all stay unchanged.
     """
     initialize: Callable[..., Any] = client.initialize_request
     handled: Callable[..., Any] = client.message_handler
@@ -119,19 +122,38 @@ def pass_on(client: Any, messaging: Any) -> None:
         return {**initialize(self, request), CAPABILITY: True}
 
     def drain_request(self: Any, request: Any) -> Any:
-        if not self.launcher or not getattr(self.session, "of_dapeer", False):
-            return {"sent": False}
-
-        def respond(response: Any) -> None:
-            sent = response.success and response.body["sent"]
+        def respond(*, sent: bool) -> None:
             about = {"type": "response", "request_seq": request.seq, "command": COMMAND}
             about |= {"success": True, "body": {"sent": sent}}
             # `Request.respond` would end the adapter if it comes before this handler has returned. The client may have gone.
             with contextlib.suppress(Exception), request.channel._send_message(about):
                 pass
 
-        self.launcher.channel.send_request(COMMAND).on_response(respond)
-        return later
+        return later if drain(self, respond) else {"sent": False}
+
+    def stopped_event(self: Any, event: Any) -> None:
+        def tell(*, sent: bool) -> None:
+            about = {"command": COMMAND, "arguments": {}, "success": True, "body": {"sent": sent}}
+            with contextlib.suppress(Exception):
+                self.client.channel.send_event(AHEAD, {"answers": [about]})
+
+        with contextlib.suppress(Exception):
+            if AHEAD in event.body and drain(self, tell):
+                event.body[AHEAD].append(COMMAND)
+        self.client.propagate_after_start(event)
 
     client.initialize_request = initialize_request
     setattr(client, f"{COMMAND}_request", handled(drain_request))
+    server.stopped_event = handled(stopped_event)
+
+
+def drain(connection: Any, told: Callable[..., None]) -> bool:
+    """Ask the launcher of a connection's session whether all output has been `sent`, which is `told` later; return whether it can be asked."""
+    if not connection.launcher or not getattr(connection.session, "of_dapeer", False):
+        return False
+
+    def respond(response: Any) -> None:
+        told(sent=response.success and response.body["sent"])
+
+    connection.launcher.channel.send_request(COMMAND).on_response(respond)
+    return True

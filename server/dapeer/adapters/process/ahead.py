@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,9 +19,10 @@ from dapeer.dap.requests import RESUMES
 from dapeer.dap.shapes import shaped
 
 AHEAD: Final = "dapeerAhead"
-"""Key in the arguments of a resume and in the body of `stopped`, and the name of the events that hold the answers."""
+"""In the arguments of a resume, what to answer; in the body of `stopped`, the commands whose answers come; and the events with these."""
+DRAIN: Final = "dapeerDrain"
 LOOKS: Final = frozenset({"stackTrace", "scopes", "variables"})
-BESIDE: Final = frozenset({"dapeerDrain", "exceptionInfo", "modules", "source", "threads"})
+BESIDE: Final = frozenset({DRAIN, "exceptionInfo", "modules", "source", "threads"})
 """Requests that change no answer."""
 
 
@@ -84,8 +86,8 @@ class Ahead:
 
     def __init__(self) -> None:
         self._look = Look()
-        self._come = False
-        """Whether more answers are on their way."""
+        self._coming = set[str]()
+        """Commands of which answers are on their way."""
         self._answers: dict[str, Body] = {}
         """What an event has told of each, by the request."""
         self._waiting: list[Request] = []
@@ -95,9 +97,8 @@ class Ahead:
 
     def sent(self, request: Request) -> Iterator[Request | Response]:
         """Yield the requests that go to the adapter in place of a client's, or its response; nothing if that is on its way."""
-        if request.command not in LOOKS:
-            if request.command not in BESIDE:
-                self._forget()
+        if request.command not in LOOKS | BESIDE:
+            self._forget()
             yield from self.released()
             yield self._with_pattern(request) if request.command in RESUMES else request
             return
@@ -105,7 +106,7 @@ class Ahead:
         answer = self._answers.pop(_key(request), None)
         if answer is not None:
             yield self._response(request, answer)
-        elif self._come:
+        elif request.command in self._coming:
             self._waiting.append(request)
         else:
             self._sent[request.seq] = request
@@ -120,10 +121,10 @@ class Ahead:
             case Event(event="stopped", body=body):
                 self._forget()
                 self._look = Look(body.get("threadId"))
-                self._come = AHEAD in body
-                if self._come:
-                    rest = {key: value for key, value in body.items() if key != AHEAD}
-                    message = replace(message, body=rest)
+                self._sent.clear()
+                coming = as_array(body.get(AHEAD))
+                self._coming = {each for each in (*LOOKS, DRAIN) if each in coming}
+                message = replace(message, body={key: body[key] for key in body if key != AHEAD})
             case Event(event="continued" | "terminated" | "exited"):
                 self._forget()
             case Response(request_seq=seq, body=body) if seq in self._sent:
@@ -139,18 +140,17 @@ class Ahead:
         return released
 
     def _told(self, body: Body) -> Iterator[Response]:
-        """Answer who waits for this, or keep it; an empty body is the last one."""
-        if "command" not in body:
-            self._release()
-            return
-        key = _key(Request(0, str(body["command"]), as_object(body.get("arguments"))))
-        for request in self._waiting:
-            if _key(request) == key:
-                self._waiting.remove(request)
-                yield self._response(request, body)
-                return
-        if self._come:
-            self._answers[key] = body
+        """Answer who waits for this, and keep the rest."""
+        for each in map(as_object, as_array(body.get("answers"))):
+            key = _key(Request(0, str(each.get("command")), as_object(each.get("arguments"))))
+            waiting = next((one for one in self._waiting if _key(one) == key), None)
+            if waiting is not None:
+                self._waiting.remove(waiting)
+                yield self._response(waiting, each)
+            elif each.get("command") in self._coming:
+                self._answers[key] = each
+        if body.get("last"):
+            self._release(LOOKS)
 
     def _response(self, request: Request, told: Body) -> Response:
         """Return the response that an event has told."""
@@ -170,12 +170,13 @@ class Ahead:
     def _forget(self) -> None:
         """Forget the answers: they may be wrong by now."""
         self._answers.clear()
-        self._release()
+        self._release(LOOKS | BESIDE)
 
-    def _release(self) -> None:
-        self._come = False
-        self._released += self._waiting
-        self._waiting.clear()
+    def _release(self, commands: AbstractSet[str]) -> None:
+        """Expect no more answers of these."""
+        self._coming -= commands
+        self._released += [each for each in self._waiting if each.command in commands]
+        self._waiting = [each for each in self._waiting if each.command not in commands]
 
 
 def _key(request: Request) -> str:

@@ -1,7 +1,7 @@
 """Answers, with a stop, the requests by which the client is going to look at it, so that it need not send them.
 
-The client says so when it resumes the program: `DapeerAhead` among the arguments holds what it asked at the last stop. The
-event `stopped` then says that answers come, and an event follows for each, the last one empty. pydevd makes them in the thread
+The client says so when it resumes the program: `dapeerAhead` among the arguments holds what it asked at the last stop. The
+event `stopped` then says that answers come, and events follow with these, of which one is the `last`. pydevd makes them in the thread
 that has stopped, by the same functions as if the client had asked.
 """
 
@@ -16,6 +16,8 @@ from typing import Any
 
 AHEAD = "dapeerAhead"
 """Key in the arguments of a resume and in the body of `stopped`, and the name of the events."""
+COMING = ["stackTrace", "scopes", "variables"]
+"""What `stopped` has there: the requests that are answered ahead."""
 RESUMES = ("continue", "next", "stepin", "stepout")
 
 stopping = threading.local()
@@ -58,27 +60,27 @@ class Look:
         """The requests without an answer."""
         self.bodies: dict[str, dict[str, Any]] = {}
         """The last answer by command."""
+        self._answers: list[dict[str, Any]] = []
+        """Those that have not been sent."""
         self._is_complete = False
 
     def answered(self, response: dict[str, Any]) -> None:
-        """Pass an answer on to the client."""
+        """Keep an answer for the client; the last one makes all of them leave."""
         command, arguments = self.asked.pop(response["request_seq"])
         told = {key: response[key] for key in ("success", "message", "body") if key in response}
         self.bodies[command] = told.get("body") or {}
-        self._tell({"command": command, "arguments": arguments, **told})
-        self._end()
+        self._answers.append({"command": command, "arguments": arguments, **told})
+        if self._is_complete and not self.asked:
+            self._tell(last=True)
 
     def complete(self) -> None:
-        """Say that nothing more is asked: the last answer ends the look."""
+        """Send what there is: nothing more is asked."""
         self._is_complete = True
-        self._end()
+        self._tell(last=not self.asked)
 
-    def _end(self) -> None:
-        if self._is_complete and not self.asked:
-            self._tell({})
-
-    def _tell(self, body: dict[str, Any]) -> None:
+    def _tell(self, *, last: bool) -> None:
         command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
+        body, self._answers = {"answers": self._answers, "last": last}, []
         event = {"type": "event", "event": AHEAD, "body": body}
         self.debugger.writer.add_command(command(0, 0, event, is_json=True))
 
@@ -135,7 +137,7 @@ def promise(factory: Any, debugger: Any) -> None:
         # Another thread may tell of the stop after a while.
         if not looks.wanted or thread is not threading.current_thread():
             return command
-        body = {**command.as_dict["body"], AHEAD: True}
+        body = {**command.as_dict["body"], AHEAD: COMING}
         stopping.thread_id = body["threadId"]
         return type(command)(command.id, 0, {**command.as_dict, "body": body}, is_json=True)
 
