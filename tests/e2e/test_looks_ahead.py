@@ -8,7 +8,9 @@ import pytest
 from tests.harness import ask, client
 from tests.programs import program
 
-LOOK = re.compile(r'/handling #(\d+) request "(stackTrace|scopes|variables|dapeerDrain)" from Client\[1\]/')
+LOOK = re.compile(
+    r'/handling #(\d+) request "(stackTrace|scopes|variables|dapeerDrain)" from Client\[1\]/'
+)
 
 
 def looks(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ from dapeer.base.system.secret_files import HIDDEN, SecretFiles
 from dapeer.base.text import excerpt
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
+from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.arriving_output import ArrivingOutput
@@ -70,6 +71,8 @@ class Inspection(Fetching):
         self._chased = 0
         self._left: Stop | None = None
         """The stop that is inspected only on request."""
+        self._sourced: StackFrame | None = None
+        """The frame whose source was kept last."""
 
     # -- at every stop
 
@@ -102,7 +105,10 @@ class Inspection(Fetching):
             self._begin(stop)
 
     def _keep_source(self, stop: Stop) -> None:
-        """Keep the lines around the place as they are now."""
+        """Keep the lines around the place as they are now, unless it was done for this frame."""
+        if stop.top is self._sourced:
+            return
+        self._sourced = stop.top
         path = frame_path(stop.top) if stop.top else ""
         if stop.top and path:
             line = stop.top["line"]

@@ -33,6 +33,8 @@ class ProcessWatch:
         self._file: int | None = None
         self._sure = True
         self._task: asyncio.Task[None] | None = None
+        self._stopped = asyncio.Event()
+        """It may have started threads since it was last looked at."""
         self._dead = False
         """A signal has killed it."""
         self._killer: str | None = None
@@ -100,15 +102,15 @@ class ProcessWatch:
         self.pid = 0
 
     def _begin(self) -> None:
-        """Wait for the end, anew: only threads that there are can be waited for."""
-        if self._task is not None:
-            self._task.cancel()
-        if self._file is not None:
+        """Wait for the end; a wait that goes on learns that there may be more threads, one of which it may need."""
+        if self._task is not None and not self._task.done():
+            self._stopped.set()
+        elif self._file is not None:
             self._task = asyncio.create_task(self._keep(self.pid, self._file))
 
     async def _keep(self, pid: int, file: int) -> None:
         session = self._session
-        killer = await process_end.over(pid, file)
+        killer = await process_end.over(pid, file, self._stopped)
         if killer is None and not self._sure:
             return
         self._dead, self._killer = killer is not None, killer

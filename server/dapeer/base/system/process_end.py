@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
 import struct
 
@@ -26,34 +27,41 @@ def opened(pid: int) -> int | None:
     return None
 
 
-async def over(pid: int, file: int) -> str | None:
+async def over(pid: int, file: int, started: asyncio.Event | None = None) -> str | None:
     """Wait until the process of a pidfd has ended; return the signal that has ended it, if one has.
 
     The descriptor tells the end when the last thread has been buried. A debugger buries those of its
     program, and some do not look for them while it is stopped; so a thread is waited for as well, as Linux
-    6.9 can: what kills one kills all. A program that starts others later must be waited for anew.
+    6.9 can: what kills one kills all. Whoever knows that the program may have `started` others sets that.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
-    whole = os.dup(file)
+    whole, started = os.dup(file), started or asyncio.Event()
     try:
-        while (thread := _other_thread(pid, whole)) is not None:
-            number, descriptor = thread
-            try:
-                await _readable(whole, descriptor)
-                killer = _killer(f"{pid}/task/{number}", descriptor)
-            finally:
-                os.close(descriptor)
-            if killer is not None:
-                return killer
-        await _readable(whole)
-        return deadly_signal(pid, whole)
+        while True:
+            if thread := _other_thread(pid, whole):
+                killer = await _with_thread(pid, whole, *thread)
+                if killer is not None:
+                    return killer
+                continue
+            started.clear()
+            await _readable(started, whole)
+            if select.select([whole], [], [], 0)[0]:
+                return deadly_signal(pid, whole)
     finally:
         os.close(whole)
 
 
-async def _readable(*files: int) -> None:
-    """Wait until one of the descriptors can be read."""
-    ready = asyncio.Event()
+async def _with_thread(pid: int, whole: int, number: int, descriptor: int) -> str | None:
+    """Wait until a process or this thread of it has ended; return the signal that has ended the thread, if one has."""
+    try:
+        await _readable(asyncio.Event(), whole, descriptor)
+        return _killer(f"{pid}/task/{number}", descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def _readable(ready: asyncio.Event, *files: int) -> None:
+    """Wait until one of the descriptors can be read, or somebody else sets the event."""
     loop = asyncio.get_running_loop()
     for file in files:
         loop.add_reader(file, ready.set)
