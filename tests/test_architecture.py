@@ -52,6 +52,7 @@ INSIDES = {
     "mcp": (
         ("web",),
         ("serving",),
+        ("loading",),
         ("ide",),
         ("transports",),
         ("rendezvous",),

@@ -9,11 +9,8 @@ It imports its modules when it runs: the MCP library takes half a second to load
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -41,7 +38,9 @@ def stdio(arguments: argparse.Namespace) -> int:
             return bridge.carry(reached, wish)
     import asyncio
 
-    with _loading_little():
+    from dapeer.mcp import loading
+
+    with loading.quickly():
         from dapeer.mcp.serving import serve_stdio
 
     asyncio.run(serve_stdio(_offer(arguments, nvim), arguments.front))
@@ -52,7 +51,9 @@ def serve(arguments: argparse.Namespace) -> int:
     """Serve clients over HTTP."""
     import asyncio
 
-    with _loading_little():
+    from dapeer.mcp import loading
+
+    with loading.quickly():
         from dapeer.mcp.web import Address, serve_http
 
     address = Address(
@@ -61,23 +62,6 @@ def serve(arguments: argparse.Namespace) -> int:
     offer = _offer(arguments, arguments.nvim)
     asyncio.run(serve_http(offer, address, with_stdin=arguments.with_stdin))
     return 0
-
-
-@contextmanager
-def _loading_little() -> Generator[None]:
-    """Import a server without what it may never use, and with the garbage collector off, which saves a tenth of the start.
-
-    Loaded modules stay for good, so later collections skip them as well.
-    """
-    from dapeer.base import lazy
-
-    lazy.packages("mcp", "mcp.server", "httpx2")
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
