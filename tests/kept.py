@@ -1,13 +1,20 @@
 """Adapters that are kept ready, as dapeer's log tells of them."""
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from dapeer.adapters.definition.loading import shipped
+from tests.json_types import Json
+
+KEPT = r"process (\d+) is kept ready"
+"""A line of the log."""
 SPARES = "dapeer.adapters.process.spares"
 
 
@@ -19,7 +26,7 @@ class Kept(logging.Handler):
         self._ready: asyncio.Queue[int] = asyncio.Queue()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if found := re.search(r"process (\d+) is kept ready", record.getMessage()):
+        if found := re.search(KEPT, record.getMessage()):
             self._ready.put_nowait(int(found[1]))
 
     async def next(self) -> int:
@@ -41,3 +48,24 @@ def kept_at_once() -> Generator[Kept]:
         finally:
             logger.removeHandler(handler)
             logger.setLevel(logging.NOTSET)
+
+
+def plain(settings: Path) -> str:
+    """Define debugpy once more, as one of which nothing is started ahead; return its name."""
+    text = (shipped() / "debugpy.toml").read_text()
+    folder = settings / "dapeer" / "adapters"
+    folder.mkdir(parents=True)
+    text = text.replace('id = "debugpy"', 'id = "plain"', 1).replace('aliases = ["python"]', "", 1)
+    text = text.replace(', "--ahead", "${python}", "${cwd}"', "").replace(
+        "kept_ready = true", "kept_ready = false"
+    )
+    (folder / "plain.toml").write_text(text)
+    return "plain"
+
+
+def told(path: Path) -> Json:
+    """Return what tells_of_itself.py has told, without what differs each time."""
+    seen = json.loads(path.read_text())
+    path.unlink()
+    del seen["environment"]["DAPEER_STARTED"]
+    return seen

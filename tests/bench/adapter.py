@@ -24,7 +24,8 @@ def environment() -> dict[str, str]:
 def quick() -> tuple[str, ...]:
     """Return the command that dapeer starts debugpy with."""
     definition = _definition()
-    return tuple(str(fill(part, definition.values({}))) for part in definition.transport.command)
+    values = definition.values({"python": sys.executable, "cwd": str(ROOT)})
+    return tuple(str(fill(part, values)) for part in definition.transport.command)
 
 
 def launch(program: Program, **inputs: object) -> dict[str, object]:

@@ -46,7 +46,7 @@ LOOK = 1.2
 """A look at what the server holds may take so many times a no-op tool."""
 WHOLE = 1.1
 """A start, or a drain, may take so many times the raw client's."""
-READY = 0.8
+READY = 0.65
 """A start whose adapter is kept ready may take so many times the raw client's, which starts one."""
 TAKEN = 3
 """Milliseconds that we may take from Neovim's main thread at a stop, or at a call."""

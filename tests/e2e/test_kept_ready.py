@@ -1,14 +1,13 @@
-"""A program whose adapter was kept ready runs as one whose adapter was not."""
+"""A program runs the same whether its adapter and launcher were kept ready, were started side by side, or one after the other."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness import ask, client
-from tests.kept import kept_at_once
+from tests.harness import Json, ask, client
+from tests.kept import kept_at_once, plain, told
 from tests.processes import LIMIT, process_gone
 from tests.programs import program
 
@@ -20,25 +19,28 @@ STARTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("how", STARTS.values(), ids=STARTS)
-async def test_a_program_cannot_tell_whether_its_adapter_was_kept_ready(
-    how: dict[str, Any], tmp_path: Path
+@pytest.mark.parametrize("how", STARTS)
+async def test_a_program_cannot_tell_how_its_adapter_was_started(
+    how: str, tmp_path: Path, settings: Path
 ) -> None:
-    told = tmp_path / "told.json"
-    start = {"program": str(TELLS), "args": ["3", str(told)], **how}
+    path = tmp_path / "told.json"
+    start = {"program": str(TELLS), "args": ["3", str(path)], **STARTS[how]}
+    adapters = [plain(settings), "debugpy", "debugpy"]
+    ends, seen, spares = list[Json](), list[Json](), list[int]()
     with kept_at_once() as kept:
         async with asyncio.timeout(LIMIT), client() as c:
-            first = await ask(c, "dap_run", **start)
-            before = json.loads(told.read_text())
-            spare = await kept.next()
-            second = await ask(c, "dap_run", **start)
-            after = json.loads(told.read_text())
-            # It was taken, and has ended with its session.
-            await process_gone(spare)
-            await kept.next()
-    marks = {each["environment"].pop("DAPEER_STARTED") for each in (before, after)}
-    assert len(marks) == 2
-    assert after == before
-    for end in (first, second):
+            for adapter in adapters:
+                ends.append(await ask(c, "dap_run", type=adapter, **start))
+                seen.append(told(path))
+                # One that was kept ready was taken, and has ended with its session.
+                for spare in spares:
+                    await process_gone(spare)
+                if adapter == "debugpy":
+                    spares.append(await kept.next())
+    # A terminal starts the launcher itself.
+    assert [each.pop("ahead") for each in seen] == [False, *[how != "terminal"] * 2]
+    assert seen[1] == seen[0]
+    assert seen[2] == seen[0]
+    for end in ends:
         assert (end["state"], end["exit_code"]) == ("ended", 3)
-    assert second["output"] == first["output"]
+        assert end["output"] == ends[0]["output"]

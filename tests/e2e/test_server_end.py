@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -16,6 +17,7 @@ import pytest
 
 from dapeer.mcp.server.data import EXTENSION
 from tests.harness import FAKE_PROGRAM, fake
+from tests.kept import KEPT
 from tests.processes import LIMIT, command_line, descendants, process_gone
 from tests.programs import ROOT, compiled, program
 
@@ -142,10 +144,10 @@ async def test_an_adapter_that_is_kept_ready_does_not_outlive_the_server(
     async with asyncio.timeout(LIMIT), server("--log-level", "info", stderr=PIPE) as wire:
         await wire.tool("dap_run", program=str(program("prints_to_fd1.py")))
         assert wire.process.stderr is not None
-        while b"is kept ready" not in await wire.process.stderr.readline():
+        while not (told := re.search(KEPT, (await wire.process.stderr.readline()).decode())):
             pass
         pids = descendants(wire.process.pid)
-        assert [pid for pid in pids if "debugpy_adapter" in command_line(pid)]
+        assert int(told[1]) in pids
         end(wire.process)
         for pid in (wire.process.pid, *pids):
             await process_gone(pid)

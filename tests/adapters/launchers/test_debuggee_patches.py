@@ -219,6 +219,10 @@ def test_a_debugger_that_connects_waits_for_its_threads_and_no_longer(
             "dapeer_lines: Remembers which lines of a file have code.\n",
         ),
         (
+            "importlib.import_module('debugpy.adapter.launchers').spawn_debuggee = lambda: 0",
+            "debugpy_ahead: Starts debugpy's launcher together with the adapter, before it is known what it is to run.\n",
+        ),
+        (
             "del importlib.import_module('debugpy.launcher.output').CaptureOutput._worker",
             "debugpy_output: Tells when all output before a stop has been sent.\n",
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.table import LAUNCHERS
 
 Stamp: TypeAlias = tuple[str, int, int, int]
-"""A file's path, time of change in nanoseconds, size and inode; zeros if it is not there."""
+"""A file's path, time of change in nanoseconds, size and inode; zeros if it is not there. Of a folder only the inode counts."""
 
 
 def stamps(definition: Definition, command: Sequence[str]) -> frozenset[Stamp]:
@@ -44,4 +45,7 @@ def _stamp(path: str) -> Stamp:
         found = os.stat(path)
     except OSError:
         return path, 0, 0, 0
+    if stat.S_ISDIR(found.st_mode):
+        # What is in it is no part of the adapter.
+        return path, 0, 0, found.st_ino
     return path, found.st_mtime_ns, found.st_size, found.st_ino

@@ -10,6 +10,7 @@ A debugpy of another structure runs unpatched.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import runpy
 import socket
@@ -17,7 +18,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dapeer.adapters.launchers import debugpy_launcher, debugpy_ports
+from dapeer.adapters.launchers import debugpy_ahead, debugpy_launcher, debugpy_ports
+from dapeer.adapters.launchers.debugpy_launching import AHEAD
 
 
 def acknowledge_promptly(stream_class: Any, option: int) -> None:
@@ -90,13 +92,28 @@ def close_ports() -> None:
     debugpy_ports.show_no_token(adapter, launchers, servers)
 
 
+def launched_ahead(arguments: list[str]) -> debugpy_ahead.Ahead | None:
+    """Start a launcher ahead if the arguments say for what: `--ahead PYTHON FOLDER`; take these out."""
+    if arguments[1:2] != [AHEAD]:
+        return None
+    python, folder = arguments[2:4]
+    del arguments[1:4]
+    found = importlib.util.find_spec("debugpy")
+    launchers = [f"{each}/launcher" for each in (found and found.submodule_search_locations) or ()]
+    script = debugpy_launcher.__file__
+    return debugpy_ahead.started(python, script, launchers[0], folder) if launchers else None
+
+
 def main() -> None:
     """Run `python -m debugpy.adapter` with those patches that fit."""
+    ahead = launched_ahead(sys.argv)
     with contextlib.suppress(ImportError, AttributeError):
         debugpy_launcher.describe_only_what_is_logged(debugpy_launcher.import_log())
         from debugpy import launcher
         from debugpy.adapter import launchers
 
+        if ahead is not None:
+            debugpy_ahead.take_first(launchers, ahead)
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
     with contextlib.suppress(ImportError, AttributeError):
         from debugpy.adapter import clients, servers

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from dapeer.adapters.launchers import debugpy_ahead
+
 
 def main() -> None:
     """Apply the patches in this process, and print a line for each that does not fit."""
@@ -22,6 +24,10 @@ def main() -> None:
         importlib.import_module("debugpy_output").tell()
     except (ImportError, AttributeError):
         sys.stdout.write("debugpy_output: Tells when all output before a stop has been sent.\n")
+    try:
+        debugpy_ahead.check(importlib.import_module("debugpy.adapter.launchers"))
+    except (ImportError, AttributeError):
+        sys.stdout.write(f"debugpy_ahead: {str(debugpy_ahead.__doc__).splitlines()[0]}\n")
 
 
 if __name__ == "__main__":

@@ -18,16 +18,12 @@ import importlib
 import io
 import os
 import pkgutil
-import runpy
 import sys
 import types
 from collections.abc import Callable, Generator
 from importlib import machinery
 from pathlib import Path
 from typing import Any
-
-NO_TOKEN = "none"  # noqa: S105 - it is none
-"""Passed in place of the adapter's access token, if it has none."""
 
 
 class Late(types.ModuleType):
@@ -81,42 +77,6 @@ def describe_only_what_is_logged(log: Any) -> None:
             stock(header)
 
     log.describe_environment = describe_environment
-
-
-def spawn_beneath(debuggee: Any, folder: str) -> None:
-    """Make debugpy's launcher start the program by this script.
-
-    Args:
-        debuggee: The module of debugpy that starts programs.
-        folder: The path that it runs to start the server.
-
-    Raises:
-        AttributeError: The module has another structure; it stays unchanged.
-    """
-    stock: Callable[..., Any] = debuggee.spawn
-
-    def spawn(process_name: str, command: list[str], *rest: Any) -> Any:
-        if folder in command:
-            place = command.index(folder)
-            options = without_token(command[place:])
-            command = [*command[:place], str(Path(__file__).absolute()), *options]
-        return stock(process_name, command, *rest)
-
-    debuggee.spawn = spawn
-
-
-def unable(_drain: object) -> dict[str, bool]:
-    """Answer that it is not known whether all output has been sent."""
-    return {"sent": False}
-
-
-def without_token(command: list[str]) -> list[str]:
-    """Return debugpy's command line without `NO_TOKEN`."""
-    name = "--adapter-access-token"
-    place = command.index(name) if name in command else len(command)
-    if command[place + 1 : place + 2] != [NO_TOKEN]:
-        return command
-    return command[:place] + command[place + 2 :]
 
 
 def improve() -> None:
@@ -265,15 +225,8 @@ def main() -> None:
     with contextlib.suppress(ImportError, AttributeError):
         describe_only_what_is_logged(import_log())
     if launches:
-        with contextlib.suppress(ImportError, AttributeError):
-            handlers: Any = importlib.import_module("debugpy.launcher.handlers")
-            # The launcher would end at a request that it does not know.
-            handlers.dapeerDrain_request = unable
-            debuggee = importlib.import_module("debugpy.launcher.debuggee")
-            spawn_beneath(debuggee, str(Path(str(debugpy.__file__)).parent))
-        with contextlib.suppress(ImportError, AttributeError):
-            beside("debugpy_output").tell()
-        runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
+        folder, script = Path(str(debugpy.__file__)).parent, Path(__file__).absolute()
+        beside("debugpy_launching").run(str(folder), str(script), beside)
         return
     with contextlib.suppress(ImportError, AttributeError):
         # Parts of pydevd serve other clients than debugpy by these, which load a fifth of Python's library.

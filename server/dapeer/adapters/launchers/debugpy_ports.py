@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from dapeer.adapters.launchers.debugpy_launcher import NO_TOKEN
+from dapeer.adapters.launchers.debugpy_launching import NO_TOKEN
 from dapeer.base.errors import Stranger
 from dapeer.base.system.ownership import check_peer, peer_processes, tells
 

@@ -266,7 +266,7 @@ async def _values(definition: Definition, inputs: Inputs) -> dict[str, object]:
             f"{definition.title} is not installed: {detection.missing}.",
             f"Install it with: {detection.install}" if detection.install else "",
         )
-    return {**definition.values(inputs), **detection.found}
+    return {"python": python, "cwd": ".", **definition.values(inputs), **detection.found}
 
 
 def _address(table: TransportTable, tmpdir: str) -> dict[str, object]:
