@@ -7,7 +7,7 @@ from tests.processes import LIMIT
 
 CODE = """
 from dapeer.mcp import loading
-with loading.quickly():
+with loading.quickly(), loading.models_when_used():
     import dapeer.mcp.serving
 import gc
 import mcp.types as t

@@ -40,7 +40,7 @@ def stdio(arguments: argparse.Namespace) -> int:
 
     from dapeer.mcp import loading
 
-    with loading.quickly():
+    with loading.quickly(), loading.models_when_used():
         from dapeer.mcp.serving import serve_stdio
 
     asyncio.run(serve_stdio(_offer(arguments, nvim), arguments.front))

@@ -13,12 +13,25 @@ from dapeer.base import lazy
 def quickly() -> Generator[None]:
     """Import a server in the body.
 
-    Packages that it may never use are not executed. The models of the MCP library are built when they are first used:
-    of three sets, a connection uses a few of one. Without the garbage collector, loading takes a tenth less; loaded modules
-    stay for good, so later collections skip them as well.
+    Packages that it may never use are not executed. Without the garbage collector, loading takes a tenth less; loaded
+    modules stay for good, so later collections skip them as well.
     """
     lazy.packages("mcp", "mcp.server", "httpx2")
     gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@contextmanager
+def models_when_used() -> Generator[None]:
+    """Have the models of what is imported in the body built when they are first used.
+
+    The MCP library has three sets of them, of which a connection uses a few of one. That is of use where a client
+    waits; a server that starts before its clients builds them all.
+    """
     # pydantic itself takes long to load.
     from pydantic import BaseModel  # noqa: PLC0415
 
@@ -27,5 +40,3 @@ def quickly() -> Generator[None]:
         yield
     finally:
         del BaseModel.model_config["defer_build"]
-        gc.freeze()
-        gc.enable()
