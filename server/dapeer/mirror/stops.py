@@ -12,6 +12,7 @@ from dapeer.base.text.folding import unfolded
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.handles import Handles
+from dapeer.mirror.members import is_aside
 
 KEPT_FRAMES = 20
 KEPT_VARIABLES = 1000
@@ -181,7 +182,7 @@ class Stop:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif asked.get("start") == 0:
-            self.first[reference] = [v for v in variables if not _is_aside(v)]
+            self.first[reference] = [v for v in variables if not is_aside(v)]
 
     def take_written(self, asked: Body, body: Body) -> None:
         """Keep a variable's new value: some adapters report the old one until the program resumes."""
@@ -277,14 +278,3 @@ class Stop:
             Variable(name=v["name"], value=fitted(self.shown(v), KEPT_VALUE), variablesReference=0)
             for v in variables[:KEPT_VARIABLES]
         ]
-
-
-def _is_aside(variable: Variable) -> bool:
-    """Whether a member is not data: js-debug lists internal properties, getters and methods; rdbg the class."""
-    name, value = variable["name"], variable["value"]
-    computed = variable.get("presentationHint", {}).get("lazy")
-    # debugpy adds the length, and puts methods into groups.
-    if name == "len()" or not (value or variable.get("type")):
-        return True
-    internal = name.startswith("[[") or name == "#class"
-    return bool(computed) or internal or value.startswith(("ƒ ", "async ƒ ", "class "))
