@@ -247,7 +247,8 @@ class Stop:
 
     def settle(self) -> None:
         """Keep only what history shows, once the program has resumed."""
-        self.folded = {v["name"]: self.said(v) for v in self.locals() if self.opened(v)}
+        opened = self.locals() if self.first or self.told else ()
+        self.folded = {v["name"]: self.said(v) for v in opened if self.opened(v)}
         self.settled = True
         self.frames = {
             t: frames[: max(KEPT_FRAMES, (self.front or 0) + 1)]
@@ -271,6 +272,16 @@ class Stop:
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
         return self.opened(variable), fitted(variable["value"], KEPT_VALUE)
+
+    def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
+        """Return the locals that history shows, by name: each as it is shown, and what is `said` of it."""
+        told: dict[str, tuple[str, tuple[int, str]]] = {}
+        for each in self.locals()[:KEPT_VARIABLES]:
+            said = self.said(each)
+            opened = said[0] > 0 and not self.settled
+            value = each["value"] if self.settled else said[1]
+            told[each["name"]] = fitted(self.shown(each), KEPT_VALUE) if opened else value, said
+        return told
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return the part of variables that history shows."""

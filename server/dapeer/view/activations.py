@@ -64,7 +64,7 @@ def compared(history: History, stop: Stop) -> Comparison:
     same = _same_call(earlier, stop, before)
     if same is False:
         return Comparison(earlier, same)
-    old, new = _values(earlier), _values(stop)
+    old, new = earlier.compared(), stop.compared()
     changes = {
         name: (old[name][0] if name in old else None, value)
         for name, (value, said) in new.items()
@@ -149,14 +149,6 @@ def _same_function(one: Stop, other: Stop) -> bool:
 
 Told = tuple[str, tuple[int, str]]
 """A local as it is shown, with how far it is expanded and what the adapter says of it."""
-
-
-def _values(stop: Stop) -> dict[str, Told]:
-    # Of the earlier stop only a part is kept, so that part is compared on both sides.
-    variables = stop.locals()
-    shown = variables if stop.settled else stop.kept(variables)
-    pairs = zip(shown, variables[: len(shown)], strict=True)
-    return {v["name"]: (v["value"], stop.said(each)) for v, each in pairs}
 
 
 def _differs(before: Told, now: Told) -> bool:

@@ -61,8 +61,14 @@ def by_use(stop: Stop, changed: Collection[str] = ()) -> list[Variable]:
 def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
     """Return the locals in groups by relevance; the last two groups have none, and the very last are definitions."""
     line, lines, arguments = on_line(stop), around(stop), stop.arguments()
+    named = line.union(lines, arguments, changed)
     groups: list[list[Variable]] = [[] for _ in range(7)]
     for variable in stop.locals():
+        name = variable["name"]
+        # Nothing speaks for most of many.
+        if name not in named and name.isidentifier():
+            groups[DEFINED if definition(variable) else UNUSED].append(variable)
+            continue
         name, plain, data = variable["name"], bare(variable["name"]), not definition(variable)
         speaking = (
             name.startswith("("), plain in line, data and plain in lines, data and name in arguments, data and name in changed, data,
