@@ -6,6 +6,7 @@ import sys
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -30,11 +31,11 @@ NOTHING = ("tests.bench.noop",)
 class Served:
     """A server that has answered `initialize`, and its client."""
 
-    def __init__(self, client: Client, pid: int) -> None:
+    def __init__(self, client: Client, mark: str) -> None:
         self.client = client
         self.calls = 0
         """Tools called so far."""
-        self._pid = pid
+        self._mark = mark
 
     async def call(self, tool: str, **arguments: object) -> CallToolResult:
         """Call a tool, which must succeed."""
@@ -54,6 +55,11 @@ class Served:
     def memory(self) -> float:
         """Return the physical memory that the process has now, in MiB."""
         return self._status("VmRSS")
+
+    @cached_property
+    def _pid(self) -> int:
+        """Its process; a search takes milliseconds, which are not those of a server's start."""
+        return _process_of(self._mark)
 
     def _status(self, name: str) -> float:
         status = Path(f"/proc/{self._pid}/status").read_text(encoding="ascii")
@@ -76,7 +82,7 @@ async def served(*module: str, **more: str) -> AsyncGenerator[Served]:
         env={**environment(), **more, MARK: mark},
     )
     async with Client(stdio_client(parameters), mode="legacy", extensions=DATA) as client:
-        yield Served(client, _process_of(mark))
+        yield Served(client, mark)
 
 
 def _process_of(mark: str) -> int:
