@@ -26,6 +26,7 @@ STDIO = ("dapeer", "stdio", "--no-bridge")
 DAPEER = (*STDIO, "--nvim", "none")
 """Also where a person has a Neovim in this folder."""
 NOTHING = ("tests.bench.noop",)
+RELAYED = ("tests.bench.relay",)
 
 
 class Served:

@@ -11,7 +11,7 @@ from functools import partial
 
 from tests.bench import adapter
 from tests.bench.raw import RawDap, raw_dap
-from tests.bench.served import DAPEER, NOTHING, Served, served
+from tests.bench.served import DAPEER, NOTHING, RELAYED, Served, served
 from tests.bench.statistics import Measured, in_turn
 from tests.bench.subjects import (
     EVALUATE,
@@ -22,6 +22,7 @@ from tests.bench.subjects import (
     NOOP,
     OURS,
     RAW,
+    RELAY,
     SNAPSHOT,
     STACK,
     STEP,
@@ -46,6 +47,8 @@ class Operation:
     tool: str
     raw: Callable[[RawDap], Awaitable[object]]
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    relayed: str | None = None
+    """The tool of `relay` that does the same; None: it has none."""
 
 
 def _evaluate(dap: RawDap) -> Awaitable[object]:
@@ -56,25 +59,26 @@ def _evaluate(dap: RawDap) -> Awaitable[object]:
 # so after it our server holds no variables any more.
 BACK_TO_BACK = (
     Operation(STEP, "dap_step_over", RawDap.step),
-    Operation(STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look),
+    Operation(STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look, relayed="step"),
     Operation(STACK, "dap_stacktrace", RawDap.stack),
     Operation(LOCALS, "dap_variables", RawDap.locals),
     Operation(SNAPSHOT, "dap_snapshot", RawDap.look),
     Operation(LOCATION, "dap_current_location", RawDap.stack),
-    Operation(EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}),
+    Operation(EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}, "evaluate"),
 )
 AFTER_A_PAUSE = (
-    Operation(IDLE_STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look),
-    Operation(IDLE_EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}),
+    Operation(IDLE_STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look, relayed="step"),
+    Operation(IDLE_EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}, "evaluate"),
 )
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """Sessions that are stopped at the same place: one of our server, two of raw clients."""
+    """Sessions that are stopped at the same place: one of our server, one of a relay, two of raw clients."""
 
     ours: Served
     nothing: Served
+    relay: Served
     raw: RawDap
     stock: RawDap
 
@@ -84,12 +88,15 @@ class Stopped:
 
     def of(self, operation: Operation) -> dict[str, Callable[[], Awaitable[object]]]:
         """Return what each does for an operation."""
-        return {
+        turns: dict[str, Callable[[], Awaitable[object]]] = {
             NOOP: partial(self.nothing.call, "nothing"),
             OURS: partial(self.ours.call, operation.tool, **operation.arguments),
             RAW: partial(operation.raw, self.raw),
             STOCK: partial(operation.raw, self.stock),
         }
+        if operation.relayed:
+            turns[RELAY] = partial(self.relay.call, operation.relayed, **operation.arguments)
+        return turns
 
     async def check(self) -> None:
         """Make sure that our server and the raw client have come to the same place."""
@@ -115,6 +122,7 @@ async def stopped() -> AsyncGenerator[Stopped]:
         sessions = Stopped(
             await stack.enter_async_context(served(*DAPEER)),
             await stack.enter_async_context(served(*NOTHING)),
+            await stack.enter_async_context(served(*RELAYED)),
             await stack.enter_async_context(raw_dap(adapter.quick())),
             await stack.enter_async_context(raw_dap(adapter.STOCK)),
         )

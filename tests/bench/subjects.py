@@ -8,6 +8,8 @@ RAW = "raw DAP"
 STOCK = "raw DAP, stock"
 """On `python -m debugpy.adapter`."""
 NOOP = "no-op tool"
+RELAY = "relay"
+"""The bare DAP client in a server like ours: a step or an evaluation that adds nothing."""
 ALONE = "Neovim alone"
 """The same with nvim-dap and without dapeer."""
 

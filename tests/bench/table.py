@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from tests.bench.rows import Aim, Row
 from tests.bench.statistics import Samples
-from tests.bench.subjects import ALONE, NOOP, OURS, RAW, STOCK
+from tests.bench.subjects import ALONE, NOOP, OURS, RAW, RELAY, STOCK
 
-SUBJECTS = (OURS, RAW, STOCK, NOOP, ALONE)
-RATIOS = {RAW: "/ raw", NOOP: "/ no-op", ALONE: "/ alone"}
+SUBJECTS = (OURS, RAW, STOCK, NOOP, RELAY, ALONE)
+RATIOS = {RAW: "/ raw", NOOP: "/ no-op", RELAY: "/ relay", ALONE: "/ alone"}
 
 
 def plain(rows: Iterable[Row]) -> str:
