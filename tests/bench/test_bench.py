@@ -6,7 +6,7 @@ from tests.bench.contestants import CONTESTANTS, Dapeer
 from tests.bench.peers import ROWS, Contest, table
 from tests.bench.rows import Aim, Row
 from tests.bench.statistics import Samples
-from tests.bench.subjects import ALONE, NOOP, OURS, QUICK, RAW, STOCK
+from tests.bench.subjects import ALONE, NOOP, OURS, QUICK, RAW, RELAY, STOCK
 from tests.bench.table import markdown, plain
 from tests.neovim.editor import NVIM_DAP
 from tests.processes import LIMIT
@@ -28,11 +28,11 @@ MEASURED: Mapping[str, set[str]] = {
     "look: dap_variables": EVERYBODY,
     "look: dap_snapshot": EVERYBODY,
     "look: dap_current_location": EVERYBODY,
-    "dap_evaluate": EVERYBODY,
-    "dap_evaluate, 250 ms idle": EVERYBODY,
+    "dap_evaluate": EVERYBODY | {RELAY},
+    "dap_evaluate, 250 ms idle": EVERYBODY | {RELAY},
     "step to stop; ours with stack, locals": EVERYBODY,
-    "step + stack + locals": EVERYBODY,
-    "step + stack + locals, 250 ms idle": EVERYBODY,
+    "step + stack + locals": EVERYBODY | {RELAY},
+    "step + stack + locals, 250 ms idle": EVERYBODY | {RELAY},
     "start to first stop": {OURS, RAW, STOCK},
     "the same, with an adapter kept ready": {OURS, RAW},
     "print 1,000 lines and end": {OURS, RAW},

@@ -81,7 +81,9 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
         key = "dapeer.focus"
         if key not in state:
             connection_of(context).exit_stack.callback(_left, state, debugger)
-    return state.setdefault(key, Focus(debugger))
+    if key not in state:
+        state[key] = Focus(debugger)
+    return state[key]
 
 
 @asynccontextmanager

@@ -109,8 +109,9 @@ class Tool:
     def _action(self, checked: BaseModel, client: str) -> Action | None:
         """Return the action of a call, if it is one that people see or consent to."""
         kinds = kinds_of(self.name, checked.model_dump(), read_only=self.read_only)
-        given = checked.model_dump(exclude_unset=True)
-        return Action(self.name, kinds, given, client) if kinds else None
+        if not kinds:
+            return None
+        return Action(self.name, kinds, checked.model_dump(exclude_unset=True), client)
 
     async def _done(self, call: Call, values: Json) -> Reply:
         """Run it; a tool that talks to adapters has a deadline."""
