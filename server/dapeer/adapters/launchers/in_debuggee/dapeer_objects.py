@@ -137,8 +137,14 @@ def runs(value: Any, name: str) -> bool:
     return not isinstance(value, types.ModuleType)
 
 
+DATA = frozenset({int, float, bool, type(None), str, bytes, list, tuple, dict, set})
+"""Types of data, which most values have."""
+
+
 def kind_of(value: Any) -> str:
     """Return what kind of non-data a module's name is, such as a function; empty for data."""
+    if type(value) in DATA:
+        return ""
     if isinstance(value, types.ModuleType):
         return "module"
     if isinstance(value, type):
