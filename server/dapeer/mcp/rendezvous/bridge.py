@@ -1,6 +1,6 @@
 """`dapeer stdio` as a bridge: lines between this process's stdio and a server that runs already.
 
-Two clients in one project then see the same sessions, and a client waits 25 ms instead of half a second. If
+Two clients in one project then see the same sessions, and a client waits 20 ms instead of half a second. If
 the server ends, alone or with its Neovim, the client stays connected, and the bridge finds or starts another
 server. Only the standard library, and little of it: the client waits for this.
 """
