@@ -24,10 +24,14 @@ class Kept(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self._ready: asyncio.Queue[int] = asyncio.Queue()
+        self.refused: asyncio.Queue[str] = asyncio.Queue()
+        """Why others are not kept."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if found := re.search(KEPT, record.getMessage()):
             self._ready.put_nowait(int(found[1]))
+        elif "is not kept ready" in record.getMessage():
+            self.refused.put_nowait(record.getMessage())
 
     async def next(self) -> int:
         """Wait for the next one."""

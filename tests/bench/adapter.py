@@ -23,9 +23,18 @@ def environment() -> dict[str, str]:
 
 def quick() -> tuple[str, ...]:
     """Return the command that dapeer starts debugpy with."""
+    return _command(python=sys.executable, cwd=str(ROOT))
+
+
+def nothing_ahead() -> tuple[str, ...]:
+    """Return the same without what is started before the client asks for it: as for a terminal, which starts that itself."""
+    return _command(terminal=True)
+
+
+def _command(**inputs: object) -> tuple[str, ...]:
     definition = _definition()
-    values = definition.values({"python": sys.executable, "cwd": str(ROOT)})
-    return tuple(str(fill(part, values)) for part in definition.transport.command)
+    values, transport = definition.values(inputs), definition.transport_of("launch", inputs)
+    return tuple(str(fill(part, values)) for part in transport.command)
 
 
 def launch(program: Program, **inputs: object) -> dict[str, object]:

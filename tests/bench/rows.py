@@ -47,7 +47,7 @@ LOOK = 1.2
 WHOLE = 1.1
 """A start, or a drain, may take so many times the raw client's."""
 READY = 0.65
-"""A start whose adapter is kept ready may take so many times the raw client's, which starts one."""
+"""A start with all that is kept ready may take so many times the raw client's, which starts one after the other."""
 TAKEN = 3
 """Milliseconds that we may take from Neovim's main thread at a stop, or at a call."""
 LATER = 1

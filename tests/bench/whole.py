@@ -95,10 +95,10 @@ async def _our_server(measured: Measured, size: Size) -> None:
 
 
 async def _starts(measured: Measured, server: Served, times: int) -> None:
-    for what in (START, READY_START):
+    for what, raw in ((START, adapter.quick()), (READY_START, adapter.nothing_ahead())):
         starts = {
             OURS: partial(_story, measured, server, what),
-            RAW: partial(_raw_start, measured, RAW, adapter.quick(), what),
+            RAW: partial(_raw_start, measured, RAW, raw, what),
         }
         for _ in range(times):
             if what == READY_START:

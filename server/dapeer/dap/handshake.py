@@ -36,6 +36,11 @@ CLIENT: dict[str, Any] = {
 }
 
 
+def hello(adapter_id: str) -> Body:
+    """Return the arguments of `initialize`, which are the same for each session of an adapter."""
+    return {**CLIENT, "adapterID": adapter_id}
+
+
 async def handshake(
     channel: Channel,
     *,
@@ -55,8 +60,7 @@ async def handshake(
         RequestFailed: The adapter refused `initialize`, `launch` or `attach`.
         ChannelClosed: The adapter ended first.
     """
-    hello = {**CLIENT, "adapterID": adapter_id}
-    await channel.request("initialize", hello, seconds=patience)
+    await channel.request("initialize", hello(adapter_id), seconds=patience)
     # Not awaited: several adapters answer it only after `configurationDone`.
     started = await channel.send(request, arguments)
     if await _ready(channel, started, initialized, debug=not arguments.get("noDebug")):

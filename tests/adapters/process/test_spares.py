@@ -35,10 +35,10 @@ async def keeping(reaper: Reaper) -> AsyncGenerator[Spares]:
         tasks.cancel_scope.cancel()
 
 
-def kept(folder: Path, number: int = 0) -> Definition:
+def kept(folder: Path, number: int = 0, **script_of: str) -> Definition:
     """Define an adapter that is kept ready, whose script is a file."""
     script = folder / f"script {number}.json"
-    script.write_text(json.dumps({}))
+    script.write_text(json.dumps(script_of))
     return toy(folder, [sys.executable, FAKE, str(script)], more="kept_ready = true")
 
 
@@ -55,7 +55,8 @@ async def served(definition: Definition, reaper: Reaper, spares: Spares) -> int:
 async def test_the_next_session_has_the_adapter_that_was_kept_ready_and_it_ends_with_it(
     tmp_path: Path, reaper: Reaper, log: Kept
 ) -> None:
-    definition = kept(tmp_path)
+    requests = tmp_path / "requests"
+    definition = kept(tmp_path, log=str(requests))
     async with keeping(reaper) as spares:
         first = await served(definition, reaper, spares)
         second = await log.next()
@@ -64,6 +65,30 @@ async def test_the_next_session_has_the_adapter_that_was_kept_ready_and_it_ends_
         assert alive(third)
         assert not alive(second)
     assert not alive(third)
+    # Each was asked once; the one that was kept ready, ahead.
+    assert requests.read_text().count("initialize") == 3
+
+
+ANSWERS_EVERY_OTHER_TIME = """
+if mkdir "$0/first"; then exec "$@"; fi
+if mkdir "$0/second"; then echo $$ > "$0/silent"; exec sleep 1000; fi
+exec "$@"
+"""
+
+
+async def test_an_adapter_that_does_not_answer_is_not_kept(
+    tmp_path: Path, reaper: Reaper, log: Kept
+) -> None:
+    adapter = [sys.executable, FAKE, str(tmp_path / "script.json")]
+    (tmp_path / "script.json").write_text("{}")
+    command = ["sh", "-c", ANSWERS_EVERY_OTHER_TIME, str(tmp_path), *adapter]
+    more = "kept_ready = true\n[timeouts]\nstart = 0.5"
+    definition = toy(tmp_path, command, more=more)
+    async with keeping(reaper) as spares:
+        first = await served(definition, reaper, spares)
+        assert "not answered `initialize`" in await log.refused.get()
+        assert await served(definition, reaper, spares) != first
+        await process_gone(int((tmp_path / "silent").read_text()))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])

@@ -19,7 +19,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import LOOPBACK, Definition, Inputs, RequestName
 from dapeer.adapters.definition.misfires import Sent
 from dapeer.adapters.definition.vocabulary import TransportTable
-from dapeer.adapters.process.connecting import Address, connect_to, connector, stream_of
+from dapeer.adapters.process.connecting import Address, Connector, connect_to, connector, stream_of
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
@@ -27,7 +27,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spares import Spares
 from dapeer.adapters.process.spawn import Command, Spawned
 from dapeer.adapters.process.started import SECONDS_TO_END, Started, start
-from dapeer.adapters.process.streams import free_port, has_loopback
+from dapeer.adapters.process.streams import PromptStream, StdioStream, free_port, has_loopback
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
@@ -147,7 +147,7 @@ async def open_adapter(
             stack.push_async_callback(processes.aclose)
             address = str(inputs.get("host") or LOOPBACK), int(str(inputs.get("port")))
             spawned, stream = None, await connect_to(address, definition.timeouts.start)
-            again, own, terminal = None, {}, None
+            wire, again, own, terminal = ContentLengthTransport(stream), None, {}, None
         else:
             address, own = None, _address(table, folder)
             terminal = _terminal(definition, request, inputs, stack)
@@ -159,9 +159,9 @@ async def open_adapter(
             stack.push_async_callback(started.end)
             spawned, processes = started.spawned, started.processes
             again = connector(table, values)
-            stream = await stream_of(spawned, again, definition.timeouts.start)
+            stream, wire = await _wire(started, again, definition.timeouts.start)
         sent: Sent = {}
-        transport = _transport(definition, stream, spawned, inputs, own, sent)
+        transport = _transport(definition, wire, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
         points = _log_points(definition)
         adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
@@ -194,6 +194,16 @@ async def _started(
     if inside is not None:
         inside.let_go()
     return started
+
+
+async def _wire(
+    started: Started, again: Connector | None, seconds: float
+) -> tuple[StdioStream | PromptStream, Transport]:
+    """Return the stream of an adapter that dapeer has started, and its messages."""
+    if started.greeted is not None:
+        return started.greeted.stream, started.greeted
+    stream = await stream_of(started.spawned, again, seconds)
+    return stream, ContentLengthTransport(stream)
 
 
 def _check_loopback(definition: Definition, table: TransportTable) -> None:
@@ -231,14 +241,13 @@ def _terminal(
 
 def _transport(
     definition: Definition,
-    stream: ByteStream,
+    wire: Transport,
     spawned: Spawned | None,
     inputs: Inputs,
     own: Mapping[str, object],
     sent: Sent,
 ) -> Transport:
-    """Return the messages of a stream, normalized if the adapter has quirks."""
-    wire = ContentLengthTransport(stream)
+    """Return the messages of an adapter, normalized if it has quirks."""
     if not definition.tamed:
         return wire
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint

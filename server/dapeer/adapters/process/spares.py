@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import anyio
@@ -12,9 +12,11 @@ from anyio.abc import TaskGroup
 
 from dapeer.adapters.choice.files import Stamp, stamps
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.process.greeted import greet
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import Command
 from dapeer.adapters.process.started import Started, start
+from dapeer.adapters.process.streams import StdioStream
 from dapeer.base.errors import DapeerError
 
 log = logging.getLogger(__name__)
@@ -32,7 +34,9 @@ class Spare:
     """An adapter that is kept ready, or is about to be."""
 
     started: Started | None = None
-    """None until it is started, and once it is taken."""
+    """None until it has answered `initialize`."""
+    taken: bool = False
+    """Whether a session has it."""
     files: frozenset[Stamp] = frozenset()
     """Those of the adapter, as they were before it was started."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -69,7 +73,7 @@ class Spares:
         started = spare.started
         if not started.able:
             return None
-        spare.started = None
+        spare.taken = True
         same = False
         try:
             same = await _files(definition, command) == spare.files
@@ -80,17 +84,21 @@ class Spares:
 
     async def _keep(self, spare: Spare, definition: Definition, command: Command) -> None:
         """Start an adapter, and keep it until it is taken, has ended, or is not wanted for long."""
+        started: Started | None = None
         try:
             with spare.scope:
                 await anyio.sleep(SECONDS_OF_CALM)
                 spare.files = await _files(definition, command)
                 with anyio.CancelScope(shield=True):
-                    spare.started = await start(command, self._reaper)
-                if spare.started is not None:
-                    process = spare.started.spawned.process
+                    started = await start(command, self._reaper)
+                if started is not None:
+                    process, tail = started.spawned.process, started.spawned.tail
+                    stream, seconds = StdioStream(process, tail), definition.timeouts.start
+                    greeted = await greet(stream, definition.adapter_id, seconds)
+                    spare.started = replace(started, greeted=greeted)
                     log.info("%s: process %d is kept ready", command.title, process.pid)
                     await process.wait()
-        except DapeerError as error:
+        except (DapeerError, anyio.EndOfStream, anyio.BrokenResourceError) as error:
             log.info("%s is not kept ready: %s", definition.title, error)
         except Exception:
             # No caller waits for it, and no session must end by it.
@@ -98,8 +106,8 @@ class Spares:
         finally:
             if self._kept.get(command) is spare:
                 del self._kept[command]
-            if spare.started is not None:
-                await spare.started.kill()
+            if started is not None and not spare.taken:
+                await started.kill()
 
 
 async def _files(definition: Definition, command: Command) -> frozenset[Stamp]:

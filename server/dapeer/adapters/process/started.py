@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
+from dapeer.adapters.process.greeted import Greeted
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spawn import Command, Spawned, spawn
@@ -23,6 +24,8 @@ class Started:
     spawned: Spawned
     processes: Processes
     """It, and its debuggees."""
+    greeted: Greeted | None = None
+    """Its transport, if it has answered `initialize`."""
 
     @property
     def able(self) -> bool:
