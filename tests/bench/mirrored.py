@@ -26,6 +26,14 @@ end }})
 vim.keymap.set('n', '{key}', function() pcall(vim.rpcnotify, vim.g.test_channel, 'key') end)
 """
 """The adapter as dapeer starts it, so that everybody's is the same; and what tells the benchmark."""
+LOOKS = """
+local dap, wanted = require('dap'), false
+function _G.bench_step() wanted = true; dap.step_over() end
+dap.listeners.after.variables.bench = function()
+  if wanted then wanted = false; pcall(vim.rpcnotify, vim.g.test_channel, 'looked') end
+end
+"""
+"""Tells when nvim-dap has stack, scopes and variables of the stop after a step."""
 KEY = "<F5>"
 ACTIONS = {"dap_step_over", "dap_evaluate"}
 """Tools of which the person is told."""
@@ -59,6 +67,11 @@ class Desk:
         """Step as the person does, and see where."""
         await self.person.does("step_over")
         await self.sees_another_stop()
+
+    async def steps_and_looks(self) -> None:
+        """Step by a client of Neovim that asks for nothing, and wait until nvim-dap has looked; needs `LOOKS`."""
+        self.editor.wire.send("nvim_exec_lua", "bench_step()", [])
+        await self.editor.notified("looked")
 
     async def comes_to_rest(self) -> None:
         """Wait until the main thread has done what it had to do."""

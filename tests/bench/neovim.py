@@ -19,7 +19,7 @@ from functools import partial
 from typing import cast
 
 from tests.bench import adapter
-from tests.bench.mirrored import Desk, Mirrored, attached, desk
+from tests.bench.mirrored import LOOKS, Desk, Mirrored, attached, desk
 from tests.bench.raw import RawDap, raw_dap
 from tests.bench.served import NOTHING, Served, served
 from tests.bench.statistics import Measured, in_turn, now, shuffled
@@ -82,6 +82,7 @@ async def measure(measured: Measured, size: Size) -> None:
     """Measure everything; needs nvim-dap."""
     async with desk({}) as tapped, desk({"tap": False}) as heard, desk(None) as alone:
         await asyncio.gather(*(each.start() for each in (tapped, heard, alone)))
+        await alone.editor.lua(LOOKS)
         async with _sessions(tapped, heard, alone) as sessions:
             await _at_rest(Measured(), sessions)
             for _ in range(size.neovim):
@@ -113,13 +114,16 @@ async def _at_rest(measured: Measured, sessions: Sessions) -> None:
     """Do everything over both roads; when a Neovim's turn ends it has come to rest."""
     for operation in OPERATIONS:
         for situation, ours in ((TAP, sessions.tapped), (LISTENERS, sessions.heard)):
-            turns = _turns(sessions, ours, operation)
+            turns = _turns(sessions, ours, operation) | _alone(sessions.alone, operation)
             for whose in shuffled(turns):
                 began = now()
                 await turns[whose]()
                 measured.add_since(named(situation, operation.what), whose, began)
                 if whose == OURS:
                     await ours.rest_after(operation.tool)
+                if whose == ALONE and operation.what == STEP_AND_LOOK:
+                    await sessions.alone.sees_another_stop()
+                    await sessions.alone.comes_to_rest()
 
 
 async def _pending(measured: Measured, sessions: Sessions, rounds: int) -> None:
@@ -143,6 +147,15 @@ def _turns(
         OURS: partial(ours.server.call, operation.tool, **operation.arguments),
         RAW: partial(operation.raw, sessions.raw),
     }
+
+
+def _alone(alone: Desk, operation: Operation) -> dict[str, Callable[[], Awaitable[object]]]:
+    """Return what a bare client of a Neovim without dapeer does by nvim-dap."""
+    works: dict[str, Callable[[], Awaitable[object]]] = {
+        STEP_AND_LOOK: alone.steps_and_looks,
+        EVALUATE: partial(alone.person.evaluates, EXPRESSION),
+    }
+    return {ALONE: works[operation.what]} if operation.what in works else {}
 
 
 # -- what it takes from Neovim

@@ -48,6 +48,11 @@ MIRRORED = ("dap_variables", "dap_snapshot", "dap_evaluate", "step + stack + loc
 MEASURED_IN_NEOVIM: Mapping[str, set[str]] = {
     **{f"mirrored: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
     **{f"by listeners: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
+    **{
+        f"{how}: {what}": {OURS, RAW, NOOP, ALONE}
+        for how in ("mirrored", "by listeners")
+        for what in MIRRORED[2:]
+    },
     **{f"waits for a key: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
     "main thread: the person steps": {OURS, ALONE},
     "main thread: the person steps, by listeners": {OURS, ALONE},
