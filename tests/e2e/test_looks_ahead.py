@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import ask, client
+from tests.harness import ask, client, evaluate
 from tests.programs import program
 
 LOOK = re.compile(
@@ -34,3 +34,19 @@ async def test_the_program_is_asked_for_a_look_at_the_first_stop_only(
         caller = (await ask(c, "dap_stacktrace"))["frames"][1]["frame_id"]
         assert (await ask(c, "dap_variables", frame_id=caller))["variables"]
         assert looks(tmp_path)[4:] == ["scopes", "variables"]
+
+
+async def test_a_deep_stack_is_one_question_and_answered_ahead_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEBUGPY_LOG_DIR", str(tmp_path))
+    p = program("recursion.py")
+    async with client() as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("bottom")])
+        for depth in ("1", "2"):
+            stop = await ask(c, "dap_step_out")
+            assert stop["locals"]["depth"] == depth
+        assert sorted(looks(tmp_path)) == ["dapeerDrain", "scopes", "stackTrace", "variables"]
+        assert "(599 times)" in stop["stack"][-2]
+        caller = (await ask(c, "dap_stacktrace", start_frame=300))["frames"][0]["frame_id"]
+        assert await evaluate(c, "depth", frame_id=caller) == "302"

@@ -82,6 +82,7 @@ class DirectSession(Session):
         self.post_mortem = plan.post_mortem
         self.stops_at.own = plan.functions
         self.heed(*plan.definition.stopping.told)
+        self.inspect.levels = plan.definition.quirks.stack_levels
         self.stops_at.conditions = plan.conditions
         self.advice = parent.advice if parent else plan.advice
         self.delegates = parent is None and plan.delegates

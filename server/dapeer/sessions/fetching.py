@@ -19,7 +19,7 @@ from dapeer.sessions.waiters import WaitFor
 from dapeer.view.stacks import begins
 
 LEVELS = 20
-"""Frames fetched at a stop."""
+"""Frames that are fetched at once."""
 DEEP = 1000
 """Frames of a stack that are fetched to reach the outermost."""
 FIRST = 5
@@ -51,6 +51,8 @@ class Fetching:
         self.other_client = OtherClient(mirror, wait_for)
         self.folded: re.Pattern[str] | None = None
         """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
+        self.levels = LEVELS
+        """Frames that are fetched at a stop."""
         self._mirror = mirror
         self._request = request
         self._fetching: dict[tuple[object, ...], asyncio.Future[None]] = {}
@@ -96,8 +98,8 @@ class Fetching:
         between, or where the adapter does not say how many there are.
         """
         thread = stop.thread_id
-        total = stop.total_frames.get(thread, 0)
-        if total > FAR and begins(stop, self._mirror.frames):
+        total, known = stop.total_frames.get(thread, 0), len(stop.frames.get(thread, ()))
+        if total > max(FAR, known) and begins(stop, self._mirror.frames):
             # One more than there are: some adapters tell a number to say that there are more.
             asks = {"threadId": thread, "startFrame": total - OUTER, "levels": OUTER + 1}
             await self._once("stackTrace", asks, lambda: bool(stop.outer))
@@ -107,7 +109,8 @@ class Fetching:
 
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""
-        if await self.stack_trace(stop.thread_id) and stop.front is None:
+        frames = await self.stack_trace(stop.thread_id, levels=self.levels)
+        if frames and stop.front is None:
             await self.stack_trace(stop.thread_id, levels=FAR)
         return stop.top
 

@@ -90,6 +90,8 @@ class Quirks:
     answers_ahead: bool = False
     """It answers, with a stop, what was asked at the one before, where a resume says so; see `process/ahead`."""
 
+    stack_levels: int = 20
+    """Frames to ask for at a stop."""
     leaves_stopped: bool = False
     """`disconnect` leaves a program that it does not end stopped, and its breakpoints in it."""
     maps_paths: bool = False
@@ -121,6 +123,7 @@ class Quirks:
             failed={kind: failed.pattern(kind) for kind in (*KINDS, BEGINS) if kind in failed},
             harmful={command: harmful.text(command) for command in harmful},
             answers_ahead=table.get("answers_ahead", bool, default=False),
+            stack_levels=table.get("stack_levels", int, default=20),
             leaves_stopped=table.get("leaves_stopped", bool, default=False),
             maps_paths=table.get("maps_paths", bool, default=False),
         )

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from dapeer.adapters.process.folded_frames import unfolded
 from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
@@ -158,6 +159,7 @@ class Ahead:
         words = None if message is None else str(message)
         success = bool(told.get("success"))
         response = shaped(Response(request.seq, request.command, success, body, words))
+        response = replace(response, body=unfolded(response.body))
         self._look.answered(request, response.body)
         return response
 

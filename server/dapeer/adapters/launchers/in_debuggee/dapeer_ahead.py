@@ -14,6 +14,8 @@ import json
 import threading
 from typing import Any
 
+levels: Any = importlib.import_module("in_debuggee.dapeer_levels")
+
 AHEAD = "dapeerAhead"
 """Key in the arguments of a resume and in the body of `stopped`, and the name of the events."""
 COMING = ["stackTrace", "scopes", "variables"]
@@ -93,9 +95,9 @@ def look(debugger: Any, thread_id: int, wanted: dict[str, Any]) -> None:
     done = Look(debugger)
     try:
         looks.ask(done, "stackTrace", {"threadId": thread_id, **wanted["stackTrace"]})
-        frames = done.bodies.get("stackTrace", {}).get("stackFrames", ())[wanted["frame"] :]
-        if frames:
-            looks.ask(done, "scopes", {"frameId": frames[0]["id"]})
+        ids = levels.numbers_of(done.bodies.get("stackTrace", {}))[wanted["frame"] :]
+        if ids:
+            looks.ask(done, "scopes", {"frameId": ids[0]})
         scopes = done.bodies.get("scopes", {}).get("scopes", ())
         for index in wanted["scopes"]:
             reference = scopes[index]["variablesReference"]

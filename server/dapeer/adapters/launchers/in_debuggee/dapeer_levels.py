@@ -80,6 +80,12 @@ def places(frames: Any, wanted: list[Any]) -> tuple[list[Any], list[int]]:
     return described, like
 
 
+def numbers_of(body: dict[str, Any]) -> list[int]:
+    """Return the numbers of the frames of an answer."""
+    folded: dict[str, list[int]] = body.get(FRAMES) or {}
+    return folded.get("ids") or [each["id"] for each in body.get("stackFrames", ())]
+
+
 def of_levels(stock: Callable[..., Any], command: Any, number_of: Any) -> Callable[..., Any]:
     """Return pydevd's function that answers `stackTrace`, which is then told only of the frames that were asked for."""
 
