@@ -97,8 +97,9 @@ class Frames:
         """Return the owner of a frame, such as `the Go runtime`; empty: the user."""
         source = frame.get("source", {})
         path = str(source.get("path") or source.get("name") or "")
+        inside = self._inside(path)
         for foreign in self.foreign:
-            if foreign.has(self._inside(path), frame["name"]):
+            if foreign.has(inside, frame["name"]):
                 return foreign.of
         if not path and not source.get("sourceReference"):
             return _WITHOUT_SOURCE
