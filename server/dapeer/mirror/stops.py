@@ -173,11 +173,13 @@ class Stop:
     def take_variables(self, asked: Body, variables: list[Variable]) -> None:
         """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
         reference = asked["variablesReference"]
-        variables = [self._as_written(reference, each) for each in variables]
-        hints = (
-            (each["variablesReference"], each.get("presentationHint", {})) for each in variables
-        )
-        self.lazy |= {each for each, hint in hints if hint.get("lazy")}
+        if self.written:
+            variables = [self._as_written(reference, each) for each in variables]
+        self.lazy |= {
+            each["variablesReference"]
+            for each in variables
+            if each.get("presentationHint", {}).get("lazy")
+        }
         if not asked.keys() & {"filter", "start", "count"}:
             self.variables[reference] = variables
             self.outdated.discard(reference)

@@ -21,6 +21,7 @@ from dapeer.neovim.connection import Connection
 
 if TYPE_CHECKING:
     import pynvim
+    from pynvim.msgpack_rpc.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,8 @@ class Neovim:
         self._connected: asyncio.Future[pynvim.Nvim] = self._loop.create_future()
         self._pending: set[asyncio.Future[Any]] = set()
         self._nvim: pynvim.Nvim
+        self._soon: Callable[[Callable[[], object]], None]
+        """Runs a function in the worker thread. `Nvim.async_call` describes its caller's stack first, which takes longer than a call."""
         self._life: asyncio.Task[None]
 
     @classmethod
@@ -130,7 +133,7 @@ class Neovim:
         """Run Lua there later, in order with the calls; its result is dropped."""
         if not self.closed.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has ended this moment
-                self._nvim.async_call(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
+                self._soon(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
     async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
         """Return Neovim's mode; None if it does not even answer that."""
@@ -172,7 +175,7 @@ class Neovim:
                 self._post(_settle, future, answer, None)
 
         try:
-            self._nvim.async_call(work)
+            self._soon(work)
             async with asyncio.timeout(seconds):
                 return await future
         except RuntimeError as error:
@@ -203,10 +206,11 @@ class Neovim:
     def _work(self) -> None:
         """Serve the connection until either side ends it. Runs in the worker thread."""
         try:
-            nvim = _attach(self.target)
+            session, nvim = _attach(self.target)
         except Exception as error:  # noqa: BLE001 - pynvim raises what it likes
             self._post(_settle, self._connected, None, error)
             return
+        self._soon = session.threadsafe_call
         self._post(_settle, self._connected, nvim, None)
         try:
             nvim.run_loop(None, lambda name, arguments: self._post(self._notified, name, arguments))
@@ -220,7 +224,7 @@ class Neovim:
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
-def _attach(target: str) -> pynvim.Nvim:
+def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
     """Do the same as pynvim's `attach`, over a connection whose other end is checked."""
     # Many servers have no Neovim.
     import pynvim  # noqa: PLC0415
@@ -234,7 +238,7 @@ def _attach(target: str) -> pynvim.Nvim:
     methods: dict[str, Any] = {}
     about = get_client_info("client", "remote", methods)
     session.request("nvim_set_client_info", *about, async_=True)
-    return pynvim.Nvim.from_session(session).with_decode(decode=True)
+    return session, pynvim.Nvim.from_session(session).with_decode(decode=True)
 
 
 def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
