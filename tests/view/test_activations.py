@@ -56,6 +56,22 @@ def test_what_changed_and_what_is_new_is_told_and_what_stayed_is_not() -> None:
     assert changes(told, stop) == {"count": ("1", "2"), "later": (None, "3")}
 
 
+def test_frames_of_others_below_a_call_do_not_make_it_another_one() -> None:
+    told = Told()
+    inner = [{"id": n, "name": "inner", "line": 1, "column": 1} for n in range(12)]
+    own = [
+        {"id": n, "name": "f", "line": n, "column": 1, "source": {"path": "/a.py"}}
+        for n in range(12, 30)
+    ]
+    for _ in range(2):
+        told.ask("continue", threadId=1)
+        told.event("stopped", reason="exception", threadId=1, allThreadsStopped=True)
+        told.tell("stackTrace", {"stackFrames": [*inner, *own]}, threadId=1)
+    stop = told.mirror.stopped()
+    assert stop.front == len(inner)
+    assert comparison(told, stop).same is None
+
+
 def test_what_is_gone_is_no_change() -> None:
     told = Told()
     at(told, x="1", y="2")

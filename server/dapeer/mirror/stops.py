@@ -253,7 +253,7 @@ class Stop:
         self.folded = {v["name"]: self.said(v) for v in opened if self.opened(v)}
         self.settled = True
         self.frames = {
-            t: frames[: max(KEPT_FRAMES, (self.front or 0) + 1)]
+            t: frames[: (self.front or 0) + KEPT_FRAMES]
             for t, frames in self.frames.items()
             if t == self.thread_id
         }
