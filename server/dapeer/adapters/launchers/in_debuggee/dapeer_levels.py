@@ -137,6 +137,10 @@ def improve(*, prints: bool) -> None:
     )  # fmt: skip
     if known != ([], None, None, {}, {}) or tuple(inspect.signature(stock).parameters) != ASKED:
         raise AttributeError
+    if not {"PYDEV_FILE", "get_file_type"} <= {
+        *factory._iter_visible_frames_info.__code__.co_names
+    }:
+        raise AttributeError
     number_of = ids.BaseSchema._translate_id_to_dap
     if number_of("*") != "*":  # pydevd's name of all
         raise AttributeError

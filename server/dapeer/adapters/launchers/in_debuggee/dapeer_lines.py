@@ -60,7 +60,7 @@ def at_once(stock: Callable[..., Any]) -> Callable[..., Any]:
             sorts[path, id(by_path)] = (path, by_id, by_path)
 
         py_db.on_breakpoints_changed = lambda removed=False: changed.append(removed)
-        if py_db.plugin is None:  # a plugin uses what is sorted
+        if getattr(py_db, "plugin", py_db) is None:  # a plugin uses what is sorted
             py_db.consolidate_breakpoints = sort_later
         try:
             return stock(processor, py_db, request)
