@@ -42,7 +42,8 @@ PLAIN = (
     type(threading.Lock()), type(threading.RLock()), types.GeneratorType, types.CoroutineType, types.BuiltinFunctionType,
 )  # fmt: skip
 """Built-in types whose `repr` runs no code of the program."""
-SCALARS = frozenset({int, float, bool, type(None)})
+SCALARS = frozenset(map(id, (int, float, bool, type(None))))
+"""The ids of these types. The search for a type itself would call the `__hash__` of its metaclass."""
 ARGUMENTS: Any = BaseException.__dict__["args"]
 PLAIN_TOO = (("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"))
 """More of these, by module and name. They are not imported: the program may have a file of that name."""
@@ -74,7 +75,7 @@ def shown(value: Any, room: int = ROOM, inside: Inside = OUTSIDE) -> str:
     if kind is str or kind is bytes:
         return string(value, room)
     # Of these nothing else has to be found out.
-    text = represented(value) if kind in SCALARS else contained(value, kind, room, inside)
+    text = represented(value) if id(kind) in SCALARS else contained(value, kind, room, inside)
     if text is None:
         alone = room if not inside.ids else min(room, INSIDE)
         # Its members are shown as those of an object: no `repr` of the program is run.
