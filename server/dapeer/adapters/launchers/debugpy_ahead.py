@@ -2,8 +2,7 @@
 
 To start a program, debugpy's adapter starts a launcher in the program's Python, which starts the program. Here the launcher
 imports what it needs while the adapter does, too, or waits for its client. At `launch` it is told its arguments, if the adapter
-would start one by the same command, in the same folder and environment. Else the adapter starts one as ever; so it does where
-the system cannot show those arguments on the command line of the launcher that waits.
+would start one by the same command, in the same folder and environment. Else the adapter starts one as ever.
 
 The launcher ends when the adapter does, however that ends.
 """

@@ -1,7 +1,7 @@
 """Runs debugpy's launcher, which starts the program, reads its output, and tells its end.
 
 The launcher may be started ahead (`debugpy_ahead`). It then waits here, with all that it needs imported, until it is told what
-it is to run. Its environment and folder are those in which it would be started anyway, and its command line becomes the same.
+it is to run. Its environment and folder are those in which it would be started anyway.
 
 This runs in the program's own Python.
 """
@@ -40,27 +40,18 @@ def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
     with contextlib.suppress(ImportError, AttributeError):
         beside("debugpy_output").tell()
     if sys.argv[1:2] == [AHEAD]:
-        sys.argv[1:] = wait(int(sys.argv[2]), beside("command_line"))
+        sys.argv[1:] = wait(int(sys.argv[2]))
     runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
 
 
-def wait(descriptor: int, line: Any) -> list[str]:
-    """Wait at a socket for the arguments; end if there will be none, or if the system could not tell them.
-
-    Args:
-        descriptor: The socket's.
-        line: The module that changes the command line.
-    """
+def wait(descriptor: int) -> list[str]:
+    """Wait at a socket, of this descriptor, for the arguments; end if there will be none."""
     # What the launcher imports when it connects.
     for name in ("debugpy.common.messaging", "debugpy.common.sockets", "encodings.idna"):
         importlib.import_module(name)
     with socket.socket(fileno=descriptor) as adapter:
         try:
-            own = line.told()
-            line.tell(own)
             arguments: list[str] = json.loads(adapter.makefile("rb").readline())
-            begin = own[: own.rindex(b"\0%b\0" % AHEAD.encode()) + 1]
-            line.tell(begin + b"".join(os.fsencode(each) + b"\0" for each in arguments))
             adapter.sendall(b"\n")
         except (OSError, ValueError):
             # The adapter has ended, or starts another launcher.

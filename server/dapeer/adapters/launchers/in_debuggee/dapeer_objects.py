@@ -143,7 +143,8 @@ DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple,
 
 def kind_of(value: Any) -> str:
     """Return what kind of non-data a module's name is, such as a function; empty for data."""
-    if id(type(value)) in DATA:
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if id(kind) in DATA:
         return ""
     if isinstance(value, types.ModuleType):
         return "module"
