@@ -232,6 +232,7 @@ async def test_what_was_told_of_a_running_program_is_not_told_again(tmp_path: Pa
     path = tmp_path / "waits.py"
     path.write_text(
         "import sys\n"
+        "open(sys.argv[1]).read()\n"
         "print('\\x1b[31mwaiting\\x1b[0m', flush=True)\n"
         "with open(sys.argv[1]) as door:\n"
         "    print(door.read(), flush=True)\n"
@@ -239,10 +240,11 @@ async def test_what_was_told_of_a_running_program_is_not_told_again(tmp_path: Pa
         encoding="utf-8",
     )
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        stop_at = [{"filename": str(path), "line": 5}]
+        stop_at = [{"filename": str(path), "line": 6}]
         await call(
             c, "dap_run", program=str(path), args=[str(door)], breakpoints=stop_at, timeout_ms=0
         )
+        await asyncio.to_thread(door.write_text, "")
         # In what a program has printed colours stay; a look leaves them out.
         assert await printed(c, "waiting") == "\x1b[31mwaiting\x1b[0m\n"
         assert "Output:\n  waiting" in await read(c, "dap_wait_until_paused", timeout_ms=0)

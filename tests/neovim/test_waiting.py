@@ -93,12 +93,13 @@ def named(name: str, url: str) -> Client:
 async def test_a_person_sees_which_assistants_are_connected_and_which_of_them_has_acted(
     tmp_path: Path,
 ) -> None:
-    async with (
-        neovim(tmp_path, dap=False, setup={}) as editor,
-        serving("--no-auth", "--nvim", editor.socket) as (_, url),
-    ):
+    async with neovim(tmp_path, dap=False, setup={}) as editor:
         await editor.lua(HEARD)
-        async with named("claude-code", url):
+        async with (
+            serving("--no-auth", "--nvim", editor.socket) as (_, url),
+            named("claude-code", url),
+        ):
+            assert await editor.notified("company") == [[]]
             assert await editor.notified("company") == [["claude-code 2"]]
             async with named("aider", url) as aider, named("zed", url) as zed:
                 await editor.notified("company")
