@@ -76,6 +76,19 @@ exec "$@"
 """
 
 
+async def test_a_session_puts_off_the_start_of_the_next_adapter(
+    tmp_path: Path, reaper: Reaper, log: Kept
+) -> None:
+    definition = kept(tmp_path)
+    async with keeping(reaper) as spares:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(f"{SPARES}.SECONDS_OF_CALM", 10 * LIMIT)
+            await served(definition, reaper, spares)
+        # The one that waits for calm gives way; what this session wants does not wait.
+        await served(definition, reaper, spares)
+        assert alive(await log.next())
+
+
 async def test_an_adapter_that_does_not_answer_is_not_kept(
     tmp_path: Path, reaper: Reaper, log: Kept
 ) -> None:

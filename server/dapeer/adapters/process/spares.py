@@ -66,6 +66,9 @@ class Spares:
     async def take(self, definition: Definition, command: Command) -> Started | None:
         """Return an adapter that is ready, with all that belongs to it; None if none is, or its files have changed."""
         spare = self._kept.get(command)
+        if spare is not None and not spare.files:
+            # Its start would take the processor from the session's own. That one will want another.
+            self._kept.pop(command).scope.cancel()
         if spare is None or spare.started is None:
             return None
         del self._kept[command]
