@@ -16,7 +16,11 @@ import pytest
 from debugpy.common import log, messaging
 
 from dapeer.adapters.definition.definition import own_values
-from dapeer.adapters.launchers.debugpy_adapter import acknowledge_promptly, launch_beneath
+from dapeer.adapters.launchers.debugpy_adapter import (
+    acknowledge_promptly,
+    find_the_newest,
+    launch_beneath,
+)
 from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged, without
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
@@ -162,3 +166,33 @@ async def test_a_program_knows_nothing_of_the_launcher() -> None:
         assert await evaluate(c, f"{unused} & {{*__import__('sys').modules}}") == "set()"
         later = await evaluate(c, "__import__('http.server').server.HTTPServer")
         assert later == "<class http.server.HTTPServer>"
+
+
+@pytest.mark.parametrize(
+    ("ours", "found"),
+    [
+        (True, "its new self"),
+        # Once this fails, debugpy does it by itself, and `find_the_newest` can go.
+        (False, "what it was"),
+    ],
+)
+def test_a_process_that_has_replaced_itself_is_found_by_its_new_connection(
+    ours: bool, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The adapter keeps the old one until a thread of its own has noticed the end."""
+    # They import each other, in this order only.
+    importlib.import_module("debugpy.adapter.clients")
+    servers: Any = importlib.import_module("debugpy.adapter.servers")
+    known = [
+        SimpleNamespace(name="what it was", pid=7, process_replaced=True),
+        SimpleNamespace(name="its new self", pid=7, process_replaced=False),
+    ]
+    monkeypatch.setattr(servers, "_connections", known)
+    monkeypatch.setattr(servers, "wait_for_connection", servers.wait_for_connection)
+    if ours:
+        find_the_newest(servers)
+
+    def fits(connection: SimpleNamespace) -> bool:
+        return connection.pid == 7
+
+    assert servers.wait_for_connection("a session", fits, timeout=0).name == found

@@ -92,6 +92,27 @@ def close_ports() -> None:
     debugpy_ports.show_no_token(adapter, launchers, servers)
 
 
+def find_the_newest(servers: Any) -> None:
+    """Make the adapter find a process that has replaced itself (`exec`) by its new connection.
+
+    It keeps the old one until another thread has noticed its end, and takes the oldest: a client that attaches by then is refused.
+
+    Raises:
+        AttributeError: The module has another structure; it stays unchanged.
+    """
+    stock: Callable[..., Any] = servers.wait_for_connection
+
+    def wait_for_connection(
+        session: Any, predicate: Callable[[Any], bool], *rest: Any, **named: Any
+    ) -> Any:
+        def fits(connection: Any) -> bool:
+            return not getattr(connection, "process_replaced", False) and predicate(connection)
+
+        return stock(session, fits, *rest, **named)
+
+    servers.wait_for_connection = wait_for_connection
+
+
 def launched_ahead(arguments: list[str]) -> debugpy_ahead.Ahead | None:
     """Start a launcher ahead if the arguments say for what: `--ahead PYTHON FOLDER`; take these out."""
     if arguments[1:2] != [AHEAD]:
@@ -121,6 +142,7 @@ def main() -> None:
 
         from dapeer.adapters.launchers import debugpy_output
 
+        find_the_newest(servers)
         debugpy_output.pass_on(clients.Client, servers.Server, messaging)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()
