@@ -1,5 +1,6 @@
 """At which sockets processes listen."""
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -34,7 +35,10 @@ def inodes_of(pid: int) -> set[int]:
     """Return the sockets that a process and those below it have open."""
     found: set[int] = set()
     for each in (pid, *descendants(pid)):
-        for file in Path(f"/proc/{each}/fd").iterdir():
-            match = re.fullmatch(r"socket:\[(\d+)\]", str(file.readlink()))
-            found |= {int(match[1])} if match else set()
+        # A process may end, or close a file, at any time.
+        with contextlib.suppress(FileNotFoundError):
+            for file in Path(f"/proc/{each}/fd").iterdir():
+                with contextlib.suppress(FileNotFoundError):
+                    match = re.fullmatch(r"socket:\[(\d+)\]", str(file.readlink()))
+                    found |= {int(match[1])} if match else set()
     return found

@@ -16,7 +16,7 @@ from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import AdapterFailed, AdapterMissing
 from tests.adapters.toys import alive, debuggee, initialize, scripted, toy
-from tests.processes import LIMIT, descendants, process_gone
+from tests.processes import LIMIT, process_gone
 
 DEFINITIONS = load_all(shipped())
 STUBBORN = ["debuggee", {"ignore": "eof"}, {"ignore": "terminate"}]
@@ -198,17 +198,15 @@ async def test_kill_ends_adapter_and_debuggee_and_can_be_repeated(
 async def test_what_the_adapter_leaves_in_its_group_is_killed(
     tmp_path: Path, reaper: Reaper
 ) -> None:
-    definition = scripted(
-        tmp_path, {"on": {"initialize": ["default", {"exit": 0}]}}, "stdio", "sleep 1000 &"
-    )
+    told = tmp_path / "left"
+    script = {"on": {"initialize": ["default", {"exit": 0}]}}
+    definition = scripted(tmp_path, script, "stdio", f"sleep 1000 & echo $! > '{told}'")
     async with asyncio.timeout(LIMIT):
         async with open_adapter(definition, "launch", {}, reaper) as adapter:
-            assert adapter.pid is not None
-            left = descendants(adapter.pid)
             await initialize(adapter.transport)
-        assert left
-        for pid in left:
-            await process_gone(pid)
+            left = int(told.read_text())
+            assert alive(left)
+        await process_gone(left)
 
 
 async def test_a_debuggees_group_ends_even_when_its_leader_has_gone(
