@@ -1,9 +1,17 @@
 """What an adapter answers before it is asked, and when that is used."""
 
+import asyncio
 from collections.abc import Iterable
+from contextlib import aclosing
 
+from anyio.lowlevel import checkpoint
+
+from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.ahead import AHEAD, Ahead
+from dapeer.adapters.process.normalize import NormalizedTransport
 from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.transport import transport_pair
+from tests.processes import LIMIT
 
 STACK = {"threadId": 1, "startFrame": 0, "levels": 20}
 LOOK: tuple[tuple[str, Body, Body], ...] = (
@@ -116,3 +124,22 @@ def test_what_a_resume_cannot_repeat_is_not_asked_ahead() -> None:
         for command in ("stackTrace", "scopes", "variables"):
             assert len(sent(ahead, command, arguments)) == 1
     assert sent(ahead, "next", {}) == [Request(1, "next", {})]
+
+
+async def test_an_invalid_answer_costs_only_itself() -> None:
+    adapter, inner = transport_pair()
+    folded = {"dapeerFrames": {"ids": [1], "like": [5]}}
+    wrong: list[Body] = [
+        {"answers": [{"command": "stackTrace", "success": True, "body": folded}]},
+        {"answers": [{"command": []}, 3], "last": []},
+    ]
+    transport = NormalizedTransport(
+        inner, Quirks(answers_ahead=True), {}, stop_on_entry=False, settle=checkpoint, sent={}
+    )
+    async with asyncio.timeout(LIMIT), aclosing(adapter), aclosing(transport):
+        for body in wrong:
+            await adapter.send(Event(AHEAD, body))
+        await adapter.send(Event("continued"))
+        while (message := await transport.receive()) != Event("continued"):
+            assert isinstance(message, Event)
+            assert message.event == AHEAD

@@ -89,8 +89,8 @@ class Ahead:
         self._look = Look()
         self._coming = set[str]()
         """Commands of which answers are on their way."""
-        self._answers: dict[str, Body] = {}
-        """What an event has told of each, by the request."""
+        self._answers: dict[str, Response] = {}
+        """By the request."""
         self._waiting: list[Request] = []
         self._released: list[Request] = []
         self._sent: dict[int, Request] = {}
@@ -106,7 +106,7 @@ class Ahead:
         self._look.asked(request)
         answer = self._answers.pop(_key(request), None)
         if answer is not None:
-            yield self._response(request, answer)
+            yield self._answered(request, answer)
         elif request.command in self._coming:
             self._waiting.append(request)
         else:
@@ -142,26 +142,23 @@ class Ahead:
 
     def _told(self, body: Body) -> Iterator[Response]:
         """Answer who waits for this, and keep the rest."""
-        for each in map(as_object, as_array(body.get("answers"))):
-            key = _key(Request(0, str(each.get("command")), as_object(each.get("arguments"))))
-            waiting = next((one for one in self._waiting if _key(one) == key), None)
-            if waiting is not None:
-                self._waiting.remove(waiting)
-                yield self._response(waiting, each)
-            elif each.get("command") in self._coming:
-                self._answers[key] = each
-        if body.get("last"):
-            self._release(LOOKS)
+        try:
+            for answer in map(_response, map(as_object, as_array(body.get("answers")))):
+                key = _key(Request(0, answer.command, answer.arguments))
+                waiting = next((one for one in self._waiting if _key(one) == key), None)
+                if waiting is not None:
+                    self._waiting.remove(waiting)
+                    yield self._answered(waiting, answer)
+                elif answer.command in self._coming:
+                    self._answers[key] = answer
+        finally:
+            if body.get("last"):
+                self._release(LOOKS)
 
-    def _response(self, request: Request, told: Body) -> Response:
-        """Return the response that an event has told."""
-        body, message = as_object(told.get("body")), told.get("message")
-        words = None if message is None else str(message)
-        success = bool(told.get("success"))
-        response = shaped(Response(request.seq, request.command, success, body, words))
-        response = replace(response, body=unfolded(response.body))
-        self._look.answered(request, response.body)
-        return response
+    def _answered(self, request: Request, answer: Response) -> Response:
+        """Return the response to a request that was answered ahead."""
+        self._look.answered(request, answer.body)
+        return replace(answer, request_seq=request.seq)
 
     def _with_pattern(self, request: Request) -> Request:
         pattern, self._look = self._look.pattern, Look()
@@ -179,6 +176,26 @@ class Ahead:
         self._coming -= commands
         self._released += [each for each in self._waiting if each.command in commands]
         self._waiting = [each for each in self._waiting if each.command not in commands]
+
+
+def _response(told: Body) -> Response:
+    """Return the response that an event has told.
+
+    Raises:
+        LookupError: It is an invalid one.
+    """
+    body, message = as_object(told.get("body")), told.get("message")
+    response = shaped(
+        Response(
+            request_seq=0,
+            command=str(told.get("command")),
+            success=bool(told.get("success")),
+            body=body,
+            message=None if message is None else str(message),
+            arguments=as_object(told.get("arguments")),
+        )
+    )
+    return replace(response, body=unfolded(response.body))
 
 
 def _key(request: Request) -> str:

@@ -92,7 +92,10 @@ class NormalizedTransport:
     def _tame(self, message: Message) -> list[Message]:
         """Return the messages that replace a message; if a quirk cannot be applied, the message itself."""
         try:
-            return list(self._tamer.tame(message))
+            tamed = list(self._tamer.tame(message))
+            if self._ahead is None:
+                return tamed
+            return [told for each in tamed for told in self._ahead.heard(each)]
         except Exception:
             log.exception("a quirk of the adapter cannot be applied to its %s", describe(message))
             return [message]
@@ -105,7 +108,9 @@ class NormalizedTransport:
                     if isinstance(message, Request) and message.seq == OURS:
                         await self._inner.send(message)
                     else:
-                        await self._heard(message)
+                        self._messages.put_nowait(message)
+                for request in self._ahead.released() if self._ahead else ():
+                    await self._inner.send(request)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._settle()
         except ProtocolError as error:
@@ -114,15 +119,6 @@ class NormalizedTransport:
             for message in self._tamer.last():
                 self._messages.put_nowait(message)
             self._messages.put_nowait(None)
-
-    async def _heard(self, message: Message) -> None:
-        if self._ahead is None:
-            self._messages.put_nowait(message)
-            return
-        for each in self._ahead.heard(message):
-            self._messages.put_nowait(each)
-        for request in self._ahead.released():
-            await self._inner.send(request)
 
 
 def _with(value: Value, own: Mapping[str, object]) -> Value:
