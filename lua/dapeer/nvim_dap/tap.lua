@@ -8,25 +8,17 @@
 --- These are internals of nvim-dap (`internals/`). Where one is missing, the session has its listeners only
 --- (`listeners.lua`).
 ---
---- A core gets one connection per session; what is said on it `frames.lua` tells.
+--- A core gets one connection per session; what is said on it `frames.lua` tells, and when, `sink.lua`.
 local M = {}
 
 local frames = require('dapeer.nvim_dap.frames')
 local journal = require('dapeer.nvim_dap.journal')
-
-local uv = vim.uv
-
----Bytes that may wait for a core that does not read, before it is given up.
-local WAITING = 64 * 1024 * 1024
+local sinks = require('dapeer.nvim_dap.sink')
 
 ---@class dapeer.Tap
 ---@field session dap.Session
 ---@field sinks table<table, dapeer.Sink> by pipe
 ---@field journal dapeer.Journal
-
----@class dapeer.Sink
----@field pipe uv.uv_pipe_t
----@field ready boolean
 
 ---@type table<integer, dapeer.Tap> by session id
 local taps = require('dapeer.kept').part('taps')
@@ -58,11 +50,10 @@ end
 ---@param sink dapeer.Sink
 local function drop(tap, sink)
   tap.sinks[sink.pipe] = nil
-  if not sink.pipe:is_closing() then
-    sink.pipe:close()
-  end
+  sinks.close(sink)
 end
 
+---Hand a message to the cores that know the session's past, and keep it for those that join later.
 ---@param tap dapeer.Tap
 ---@param kind string
 ---@param name string? event or command
@@ -71,14 +62,13 @@ local function emit(tap, kind, name, body)
   local text = frames.write(kind, 0, body)
   journal.add(tap.journal, name, text)
   for pipe, sink in pairs(tap.sinks) do
-    if sink.ready then
-      if pipe:get_write_queue_size() > WAITING then
-        drop(tap, sink)
-      elseif sending and sending.pipe == pipe then
-        pipe:write(frames.write(kind, sending.number, body))
-      else
-        pipe:write(text)
-      end
+    if sink.ready and not sinks.is_read(sink) then
+      drop(tap, sink)
+    elseif sink.ready and kind == 'i' then
+      sinks.message(sink, name, text)
+    elseif sink.ready then
+      local own = sending and sending.pipe == pipe
+      sinks.request(sink, name, own and frames.write(kind, sending.number, body) or text)
     end
   end
 end
@@ -110,11 +100,13 @@ end
 
 ---Do a core's request.
 ---@param tap dapeer.Tap
----@param pipe table
+---@param sink dapeer.Sink
 ---@param number integer
 ---@param text string
-local function obey(tap, pipe, number, text)
-  sending = { pipe = pipe, number = number }
+local function obey(tap, sink, number, text)
+  -- It may have been asked without what waits.
+  sinks.flush(sink)
+  sending = { pipe = sink.pipe, number = number }
   local ok, err = pcall(function()
     assert(not tap.session.closed, 'the session is closed')
     local asked = vim.json.decode(text, { luanil = { object = true } })
@@ -124,7 +116,7 @@ local function obey(tap, pipe, number, text)
   end)
   sending = nil
   if not ok then
-    pipe:write(frames.write('x', number, tostring(err)))
+    sinks.send(sink, frames.write('x', number, tostring(err)))
   end
 end
 
@@ -132,11 +124,11 @@ end
 ---@param tap dapeer.Tap
 ---@param core dapeer.Core
 local function connect(tap, core)
-  local pipe = uv.new_pipe(false)
+  local pipe = vim.uv.new_pipe(false)
   if not (pipe and core.tap) then
     return
   end
-  local sink = { pipe = pipe, ready = false }
+  local sink = sinks.new(pipe)
   tap.sinks[pipe] = sink
   local hello = require('dapeer.nvim_dap.sessions').facts(tap.session)
   hello.secret = core.secret
@@ -150,7 +142,7 @@ local function connect(tap, core)
     pipe:write(past)
     sink.ready = true
     local read = frames.reader(function(number, text)
-      obey(tap, pipe, number, text)
+      obey(tap, sink, number, text)
     end)
     pipe:read_start(function(failed, chunk)
       if failed or not chunk then
@@ -164,15 +156,10 @@ end
 ---@param tap dapeer.Tap
 local function closed(tap)
   taps[tap.session.id] = nil
-  for pipe in pairs(tap.sinks) do
-    if not pipe:is_closing() then
-      pipe:write(frames.write('e', 0, ''))
-      pipe:shutdown(function()
-        if not pipe:is_closing() then
-          pipe:close()
-        end
-      end)
-    end
+  local ending = tap.sinks
+  tap.sinks = {}
+  for _, sink in pairs(ending) do
+    sinks.finish(sink, frames.write('e', 0, ''))
   end
 end
 

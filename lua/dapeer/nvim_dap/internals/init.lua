@@ -49,8 +49,10 @@ function M.on_writing(session, heard)
   end
   local write = client.write
   client.write = function(text, ...)
+    -- The adapter gets it before anybody else takes the processor.
+    local written = vim.F.pack_len(write(text, ...))
     pcall(heard, text)
-    return write(text, ...)
+    return vim.F.unpack_len(written)
   end
   return true
 end
