@@ -132,7 +132,8 @@ class Approvals:
             "ok": ok,
             "at": time.time(),
         }
-        self._neovim.send(NOTE, facts)
+        # The answer goes first: what Neovim does with this takes the processor from it.
+        asyncio.get_running_loop().call_soon(self._neovim.send, NOTE, facts)
 
 
 def _sendable(arguments: Mapping[str, Any]) -> str:
