@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench import adapter
-from tests.bench.served import STDIO, Served, served
+from tests.bench.served import RELAYED_BY_NEOVIM, STDIO, Served, served
 from tests.neovim.editor import Editor, neovim
 from tests.neovim.person import Person
 from tests.programs import program
@@ -105,6 +105,13 @@ async def desk(
 async def attached(editor: Editor) -> AsyncGenerator[Served]:
     """Start a server that is attached to a Neovim."""
     async with served(*STDIO, "--nvim", editor.socket) as server:
+        yield server
+
+
+@asynccontextmanager
+async def relaying(editor: Editor) -> AsyncGenerator[Served]:
+    """Start a server that adds nothing to a Neovim."""
+    async with served(*RELAYED_BY_NEOVIM, editor.socket) as server:
         yield server
 
 

@@ -1,5 +1,7 @@
 """What is measured with a Neovim: looks and steps in a mirrored session, and what they cost the person.
 
+Relay: a server that adds nothing to a Neovim of its own, without dapeer.
+
 Main thread: the time for which the kernel has let Neovim's main thread run, so all of it is counted: our Lua,
 what it makes nvim-dap do, and what Neovim does for both. It is read before and after, while the thread
 sleeps. What the benchmark itself asks Neovim is in both values: 0.2 ms or so. Who is alone does the same by
@@ -19,7 +21,7 @@ from functools import partial
 from typing import cast
 
 from tests.bench import adapter
-from tests.bench.mirrored import LOOKS, Desk, Mirrored, attached, desk
+from tests.bench.mirrored import LOOKS, Desk, Mirrored, attached, desk, relaying
 from tests.bench.raw import RawDap, raw_dap
 from tests.bench.served import NOTHING, Served, served
 from tests.bench.statistics import Measured, in_turn, now, shuffled
@@ -40,6 +42,7 @@ from tests.bench.subjects import (
     OURS,
     PENDING,
     RAW,
+    RELAY,
     SNAPSHOT,
     STEP_AND_LOOK,
     TAP,
@@ -59,10 +62,10 @@ def _evaluate(dap: RawDap) -> Awaitable[object]:
 
 
 OPERATIONS = (
-    Operation(STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look),
+    Operation(STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look, relayed="step"),
     Operation(LOCALS, "dap_variables", RawDap.locals),
     Operation(SNAPSHOT, "dap_snapshot", RawDap.look),
-    Operation(EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}),
+    Operation(EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}, "evaluate"),
 )
 
 
@@ -74,16 +77,23 @@ class Sessions:
     heard: Mirrored
     """Its server has only nvim-dap's listeners."""
     alone: Desk
+    relayed: Mirrored
+    """Its server has a Neovim step, and adds nothing."""
     nothing: Served
     raw: RawDap
 
 
 async def measure(measured: Measured, size: Size) -> None:
     """Measure everything; needs nvim-dap."""
-    async with desk({}) as tapped, desk({"tap": False}) as heard, desk(None) as alone:
-        await asyncio.gather(*(each.start() for each in (tapped, heard, alone)))
+    async with (
+        desk({}) as tapped,
+        desk({"tap": False}) as heard,
+        desk(None) as alone,
+        desk(None) as relayed,
+    ):
+        await asyncio.gather(*(each.start() for each in (tapped, heard, alone, relayed)))
         await alone.editor.lua(LOOKS)
-        async with _sessions(tapped, heard, alone) as sessions:
+        async with _sessions(tapped, heard, alone, relayed) as sessions:
             await _at_rest(Measured(), sessions)
             for _ in range(size.neovim):
                 await _at_rest(measured, sessions)
@@ -94,12 +104,15 @@ async def measure(measured: Measured, size: Size) -> None:
 
 
 @asynccontextmanager
-async def _sessions(tapped: Desk, heard: Desk, alone: Desk) -> AsyncGenerator[Sessions]:
+async def _sessions(
+    tapped: Desk, heard: Desk, alone: Desk, relayed: Desk
+) -> AsyncGenerator[Sessions]:
     async with AsyncExitStack() as stack:
         sessions = Sessions(
             Mirrored(tapped, await stack.enter_async_context(attached(tapped.editor))),
             Mirrored(heard, await stack.enter_async_context(attached(heard.editor))),
             alone,
+            Mirrored(relayed, await stack.enter_async_context(relaying(relayed.editor))),
             await stack.enter_async_context(served(*NOTHING)),
             await stack.enter_async_context(raw_dap(adapter.quick())),
         )
@@ -114,16 +127,19 @@ async def _at_rest(measured: Measured, sessions: Sessions) -> None:
     """Do everything over both roads; when a Neovim's turn ends it has come to rest."""
     for operation in OPERATIONS:
         for situation, ours in ((TAP, sessions.tapped), (LISTENERS, sessions.heard)):
-            turns = _turns(sessions, ours, operation) | _alone(sessions.alone, operation)
+            turns = _turns(sessions, ours, operation)
+            turns |= _alone(sessions.alone, operation) | _relayed(sessions.relayed, operation)
             for whose in shuffled(turns):
                 began = now()
                 await turns[whose]()
                 measured.add_since(named(situation, operation.what), whose, began)
                 if whose == OURS:
                     await ours.rest_after(operation.tool)
-                if whose == ALONE and operation.what == STEP_AND_LOOK:
-                    await sessions.alone.sees_another_stop()
-                    await sessions.alone.comes_to_rest()
+                if whose in {ALONE, RELAY}:
+                    its = sessions.alone if whose == ALONE else sessions.relayed.desk
+                    if operation.what == STEP_AND_LOOK:
+                        await its.sees_another_stop()
+                    await its.comes_to_rest()
 
 
 async def _pending(measured: Measured, sessions: Sessions, rounds: int) -> None:
@@ -156,6 +172,13 @@ def _alone(alone: Desk, operation: Operation) -> dict[str, Callable[[], Awaitabl
         EVALUATE: partial(alone.person.evaluates, EXPRESSION),
     }
     return {ALONE: works[operation.what]} if operation.what in works else {}
+
+
+def _relayed(relay: Mirrored, operation: Operation) -> dict[str, Callable[[], Awaitable[object]]]:
+    """Return what a server does that adds nothing to a Neovim without dapeer."""
+    if not operation.relayed:
+        return {}
+    return {RELAY: partial(relay.server.call, operation.relayed, **operation.arguments)}
 
 
 # -- what it takes from Neovim

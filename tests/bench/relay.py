@@ -1,6 +1,8 @@
-"""`dapeer stdio` with tools that pass a step and an evaluation on to the bare DAP client: a server that adds nothing."""
+"""`dapeer stdio` with tools that pass on what the bare DAP client does, and repeat answers: a server that adds nothing."""
 
 import asyncio
+import json
+from typing import Any
 
 from dapeer.mcp.serving import ServerOptions, serve_stdio
 from dapeer.tools.base.call import Call, Reply
@@ -29,11 +31,32 @@ def tools(dap: RawDap) -> tuple[Tool, ...]:
     return step, evaluate
 
 
+def echo() -> tuple[Tool, ...]:
+    """Return the tools that repeat an answer."""
+    told: dict[str, Reply] = {}
+
+    @tool("Remember")
+    async def remember(call: Call, what: str, text: str, data: str) -> Reply:
+        """Take the text of an answer, and its data as JSON."""
+        del call
+        known: dict[str, Any] = json.loads(data)
+        told[what] = Reply(text, known)
+        return Reply("remembered")
+
+    @tool("Repeat", read_only=True)
+    async def repeat(call: Call, what: str) -> Reply:
+        """Give an answer that was remembered."""
+        del call
+        return told[what]
+
+    return remember, repeat
+
+
 async def main() -> None:
     """Start the program, then serve."""
     async with raw_dap(adapter.quick()) as dap:
         await start_raw(dap)
-        await serve_stdio(ServerOptions(tools=tools(dap)))
+        await serve_stdio(ServerOptions(tools=(*tools(dap), *echo())))
 
 
 if __name__ == "__main__":

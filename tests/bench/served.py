@@ -27,6 +27,8 @@ DAPEER = (*STDIO, "--nvim", "none")
 """Also where a person has a Neovim in this folder."""
 NOTHING = ("tests.bench.noop",)
 RELAYED = ("tests.bench.relay",)
+RELAYED_BY_NEOVIM = ("tests.bench.relay_neovim",)
+"""Takes the socket of one."""
 
 
 class Served:

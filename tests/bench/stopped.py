@@ -4,6 +4,7 @@ Everybody takes turns in everything, so that a slow moment of the machine is slo
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from tests.bench.subjects import (
     STOCK,
     Size,
 )
+from tests.harness import text
 from tests.programs import program
 
 PAUSE = 0.25
@@ -37,6 +39,8 @@ PAUSE = 0.25
 
 STEPS = program("bench_steps.py")
 EXPRESSION = "value * 2"
+REPEAT = "repeat"
+"""The relay's tool that gives an answer of dapeer's once more."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,8 @@ class Operation:
     tool: str
     raw: Callable[[RawDap], Awaitable[object]]
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
-    relayed: str | None = None
-    """The tool of `relay` that does the same; None: it has none."""
+    relayed: str = ""
+    """The tool of `relay` that does the same; empty: it has none."""
 
 
 def _evaluate(dap: RawDap) -> Awaitable[object]:
@@ -60,10 +64,10 @@ def _evaluate(dap: RawDap) -> Awaitable[object]:
 BACK_TO_BACK = (
     Operation(STEP, "dap_step_over", RawDap.step),
     Operation(STEP_AND_LOOK, "dap_step_over", RawDap.step_and_look, relayed="step"),
-    Operation(STACK, "dap_stacktrace", RawDap.stack),
-    Operation(LOCALS, "dap_variables", RawDap.locals),
-    Operation(SNAPSHOT, "dap_snapshot", RawDap.look),
-    Operation(LOCATION, "dap_current_location", RawDap.stack),
+    Operation(STACK, "dap_stacktrace", RawDap.stack, relayed=REPEAT),
+    Operation(LOCALS, "dap_variables", RawDap.locals, relayed=REPEAT),
+    Operation(SNAPSHOT, "dap_snapshot", RawDap.look, relayed=REPEAT),
+    Operation(LOCATION, "dap_current_location", RawDap.stack, relayed=REPEAT),
     Operation(EVALUATE, "dap_evaluate", _evaluate, {"expression": EXPRESSION}, "evaluate"),
 )
 AFTER_A_PAUSE = (
@@ -94,9 +98,21 @@ class Stopped:
             RAW: partial(operation.raw, self.raw),
             STOCK: partial(operation.raw, self.stock),
         }
-        if operation.relayed:
+        if operation.relayed == REPEAT:
+            turns[RELAY] = partial(self.relay.call, REPEAT, what=operation.tool)
+        elif operation.relayed:
             turns[RELAY] = partial(self.relay.call, operation.relayed, **operation.arguments)
         return turns
+
+    async def prepare(self) -> None:
+        """Have the relay know what it is to repeat: our answers after a step."""
+        await self.ours.call("dap_step_over")
+        await self.raw.step_and_look()
+        for operation in BACK_TO_BACK:
+            if operation.relayed == REPEAT:
+                told = await self.ours.call(operation.tool)
+                known = {"text": text(told), "data": json.dumps(told.structured_content)}
+                await self.relay.call("remember", what=operation.tool, **known)
 
     async def check(self) -> None:
         """Make sure that our server and the raw client have come to the same place."""
@@ -134,6 +150,7 @@ async def stopped() -> AsyncGenerator[Stopped]:
 async def measure(measured: Measured, size: Size) -> None:
     """Do everything, back to back and after pauses."""
     async with stopped() as sessions:
+        await sessions.prepare()
         # What a client loads when it first needs it is no cost of a call.
         await _back_to_back(Measured(), sessions, with_stock=False)
         for turn in range(size.stopped):

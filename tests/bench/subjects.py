@@ -9,7 +9,7 @@ STOCK = "raw DAP, stock"
 """On `python -m debugpy.adapter`."""
 NOOP = "no-op tool"
 RELAY = "relay"
-"""The bare DAP client in a server like ours: a step or an evaluation that adds nothing."""
+"""A server like ours that adds nothing: a step or an evaluation of the bare DAP client or of nvim-dap, or our own answer to a look again."""
 ALONE = "Neovim alone"
 """The same with nvim-dap and without dapeer."""
 

@@ -24,10 +24,10 @@ READ = (
 )
 """What does not depend on the machine: a model has to read it, or to ask for it."""
 MEASURED: Mapping[str, set[str]] = {
-    "look: dap_stacktrace": EVERYBODY,
-    "look: dap_variables": EVERYBODY,
-    "look: dap_snapshot": EVERYBODY,
-    "look: dap_current_location": EVERYBODY,
+    "look: dap_stacktrace": EVERYBODY | {RELAY},
+    "look: dap_variables": EVERYBODY | {RELAY},
+    "look: dap_snapshot": EVERYBODY | {RELAY},
+    "look: dap_current_location": EVERYBODY | {RELAY},
     "dap_evaluate": EVERYBODY | {RELAY},
     "dap_evaluate, 250 ms idle": EVERYBODY | {RELAY},
     "step to stop; ours with stack, locals": EVERYBODY,
@@ -49,7 +49,7 @@ MEASURED_IN_NEOVIM: Mapping[str, set[str]] = {
     **{f"mirrored: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
     **{f"by listeners: {what}": {OURS, RAW, NOOP} for what in MIRRORED},
     **{
-        f"{how}: {what}": {OURS, RAW, NOOP, ALONE}
+        f"{how}: {what}": {OURS, RAW, NOOP, RELAY, ALONE}
         for how in ("mirrored", "by listeners")
         for what in MIRRORED[2:]
     },
