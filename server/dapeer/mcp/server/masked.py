@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp.types as t
 
-from dapeer.base.system.redaction import NOTE, Redaction, field_names, redacted
+from dapeer.base.system.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.tools.base.call import AnyTool, Reply
 
 
@@ -23,8 +23,11 @@ def shows_programs(tool: AnyTool) -> bool:
 
 def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
     """Return a reply without secrets; its last line says so, if any were masked."""
+    name = field_names(arguments)
+    if not may_hold_secrets(f"{reply.text} {name}", dict(reply.data or {})):
+        return reply
     redaction = Redaction()
-    data = reply.data and redaction.data(dict(reply.data), field_names(arguments))
+    data = reply.data and redaction.data(dict(reply.data), name)
     text = redaction.text(reply.text)
     if text == reply.text and (data == reply.data or not with_data):
         return reply
