@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,8 @@ _ASIDE = frozenset({"subtle", "deemphasize"})
 """Hints of adapters that a person would rather not look at a frame, or at a source."""
 _WITHOUT_SOURCE = "code without source"
 _SET_ASIDE = "a library"
+_REMEMBERED = 200
+"""Frames whose owner is remembered: a stop asks for each several times, and so does the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,12 @@ class Frames:
     foreign: tuple[Foreign, ...] = ()
     project: Path | None = None
     raised: tuple[Raised, ...] = ()
+    _owner: Callable[..., str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Remember owners."""
+        remembered = functools.lru_cache(_REMEMBERED)(self._found_owner)
+        object.__setattr__(self, "_owner", remembered)
 
     def reason(self, innermost: StackFrame) -> str:
         """Return why a program has really stopped at a breakpoint in a frame, empty: it is just that."""
@@ -97,14 +106,18 @@ class Frames:
         """Return the owner of a frame, such as `the Go runtime`; empty: the user."""
         source = frame.get("source", {})
         path = str(source.get("path") or source.get("name") or "")
+        sourced = bool(path or source.get("sourceReference"))
+        hints = frame.get("presentationHint"), source.get("presentationHint")
+        return self._owner(path, frame["name"], sourced, *hints)
+
+    def _found_owner(self, path: str, function: str, sourced: bool, *hints: str | None) -> str:
         inside = self._inside(path)
         for foreign in self.foreign:
-            if foreign.has(inside, frame["name"]):
+            if foreign.has(inside, function):
                 return foreign.of
-        if not path and not source.get("sourceReference"):
+        if not sourced:
             return _WITHOUT_SOURCE
-        hints = {frame.get("presentationHint"), source.get("presentationHint")}
-        return _SET_ASIDE if hints & _ASIDE else ""
+        return "" if _ASIDE.isdisjoint(hints) else _SET_ASIDE
 
     def is_librarys(self, path: str) -> bool:
         """Whether a file lies where the definition has the files of a runtime or a library."""
