@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import functools
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -208,16 +210,12 @@ class Definition:
 
         Files without an extension are judged by their first line, and accepted if it says nothing.
         """
-        suffix = Path(path).suffix
-        if self.is_named(Path(path).name):
-            return True
-        if suffix or not self.extensions:
-            return not self.extensions or suffix.lower() in self.extensions
-        return shebang(path) in {None, *self.shebangs}
+        by_name = _accepts_name(os.path.basename(path), self.extensions, self.files)  # noqa: PTH119
+        return shebang(path) in {None, *self.shebangs} if by_name is None else by_name
 
     def is_named(self, name: str) -> bool:
         """Whether a file of this name is one of its programs, whatever its extension."""
-        return any(fnmatch(name, pattern) for pattern in self.files)
+        return _is_named(name, self.files)
 
     def _way(self, inputs: Inputs) -> str | None:
         """Return which of `[attach.*]` is meant; None: only the user's config says it."""
@@ -286,3 +284,17 @@ def names_in(table: object, transport: TransportTable) -> set[str]:
     used = (table, transport.command, transport.env, transport.cwd)
     names = {name for part in used for _, name in placeholders(part, "")}
     return names | ({"program"} if names & {*PARTS} else set())
+
+
+# Each session is asked at each change of a breakpoint, for each definition.
+@functools.lru_cache(1000)
+def _accepts_name(name: str, extensions: Sequence[str], files: Sequence[str]) -> bool | None:
+    """Return whether a source file of this name may be an adapter's; None: its first line says it."""
+    if not extensions or _is_named(name, files):
+        return True
+    suffix = Path(name).suffix
+    return suffix.lower() in extensions if suffix else None
+
+
+def _is_named(name: str, files: Sequence[str]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in files)
