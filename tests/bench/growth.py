@@ -20,6 +20,7 @@ from tests.bench.statistics import Measured, Samples, in_turn
 from tests.programs import Program, program
 
 GROWN = program("grown.py")
+SHELL = program("loop.sh")
 LINES = 2_000
 """Of a file in which breakpoints are set."""
 SAMPLES = 20
@@ -33,13 +34,14 @@ COLUMNS = (STEP, RAW, SNAPSHOT, EVALUATE, SET, MEMORY)
 SIZES: Mapping[str, Sequence[int]] = {
     "stops": (10, 1_000, 10_000),
     "sessions": (1, 10, 50),
+    "shells": (50,),
     "output": (1_000, 10_000_000),
     "depth": (10, 1_000, 10_000),
     "locals": (5, 500, 5_000),
     "threads": (1, 50),
     "breakpoints": (1, 10, 1_000),
 }
-UNITS = {"output": "bytes of output", "depth": "frames"}
+UNITS = {"shells": "sessions of Bash", "output": "bytes of output", "depth": "frames"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ async def _start(server: Served, what: str, number: int, stepping: Program) -> N
     """Start the program, and leave it without a breakpoint where it steps."""
     here = stepping.at("here")
     more = [{**here, "line": 4 + each} for each in range(number if what == "breakpoints" else 0)]
+    for _ in range(number if what == "shells" else 0):
+        await server.call("dap_run", program=str(SHELL), stop_on_entry=True)
     for _ in range(number if what == "sessions" else 1):
         await server.call(
             "dap_run",
