@@ -4,7 +4,8 @@
 --- what a core has no use for yet waits, and comes with what follows:
 ---   * a request waits for the next message of the adapter;
 ---   * from a resume on all waits until nvim-dap has stack and scopes of the stop, and asks for variables.
---- Nothing waits longer than `LONGEST`, and a stop does not where nvim-dap cannot look at it.
+--- All is sent `LONGEST` after a request, or after the stop that it has led to; at once, when the core asks for something, and
+--- where nvim-dap cannot look at a stop.
 ---
 --- All of it is legal in a luv callback.
 local M = {}
@@ -13,7 +14,7 @@ local commands = require('dapeer.nvim_dap.commands')
 
 local uv = vim.uv
 
----Milliseconds that a message may wait for the next one.
+---Milliseconds that a request, or a stop, may wait for what follows.
 local LONGEST = 10
 ---Bytes that may wait for a core that does not read, before it is given up.
 local WAITING = 64 * 1024 * 1024
