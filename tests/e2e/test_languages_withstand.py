@@ -14,7 +14,7 @@ from tests.e2e.test_server_end import server
 from tests.harness import ask, call, client, data, read, refusal, text
 from tests.languages import LANGUAGES, Language, named, program_of, ready
 from tests.processes import LIMIT, age_order, command_line, descendants, process_gone
-from tests.programs import copied
+from tests.programs import compiled, copied
 
 
 async def stop(c: Client, language: Language, build: Path) -> None:
@@ -110,6 +110,23 @@ async def test_a_program_that_is_killed_as_it_is_resumed_has_ended(
         os.kill(program_process(), signal.SIGKILL)
         result = await call(c, "dap_continue")
         assert result.is_error or data(result)["state"] == "ended", text(result)
+
+
+async def test_a_program_that_takes_long_to_die_does_not_stop_once_more(tmp_path: Path) -> None:
+    ready(named("cdt-gdb"))
+    source = tmp_path / "much.c"
+    source.write_text(
+        "#include <stdlib.h>\n#include <string.h>\nint main(void) {\n"
+        "    size_t much = 400u << 20;\n    char *held = memset(malloc(much), 1, much);\n"
+        "    return held[7];\n}\n"
+    )
+    p = compiled("", tmp_path, source)
+    at = [{"filename": str(source), "line": 6}]
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(c, "dap_run", type="cdt-gdb", program=str(p), breakpoints=at)
+        os.kill(program_process(), signal.SIGKILL)
+        ended = await ask(c, "dap_continue")
+        assert (ended["state"], ended["cause"]) == ("ended", "killed by SIGKILL")
 
 
 async def test_a_program_that_cannot_be_run_is_told_and_leaves_nothing(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -72,6 +73,20 @@ async def test_a_process_whose_first_thread_has_ended_lives_on(python: Run) -> N
         process.stdin.close()
         assert await waiting is None
     assert process.wait(LIMIT) == 3
+    os.close(file)
+
+
+async def test_the_signal_that_kills_a_process_is_known_from_the_moment_it_is_sent(
+    python: Run,
+) -> None:
+    process = python("print(flush=True)\ninput()")
+    file = process_end.opened(process.pid)
+    assert file is not None
+    assert process.stdout
+    process.stdout.readline()
+    assert process_end.deadly_signal(process.pid, file) is None
+    os.kill(process.pid, signal.SIGKILL)
+    assert process_end.deadly_signal(process.pid, file) == "SIGKILL"
     os.close(file)
 
 

@@ -8,11 +8,17 @@ import os
 import select
 import signal
 import struct
+from collections.abc import Sequence
 
 from dapeer.base.system import process_table
 
 _GET_INFO, _EXIT = 0xC040_FF0B, 1 << 3
 """The request PIDFD_GET_INFO with the first 64 bytes of its answer, and the field to ask for: PIDFD_INFO_EXIT."""
+_PENDING, _FLAGS, _STATUS = 28, 6, 49
+"""Fields of a task's `stat`, from its state on: pending signals, flags of the kernel, and its wait status. Source: proc_pid_stat(5)."""
+_EXITING = 1 << 2
+"""PF_EXITING: a task has begun to end. It gives its memory back before it is a zombie, which takes long where that is much."""
+_KILL = 1 << (signal.SIGKILL - 1)
 
 
 def opened(pid: int) -> int | None:
@@ -85,18 +91,27 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
 
 
 def deadly_signal(pid: int, file: int) -> str | None:
-    """Return the name of the signal that has ended a process; None if none has, or the system does not report it."""
+    """Return the name of the signal that has ended a process, or is ending it; None if none has, or the system does not report it."""
     return _killer(str(pid), file)
 
 
 def _killer(task: str, file: int) -> str | None:
     status = _status_of_buried(file)
     if status is None:
-        stat = process_table.stat(task)
-        status = int(stat[49]) if stat[:1] == [b"Z"] and len(stat) > 49 else 0
+        status = _status_of_ending(process_table.stat(task))
     with contextlib.suppress(ValueError):
         return signal.Signals(status & 0x7F).name
     return None
+
+
+def _status_of_ending(stat: Sequence[bytes]) -> int:
+    """Return the wait status of a task that has ended or begun to; 0 for others."""
+    if len(stat) <= _STATUS:
+        return 0
+    if int(stat[_FLAGS]) & _EXITING:
+        return int(stat[_STATUS])
+    # What kills a process is pending in each of its threads, until the system has them run.
+    return signal.SIGKILL if int(stat[_PENDING]) & _KILL else 0
 
 
 def _status_of_buried(file: int) -> int | None:
