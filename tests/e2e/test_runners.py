@@ -121,7 +121,7 @@ async def test_a_test_of_ruby_stops_where_it_fails(
         stop = await ask(c, "dap_run", program=f"{file}::{test}")
         assert (stop["file"], stop["line"]) == (str(cart.path), cart.line(marker))
         assert error in stop["exception"]
-        assert "prices" in stop["locals"]
+        assert "prices" in stop["locals"], stop
         assert (await ask(c, "dap_continue"))["state"] == "ended"
     shows("ruby", "test by id")
 
