@@ -1,6 +1,8 @@
 import asyncio
 from collections.abc import Mapping
 
+import pytest
+
 from tests.bench.__main__ import run
 from tests.bench.contestants import CONTESTANTS, Dapeer
 from tests.bench.peers import ROWS, Contest, table
@@ -64,6 +66,7 @@ MEASURED_IN_NEOVIM: Mapping[str, set[str]] = {
 }
 
 
+@pytest.mark.real
 async def test_a_quick_benchmark_fills_every_row_and_what_a_model_reads_is_short() -> None:
     """Pitfall 1: the row "DAP requests of the four looks" is 0."""
     async with asyncio.timeout(2 * LIMIT):
