@@ -1,19 +1,30 @@
 """GDB answers requests that come in the moment in which it starts the program."""
 
 import asyncio
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from subprocess import PIPE
+from subprocess import DEVNULL
+
+import anyio
+from anyio.streams.stapled import StapledByteStream
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.placeholders import fill
-from tests.json_types import Json
+from dapeer.dap.messages import Request, Response
+from dapeer.dap.transport import ContentLengthTransport
 from tests.languages import named, ready
 from tests.processes import LIMIT
 from tests.programs import compiled
 
 STARTS = 6
 """Each of which hung in two of three tries, in a GDB as it comes."""
+ASKED: Mapping[str, Mapping[str, object]] = {
+    "initialize": {"adapterID": "gdb"},
+    "launch": {},
+    "configurationDone": {},
+    "threads": {},
+}
+"""Requests, in this order; `launch` also names the program."""
 
 
 async def test_requests_that_come_right_behind_the_start_are_answered(tmp_path: Path) -> None:
@@ -21,29 +32,29 @@ async def test_requests_that_come_right_behind_the_start_are_answered(tmp_path: 
     endless = str(compiled("endless.c", tmp_path))
     async with asyncio.timeout(LIMIT):
         told = await asyncio.gather(*(threads_at_the_start(endless) for _ in range(STARTS)))
-    assert all(each["success"] for each in told), told
+    assert all(each.success for each in told), told
 
 
-async def threads_at_the_start(path: str) -> Json:
+async def threads_at_the_start(path: str) -> Response:
     """Start a program and ask for its threads in the same breath; return the answer."""
-    gdb = await asyncio.create_subprocess_exec(*command(), stdin=PIPE, stdout=PIPE)
+    gdb = await anyio.open_process(command(), stderr=DEVNULL)
     assert gdb.stdin
     assert gdb.stdout
-    asked = {
-        "initialize": {"adapterID": "gdb"},
-        "launch": {"program": path},
-        "configurationDone": {},
-        "threads": {},
-    }
+    transport = ContentLengthTransport(StapledByteStream(gdb.stdin, gdb.stdout))
     try:
-        gdb.stdin.write(b"".join(map(framed, range(1, 5), asked, asked.values())))
-        while (answer := await message(gdb.stdout)).get("request_seq") != len(asked):
-            pass
+        for number, (name, arguments) in enumerate(ASKED.items(), 1):
+            given = {**arguments, "program": path} if name == "launch" else arguments
+            await transport.send(Request(number, name, given))
+        while True:
+            match await transport.receive():
+                case Response(command="threads") as answer:
+                    return answer
+                case _:
+                    pass
     finally:
         # Linux kills what GDB debugs with it.
         gdb.kill()
-        await gdb.communicate()
-    return answer
+        await gdb.aclose()
 
 
 def command() -> list[str]:
@@ -55,14 +66,3 @@ def command() -> list[str]:
         for part in definition.transport_of("launch", {}).command
     ]
     return [part for part in parts if isinstance(part, str)]
-
-
-def framed(number: int, name: str, arguments: Json) -> bytes:
-    request = {"seq": number, "type": "request", "command": name, "arguments": arguments}
-    body = json.dumps(request).encode()
-    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
-
-
-async def message(stream: asyncio.StreamReader) -> Json:
-    header = await stream.readuntil(b"\r\n\r\n")
-    return json.loads(await stream.readexactly(int(header.partition(b":")[2])))
