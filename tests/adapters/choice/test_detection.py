@@ -90,6 +90,21 @@ def test_a_version_is_asked_again_when_the_program_has_changed(path: Path, tmp_p
         assert detect(definition).version == version
 
 
+def test_what_is_installed_meanwhile_is_found_though_its_program_is_the_same(
+    path: Path, tmp_path: Path
+) -> None:
+    library = tmp_path / "library"
+    Path(program(path, "toy-perl")).write_text(f"#!/bin/sh\ncat {library} 2>&1\n")
+    definition = toy(
+        tmp_path,
+        """all = [{ executable = "toy-perl" }]
+        version = { command = ["${toy-perl}"], regex = '^toy (\\S+)', min = "2.2" }""",
+    )
+    assert detect(definition).missing == "toy does not tell its version, 2.2 is needed"
+    library.write_text("toy 2.5")
+    assert detect(definition).ready
+
+
 def test_a_program_that_floods_or_never_ends_when_asked_for_its_version_costs_little(
     path: Path, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
 import importlib.util
 import itertools
@@ -14,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -65,14 +64,15 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
         version = _version(needs.version, {**own_values(), "python": python, **found})
         if needs.version is None or _at_least(version, needs.version.min):
             return Detection(ready=True, version=version, install=install, found=found)
-        old = old or f"{version or 'its version'} is too old, {needs.version.min} is needed"
+        told = f"{version} is too old" if version else "does not tell its version"
+        old = old or f"{told}, {needs.version.min} is needed"
     return Detection(ready=False, missing=f"{definition.id} {old}", install=install)
 
 
 def unpatched(definition: Definition) -> list[str]:
     """Return what dapeer changes in other versions of the adapter, and cannot change in the installed one."""
     command = fill_texts(definition.detect.patches, own_values())
-    return _asked(tuple(command), 0).splitlines() if command else []
+    return _asked(command).splitlines() if command else []
 
 
 def _candidates(need: Need) -> Iterator[Found]:
@@ -116,13 +116,18 @@ def _version(version: Version | None, values: Mapping[str, object]) -> str:
         changed = Path(command[0]).stat().st_mtime_ns
     except OSError:
         changed = 0
-    found = re.search(version.regex, _asked(tuple(command), changed))
-    return found[1] if found else ""
+    key = (*command, changed)
+    if key not in _versions and (found := re.search(version.regex, _asked(command))):
+        _versions[key] = found[1]
+    return _versions.get(key, "")
 
 
-@functools.lru_cache(maxsize=64)
-def _asked(command: tuple[str, ...], _changed: int) -> str:
-    """Return a command's output; cached until its file changes."""
+_versions: dict[tuple[str | int, ...], str] = {}
+"""By a command and the time of its file, the version that it has told. One that tells none is asked again: what it looks for, such as a module of Perl, may be installed by then."""
+
+
+def _asked(command: Sequence[str]) -> str:
+    """Return a command's output."""
     try:
         process = subprocess.Popen(
             command,
