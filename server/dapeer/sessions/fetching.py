@@ -150,15 +150,18 @@ class Fetching:
         text = variable["value"]
         return is_folded(text) or bool(self.folded and self.folded.search(text[:READ]))
 
-    async def unfold(self, variable: Variable, *, whole: bool = True) -> None:
-        """Fetch the first elements of values that the adapter shows without them; if `whole`, also the members of objects."""
-        reference, text = variable["variablesReference"], variable["value"]
-        lists = is_list(text)
-        named = variable.get("type", "")
-        hides = self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
-        if reference and hides and not variable.get("presentationHint", {}).get("lazy"):
-            kind, most = ("indexed", FIRST) if lists else ("named", MEMBERS)
-            await quietly(self.page(reference, kind, 0, most))
+    def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
+        """Whether a value is shown without its elements; if it is wanted `whole`, also without the members of an object."""
+        text, named = variable["value"], variable.get("type", "")
+        if not variable["variablesReference"] or variable.get("presentationHint", {}).get("lazy"):
+            return False
+        return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
+
+    async def unfold(self, variable: Variable) -> None:
+        """Fetch the first elements of a value, or the members of an object, that the adapter shows without them."""
+        if self.is_closed(variable):
+            kind, most = ("indexed", FIRST) if is_list(variable["value"]) else ("named", MEMBERS)
+            await quietly(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
         """Return the body of `exceptionInfo` for a stopped thread."""
@@ -196,11 +199,13 @@ class Fetching:
 
 
 async def together(*fetches: Coroutine[Any, Any, object]) -> None:
-    """Do all of them side by side; one alone needs no task of its own."""
-    if len(fetches) == 1:
+    """Do all of them side by side: the first here, each other in a task of its own."""
+    if not fetches:
+        return
+    async with asyncio.TaskGroup() as tasks:
+        for each in fetches[1:]:
+            tasks.create_task(quietly(each))
         await quietly(fetches[0])
-    else:
-        await asyncio.gather(*map(quietly, fetches))
 
 
 async def quietly(fetch: Coroutine[Any, Any, object]) -> None:

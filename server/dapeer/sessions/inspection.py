@@ -184,18 +184,25 @@ class Inspection(Fetching):
 
     async def _open(self, stop: Stop) -> None:
         """Fetch the omitted elements of values; for important values several levels deep."""
-        needed = relevance.needed(stop)
+        needed, others = relevance.by_need(stop)
         most = UNFOLDED if self.folded is None else OPENED
         if self.folded is not None:
             await quietly(tell_members(stop, needed, self.expressions, self._evaluated))
-        ranked = relevance.by_use(stop)[:most]
-        await together(*(self.unfold(each, whole=each in needed) for each in ranked))
+        closed = filter(self.is_closed, needed[:most])
+        folded = (
+            each
+            for each in others[: max(most - len(needed), 0)]
+            if self.is_closed(each, whole=False)
+        )
+        await together(*map(self.unfold, [*closed, *folded]))
+        if not stop.first:
+            return
         level = needed[:FIRST]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SECONDS_TO_OPEN):
                 for _ in range(DEPTH):
                     level = [inner for each in level for inner in stop.inside(each)][:most]
-                    await together(*map(self.unfold, level))
+                    await together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
         arguments = {"expression": expression, "frameId": frame_id, "context": context}

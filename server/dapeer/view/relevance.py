@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops import Stop
@@ -49,17 +50,12 @@ def _line(stop: Stop) -> str:
     return lines[number] if 0 <= number < len(lines) else ""
 
 
-def by_use(stop: Stop, changed: Collection[str] = ()) -> list[Variable]:
-    """Return the locals of a stop in the order in which they are likely to matter.
+def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
+    """Return the locals in groups, in the order in which they are likely to matter; the last two groups do not, and the very last are definitions.
 
     Returned values come first, then names in the current line, in the lines around it, the arguments, and
     what has `changed`.
     """
-    return [variable for group in _groups(stop, changed) for variable in group]
-
-
-def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
-    """Return the locals in groups by relevance; the last two groups have none, and the very last are definitions."""
     line, lines, arguments = on_line(stop), around(stop), stop.arguments()
     named = line.union(lines, arguments, changed)
     groups: list[list[Variable]] = [[] for _ in range(7)]
@@ -77,9 +73,14 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
     return groups
 
 
-def needed(stop: Stop) -> list[Variable]:
-    """Return the locals that the lines of source use, those of the line first, and the arguments."""
-    return [variable for group in _groups(stop, ())[: UNUSED - 1] for variable in group]
+def by_need(stop: Stop) -> tuple[list[Variable], list[Variable]]:
+    """Return the locals that the lines of source use, those of the line first, and the arguments; and all others."""
+    groups = _groups(stop, ())
+    return _flat(groups[: UNUSED - 1]), _flat(groups[UNUSED - 1 :])
+
+
+def _flat(groups: Iterable[list[Variable]]) -> list[Variable]:
+    return [*chain.from_iterable(groups)]
 
 
 AROUND, UNUSED, DEFINED = 2, 5, 6
@@ -111,7 +112,7 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
     matter = sum(map(len, data[:UNUSED]))
     if count > FEW and stop.source is not None:
         data[UNUSED][max(LEAST - matter, 0) :] = []
-    shown = [variable for group in data for variable in group][:MOST]
+    shown = _flat(data)[:MOST]
     return Choice(shown, count - len(shown), Counter(map(definition, defined)))
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
 
+import pytest
 from anyio.lowlevel import checkpoint
 
 from dapeer.adapters.definition.quirks import Quirks
@@ -84,6 +85,56 @@ def test_a_look_that_is_answered_ahead_does_not_reach_the_adapter_and_goes_on_at
     (request,) = sent(ahead, "continue", {"threadId": 1})
     assert isinstance(request, Request)
     assert request.arguments[AHEAD] == PATTERN
+
+
+def told_unasked(ahead: Ahead) -> list[tuple[str, Body]]:
+    """Return what the client is told without asking: by the question, which comes before its answer."""
+    told = list(ahead.unasked())
+    assert all(isinstance(each, Request) and each.seq < 0 for each in told[::2])
+    assert all(isinstance(each, Response) and each.success for each in told[1::2])
+    pairs = zip(told[::2], told[1::2], strict=True)
+    return [
+        (one.command, other.arguments)
+        for one, other in pairs
+        if isinstance(one, Request) and isinstance(other, Response)
+        and one.seq == other.request_seq
+    ]  # fmt: skip
+
+
+def test_who_asks_for_the_stack_is_told_of_the_innermost_frame_without_asking() -> None:
+    look = [LOOK[0], ("scopes", {"frameId": 7}, LOOK[1][2]), LOOK[2]]
+    ahead = resumed()
+    events = [answer(*each) for each in look]
+    heard(ahead, stopped(**{AHEAD: COMING}), *events, LAST)
+    assert told_unasked(ahead) == [], "it may not look at this stop"
+    assert names(sent(ahead, "stackTrace")) == [("Response", "stackTrace")]
+    assert told_unasked(ahead) == [(command, arguments) for command, arguments, _ in look[1:]]
+    assert told_unasked(ahead) == []
+    # It may have sent this before it has read what it was told.
+    assert names(sent(ahead, "variables", look[2][1])) == [("Response", "variables")]
+    assert names(sent(ahead, "variables", look[2][1])) == [("Request", "variables")]
+    # What it asks for later is no part of a look.
+    sent(ahead, "variables", {"variablesReference": 3})
+    ((request),) = sent(ahead, "next", {"threadId": 1})
+    assert isinstance(request, Request)
+    assert request.arguments[AHEAD] == {**PATTERN, "frame": 0}
+
+
+def test_another_frame_is_told_only_when_it_is_asked_for() -> None:
+    ahead = resumed()
+    heard(ahead, stopped(**{AHEAD: COMING}), *(answer(*each) for each in LOOK), LAST)
+    sent(ahead, "stackTrace")
+    assert told_unasked(ahead) == []
+    assert names(sent(ahead, "scopes", LOOK[1][1])) == [("Response", "scopes")]
+    assert told_unasked(ahead) == [("variables", LOOK[2][1])]
+
+
+@pytest.mark.parametrize("event", ["continued", "invalidated", "memory"])
+def test_nothing_is_told_unasked_after_something_that_may_change_it(event: str) -> None:
+    ahead = resumed()
+    heard(ahead, stopped(**{AHEAD: COMING}), *(answer(*each) for each in LOOK), LAST, Event(event))
+    assert names(sent(ahead, "stackTrace")) == [("Request", "stackTrace")]
+    assert told_unasked(ahead) == []
 
 
 def test_a_question_waits_for_an_answer_that_comes_and_goes_to_the_adapter_if_none_does() -> None:

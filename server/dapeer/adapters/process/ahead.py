@@ -2,12 +2,13 @@
 
 At each stop a client asks for the stack, then for the scopes of one of its frames, then for the variables of one of these: three
 round trips, each through the adapter. What it has asked at a stop goes along with the request that resumes the program, and
-the adapter sends the answers to the same questions with the next stop (`in_debuggee/dapeer_ahead.py`).
+the adapter sends the answers to the same questions with the next stop (`in_debuggee/dapeer_ahead.py`). Once the client asks for
+the stack there, it is told of the innermost frame without asking, as if another client of the session had asked.
 """
 
 from __future__ import annotations
 
-import json
+import itertools
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -42,7 +43,8 @@ class Look:
     scopes: list[object] = field(default_factory=list[object])
     """Their references."""
     opened: list[object] = field(default_factory=list[object])
-    """Those whose variables it asked for."""
+    """Those whose variables it asked for, before it had any: what it asks for later is no part of each look."""
+    _has_variables: bool = False
 
     def asked(self, request: Request) -> None:
         """Take note of a request."""
@@ -54,7 +56,7 @@ class Look:
                 self.stack = asked
             case "scopes" if self.frame is None and asked.get("frameId") in self.frames:
                 self.frame = asked.get("frameId")
-            case "variables" if len(asked) == 1:
+            case "variables" if len(asked) == 1 and not self._has_variables:
                 self.opened += asked.values()
             case _:
                 pass
@@ -66,6 +68,8 @@ class Look:
                 self.frames = [each["id"] for each in as_array(body.get("stackFrames"))]
             case "scopes" if request.arguments == {"frameId": self.frame}:
                 self.scopes = [each["variablesReference"] for each in as_array(body.get("scopes"))]
+            case "variables":
+                self._has_variables = True
             case _:
                 pass
 
@@ -89,12 +93,15 @@ class Ahead:
         self._look = Look()
         self._coming = set[str]()
         """Commands of which answers are on their way."""
-        self._answers: dict[str, Response] = {}
-        """By the request."""
+        self._answers: list[Response] = []
+        self._unasked: list[Response] = []
+        """Those that the client was told without asking: it may ask before it has read them."""
         self._waiting: list[Request] = []
         self._released: list[Request] = []
         self._sent: dict[int, Request] = {}
         """The looks that the adapter has got, and has not answered."""
+        self._numbers = itertools.count(-1, -1)
+        """Of what the client is told without asking: negative, like those of another client."""
 
     def sent(self, request: Request) -> Iterator[Request | Response]:
         """Yield the requests that go to the adapter in place of a client's, or its response; nothing if that is on its way."""
@@ -104,8 +111,11 @@ class Ahead:
             yield self._with_pattern(request) if request.command in RESUMES else request
             return
         self._look.asked(request)
-        answer = self._answers.pop(_key(request), None)
+        known = self._answers, self._unasked
+        found = ((each, answer) for each in known for answer in each if _is_to(answer, request))
+        answers, answer = next(found, (self._answers, None))
         if answer is not None:
+            answers.remove(answer)
             yield self._answered(request, answer)
         elif request.command in self._coming:
             self._waiting.append(request)
@@ -114,7 +124,7 @@ class Ahead:
             yield request
 
     def heard(self, message: Message) -> Iterator[Message]:
-        """Yield the messages for the client in place of one of the adapter's; then ask for those that are `released`."""
+        """Yield the messages for the client in place of one of the adapter's; then come those `unasked`, and the adapter gets those that are `released`."""
         match message:
             case Event(event=name, body=body) if name == AHEAD:
                 yield from self._told(body)
@@ -126,13 +136,29 @@ class Ahead:
                 coming = as_array(body.get(AHEAD))
                 self._coming = {each for each in (*LOOKS, DRAIN) if each in coming}
                 message = replace(message, body={key: body[key] for key in body if key != AHEAD})
-            case Event(event="continued" | "terminated" | "exited"):
+            case Event(event="continued" | "terminated" | "exited" | "invalidated" | "memory"):
                 self._forget()
             case Response(request_seq=seq, body=body) if seq in self._sent:
                 self._look.answered(self._sent.pop(seq), body)
             case _:
                 pass
         yield message
+
+    def unasked(self) -> Iterator[Request | Response]:
+        """Yield what the client is told of the innermost frame without asking: each question, as if another client had asked it, and its answer."""
+        look = self._look
+        for answer in list(self._answers) if look.stack is not None and look.frames else ():
+            innermost = answer.command == "scopes" and answer.arguments == {
+                "frameId": look.frames[0]
+            }
+            within = answer.arguments.get("variablesReference") in look.scopes
+            if answer.success and (innermost or within):
+                self._answers.remove(answer)
+                self._unasked.append(answer)
+                request = Request(next(self._numbers), answer.command, answer.arguments)
+                look.asked(request)
+                yield request
+                yield self._answered(request, answer)
 
     def released(self) -> list[Request]:
         """Return the requests that have waited in vain, which the adapter is to get now."""
@@ -144,13 +170,12 @@ class Ahead:
         """Answer who waits for this, and keep the rest."""
         try:
             for answer in map(_response, map(as_object, as_array(body.get("answers")))):
-                key = _key(Request(0, answer.command, answer.arguments))
-                waiting = next((one for one in self._waiting if _key(one) == key), None)
+                waiting = next((each for each in self._waiting if _is_to(answer, each)), None)
                 if waiting is not None:
                     self._waiting.remove(waiting)
                     yield self._answered(waiting, answer)
                 elif answer.command in self._coming:
-                    self._answers[key] = answer
+                    self._answers.append(answer)
         finally:
             if body.get("last"):
                 self._release(LOOKS)
@@ -169,6 +194,7 @@ class Ahead:
     def _forget(self) -> None:
         """Forget the answers: they may be wrong by now."""
         self._answers.clear()
+        self._unasked.clear()
         self._release(LOOKS | BESIDE)
 
     def _release(self, commands: AbstractSet[str]) -> None:
@@ -198,5 +224,6 @@ def _response(told: Body) -> Response:
     return replace(response, body=unfolded(response.body))
 
 
-def _key(request: Request) -> str:
-    return json.dumps([request.command, request.arguments], sort_keys=True)
+def _is_to(answer: Response, request: Request) -> bool:
+    """Whether an answer is one to this request."""
+    return (answer.command, answer.arguments) == (request.command, request.arguments)

@@ -70,6 +70,11 @@ class NormalizedTransport:
                 await self._inner.send(each)
             else:
                 self._messages.put_nowait(each)
+        self._tell_unasked()
+
+    def _tell_unasked(self) -> None:
+        for message in self._ahead.unasked() if self._ahead else ():
+            self._messages.put_nowait(message)
 
     async def receive(self) -> Message:
         """Return the next message."""
@@ -109,6 +114,7 @@ class NormalizedTransport:
                         await self._inner.send(message)
                     else:
                         self._messages.put_nowait(message)
+                self._tell_unasked()
                 for request in self._ahead.released() if self._ahead else ():
                     await self._inner.send(request)
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
