@@ -26,6 +26,8 @@ def new_output(
     """Return the last lines between two cursors (None: now), and a note on what is left out."""
     log = mirror.output
     end = log.end if until is None else until
+    if end <= since:
+        return ""
     pieces = [each for each in log.between(since, end) if each.category != "log"]
     # A loop may have printed millions of characters: only the end of them is looked at.
     shown = last_lines("".join(each.text for each in pieces[-OUTPUT:]))
@@ -55,6 +57,8 @@ def logged(
 ) -> list[str]:
     """Return the last messages of log points between two cursors (None: now), and note how many are left out."""
     end = mirror.output.end if until is None else until
+    if end <= since:
+        return []
     messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
     if left:
         more = f"dap_program_output category=log since={max(since, mirror.output.start)}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -99,7 +98,7 @@ class Choice:
 
     shown: list[Variable]
     left: int
-    definitions: Counter[str]
+    definitions: Mapping[str, int]
 
 
 def chosen(stop: Stop, changed: Collection[str]) -> Choice:
@@ -113,7 +112,8 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
     if count > FEW and stop.source is not None:
         data[UNUSED][max(LEAST - matter, 0) :] = []
     shown = _flat(data)[:MOST]
-    return Choice(shown, count - len(shown), Counter(map(definition, defined)))
+    kinds = [*map(definition, defined)]
+    return Choice(shown, count - len(shown), {each: kinds.count(each) for each in DEFINITIONS})
 
 
 def arrived(stop: Stop, frame_id: int) -> bool:
