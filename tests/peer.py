@@ -1,6 +1,7 @@
 """A session whose adapter is a few lines of a test: each request is answered by a function."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -37,17 +38,15 @@ class Peer:
     _news: anyio.Event = field(default_factory=anyio.Event)
 
     async def run(self) -> None:
-        """Answer until the other end is gone."""
-        while True:
-            try:
+        """Answer until one of the ends is gone; a test may end while a stop is still looked at."""
+        with contextlib.suppress(anyio.EndOfStream, anyio.ClosedResourceError):
+            while True:
                 request = await self.wire.receive()
-            except (anyio.EndOfStream, anyio.ClosedResourceError):
-                return
-            assert isinstance(request, Request)
-            self.requests.append(request)
-            await self._respond(request)
-            self._news.set()
-            self._news = anyio.Event()
+                assert isinstance(request, Request)
+                self.requests.append(request)
+                await self._respond(request)
+                self._news.set()
+                self._news = anyio.Event()
 
     async def _respond(self, request: Request) -> None:
         known = self.answers.get(request.command, lambda _: {})
