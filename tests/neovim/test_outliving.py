@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 
+from dapeer.neovim.discovery.probe import probe
 from tests.harness import DATA, ask, evaluate, pid_of, read
 from tests.mcp.wire import Wire, call, serving, started
 from tests.neovim.editor import Editor, needs_nvim_dap, neovim
@@ -96,6 +97,24 @@ async def test_when_a_core_ends_its_client_goes_on_with_the_sessions_of_the_neov
             assert "takes over" not in await read(c, "dap_snapshot")
             assert await evaluate(c, "1 + 1") == "2"
             await ask(c, "dap_terminate")
+
+
+async def test_a_neovim_tells_whether_a_core_comes_so_that_nobody_waits_for_one_in_vain(
+    tmp_path: Path,
+) -> None:
+    async def comes() -> bool:
+        answer = await probe(editor.socket)
+        assert answer is not None
+        assert answer.facts is not None
+        return answer.facts["core"]
+
+    async with neovim(tmp_path, rc=CORE) as editor:
+        assert not await comes()
+        await start_core(editor)
+        assert await comes()
+        for way, core_comes in {"restart": True, "stop": False}.items():
+            await end(editor, way)
+            assert await comes() == core_comes
 
 
 async def test_a_core_that_is_stopped_ends_its_own_programs_and_leaves_those_in_neovim(

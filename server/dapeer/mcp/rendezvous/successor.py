@@ -1,6 +1,6 @@
 """Chooses the server after the one of a bridge has ended: a new one of the same Neovim or project, else one that the bridge starts.
 
-Only the standard library: this belongs to the bridge.
+A bridge loads this when its server has ended: most never do.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+import anyio
+
+from dapeer.base.errors import Stranger
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
 from dapeer.mcp.rendezvous.reaching import Reached, reach
 from dapeer.mcp.rendezvous.standing import ClientWish
+from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
 SECONDS_FOR_A_CORE: Final = 10
@@ -38,6 +42,7 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
         Another server; None if none appears.
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
+    asked = False
     with door(FOR_CORES) as listener, _presence(lost.said.nvim if lost else None) as neovim:
         while True:
             if reached := reach(str(Path.cwd()), wish.nvim):
@@ -45,10 +50,22 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
             left = until - time.monotonic()
             if neovim is None or listener is None or left <= 0:
                 return None
+            if not asked and lost and not _brings_a_core(lost.said.nvim):
+                return None
+            asked = True
             # Neovim sends nothing on this connection, so the first event is its end.
             if select.select([listener, neovim, client], [], [], left)[0] != [listener]:
                 return None
             listener.accept()[0].close()
+
+
+def _brings_a_core(nvim: str | None) -> bool:
+    """Whether the plugin of a Neovim is going to have a core, for all it says; one that was stopped on purpose is not."""
+    try:
+        answer = anyio.run(probe, nvim or "")
+    except Stranger:
+        return False
+    return answer is not None and (answer.facts is None or bool(answer.facts.get("core")))
 
 
 @contextmanager

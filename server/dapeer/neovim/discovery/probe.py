@@ -25,10 +25,10 @@ LARGEST_ANSWER: Final = 1 << 20
 """Bytes of an answer; a process that sends more is no Neovim."""
 
 _LOOK: Final = """
-local function port()
+local function told(name)
   local ok, dapeer = pcall(function() return package.loaded.dapeer end)
-  if not ok or type(dapeer) ~= 'table' or type(dapeer.get_port) ~= 'function' then return nil end
-  local answered, found = pcall(dapeer.get_port)
+  if not ok or type(dapeer) ~= 'table' or type(dapeer[name]) ~= 'function' then return nil end
+  local answered, found = pcall(dapeer[name])
   return answered and found or nil
 end
 local version = vim.version()
@@ -39,7 +39,8 @@ return vim.json.encode({
   version = ('%d.%d.%d'):format(version.major, version.minor, version.patch),
   plugin = package.loaded.dapeer ~= nil and 'loaded'
     or #vim.api.nvim_get_runtime_file('lua/dapeer/init.lua', false) > 0 and 'loadable' or nil,
-  port = port(),
+  port = told('get_port'),
+  core = told('is_running') ~= nil,
   dap = package.loaded.dap ~= nil,
 })
 """
