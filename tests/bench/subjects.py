@@ -64,8 +64,10 @@ class Size:
     """Rounds from the start of a server to its end."""
     starts: int
     """Starts of a session in each of these."""
+    drains: int
+    """Programs that print much, in each of these."""
     lines: int
-    """Lines that a program prints."""
+    """Lines that each prints."""
     neovim: int
     """Rounds in a mirrored session."""
     keys: int
@@ -73,6 +75,16 @@ class Size:
 
 
 FULL = Size(
-    stopped=120, stock_every=12, idle=10, whole=4, starts=2, lines=100_000, neovim=20, keys=100
+    stopped=120,
+    stock_every=12,
+    idle=10,
+    whole=4,
+    starts=2,
+    drains=4,
+    lines=100_000,
+    neovim=20,
+    keys=100,
 )
-QUICK = Size(stopped=1, stock_every=1, idle=1, whole=1, starts=1, lines=1000, neovim=1, keys=3)
+QUICK = Size(
+    stopped=1, stock_every=1, idle=1, whole=1, starts=1, drains=1, lines=1000, neovim=1, keys=3
+)

@@ -89,8 +89,9 @@ async def _our_server(measured: Measured, size: Size) -> None:
             OURS: partial(_drain, measured, server, size.lines),
             RAW: partial(_raw_drain, measured, size.lines),
         }
-        for name in shuffled(drains):
-            await drains[name]()
+        for _ in range(size.drains):
+            for name in shuffled(drains):
+                await drains[name]()
         measured.add(MEMORY_DRAIN, OURS, server.peak_memory())
 
 
