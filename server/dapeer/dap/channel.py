@@ -95,8 +95,6 @@ class Channel:
             raise _closed(command)
         request = Request(next(self._seq), command, arguments or {})
         future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        # A caller that was cancelled never looks at the failure; that is no bug worth a warning.
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._pending[request.seq] = request, future
         _log("->", request)
         self._observe(request)
@@ -213,6 +211,8 @@ class Channel:
         for request, future in self._pending.values():
             if not future.done():
                 future.set_exception(_closed(request.command))
+                # A caller that was cancelled never looks at the failure; that is no bug worth a warning.
+                future.exception()
         self._pending.clear()
 
 

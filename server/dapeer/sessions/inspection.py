@@ -142,8 +142,9 @@ class Inspection(Fetching):
             stop.output_flows = self._arriving.floods(stop)
             # An adapter that tells when output is complete does so while the stop is looked at.
             told = self._arriving.drain is not None
-            beside = [self._arriving.complete(stop)] if told else []
-            await together(self._look_around(stop), *beside)
+            output = [self._arriving.complete(stop)] if told else []
+            # What comes last is waited for here, where the answer wakes who waits without another task between.
+            await together(*output, self._look_around(stop))
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
             if not told and (stop.reason != "step" or self._mirror.output.end != stop.output_start):
