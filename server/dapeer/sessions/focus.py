@@ -108,17 +108,16 @@ class Focus:
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
         program = session.program
+        if self._used is not None and (program.runs or also_ended):
+            return
         others = [each for each in self._debugger.sessions.programs if each.program is not program]
         if not others:
             return
         if not program.runs and not also_ended:
             what = f"Session {program.first.id} has ended."
             raise NoSession(what, f"Still there: {listed(others)}. Give session_id.")
-        if self._used is None:
-            every = sorted([program.first, *others], key=lambda each: each.id)
-            raise NoSession(
-                "Which session is meant?", f"There are {listed(every)}. Give session_id."
-            )
+        every = sorted([program.first, *others], key=lambda each: each.id)
+        raise NoSession("Which session is meant?", f"There are {listed(every)}. Give session_id.")
 
 
 def listed(programs: Sequence[Session]) -> str:
