@@ -42,7 +42,6 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
         Another server; None if none appears.
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
-    asked = False
     with door(FOR_CORES) as listener, _presence(lost.said.nvim if lost else None) as neovim:
         while True:
             if reached := reach(str(Path.cwd()), wish.nvim):
@@ -50,28 +49,16 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
             left = until - time.monotonic()
             if neovim is None or listener is None or left <= 0:
                 return None
-            if not asked and lost and not _brings_a_core(lost.said.nvim):
-                return None
-            asked = True
             # Neovim sends nothing on this connection, so the first event is its end.
             if select.select([listener, neovim, client], [], [], left)[0] != [listener]:
                 return None
             listener.accept()[0].close()
 
 
-def _brings_a_core(nvim: str | None) -> bool:
-    """Whether the plugin of a Neovim is going to have a core, for all it says; one that was stopped on purpose is not."""
-    try:
-        answer = anyio.run(probe, nvim or "")
-    except Stranger:
-        return False
-    return answer is not None and (answer.facts is None or bool(answer.facts.get("core")))
-
-
 @contextmanager
 def _presence(nvim: str | None) -> Generator[socket.socket | None]:
-    """Yield a connection that ends with a Neovim; None if there is no Neovim."""
-    if nvim is None or nvim == "auto":
+    """Yield a connection that ends with a Neovim; None if there is no Neovim, or no core comes there."""
+    if nvim is None or nvim == "auto" or not _brings_a_core(nvim):
         yield None
         return
     match = HOST_AND_PORT.fullmatch(nvim)
@@ -82,6 +69,15 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
             connection.connect((match["host"], int(match["port"])) if match else nvim)
             there = True
         yield connection if there else None
+
+
+def _brings_a_core(nvim: str) -> bool:
+    """Whether the plugin of a Neovim is going to have a core, for all it says; it is not if the person has stopped that."""
+    try:
+        answer = anyio.run(probe, nvim)
+    except Stranger:
+        return False
+    return answer is not None and (answer.facts is None or bool(answer.facts["core"]))
 
 
 def own(wish: ClientWish) -> tuple[socket.socket, subprocess.Popen[bytes]]:
