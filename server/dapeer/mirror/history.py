@@ -36,7 +36,16 @@ class History:
 
     def find(self, number: int) -> Stop | None:
         """Return the stop with this number, or None when it was never or is no longer here."""
-        return next((stop for stop in self._stops if stop.number == number), None)
+        # Mostly one of the last is asked for.
+        found = next((stop for stop in reversed(self._stops) if stop.number <= number), None)
+        return found if found is not None and found.number == number else None
+
+    def before(self, stop: Stop) -> list[Stop]:
+        """Return the stops before one, the oldest first."""
+        stops = list(self._stops)
+        while stops and stops[-1].number >= stop.number:
+            del stops[-1]
+        return stops
 
     def output_end(self, stop: Stop) -> int | None:
         """Return the cursor at which a stop's output ends; None while it is the latest stop."""

@@ -27,7 +27,7 @@ def _view(session: Session) -> look.Snapshot:
     stop = session.mirror.stop
     if stop is not None:
         return look.stopped(session.id, session.mirror, stop, session.project)
-    last = next(reversed(list(session.mirror.history)), None)
+    last = session.mirror.history.latest
     since = max(last.output_start if last else 0, session.program.output.shown)
     if session.mirror.ended:
         error = None if session.by_us else session.errors.last()

@@ -57,7 +57,7 @@ class Comparison:
 
 def compared(history: History, stop: Stop) -> Comparison:
     """Compare the locals with those of the last stop in the same function at the same depth of the stack."""
-    before = [each for each in history if each.number < stop.number]
+    before = history.before(stop)
     earlier = next((each for each in reversed(before) if _same_function(each, stop)), None)
     if earlier is None:
         return Comparison()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import StackFrame
+from dapeer.mirror.history import History
 from dapeer.mirror.stops import Stop
 from dapeer.view.relevance import chosen
 
@@ -15,9 +16,9 @@ VALUE = 50
 """Characters of each."""
 
 
-def last_of_returned(stops: Iterable[Stop], now: Stop) -> str:
+def last_of_returned(history: History, now: Stop) -> str:
     """Return the function that the program has left since the stop before, and its locals there; empty: none that is known."""
-    last = returned((stop for stop in stops if stop.number == now.number - 1), now)
+    last = returned(history.before(now)[-1:], now)
     if last is None or last.top is None:
         return ""
     found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]

@@ -118,7 +118,7 @@ def tasks(session: Session, seen: Seen) -> list[str]:
 def silence(session: Session) -> str:
     """Say that the adapter does not answer, why, and where the program was seen last."""
     why = session.where.sight.silence or "it may hang"
-    last = next(reversed(list(session.mirror.history)), None)
+    last = session.mirror.history.latest
     top = last.top if last else None
     seen = f"; its last stop was {frame_line(top, session.project)}" if top else ""
     owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
