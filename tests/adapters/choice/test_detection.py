@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.choice.detection import detect, unpatched
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load, load_all, shipped
 
@@ -47,6 +47,10 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_debugpy_is_ready_for_it_is_a_dependency() -> None:
     assert detect(DEFINITIONS["debugpy"], python="/nowhere/python").ready
+
+
+def test_all_that_is_changed_in_debugpy_fits_the_installed_one_and_nothing_else_is_told() -> None:
+    assert unpatched(DEFINITIONS["debugpy"]) == []
 
 
 def test_what_is_beside_our_interpreter_is_found_without_path(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from dapeer.adapters.launchers import debugpy_ahead
 
 def main() -> None:
     """Apply the patches in this process, and print a line for each that does not fit."""
+    # pydevd warns of Python's frozen modules where a program is debugged: none is here.
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     importlib.import_module("debugpy._vendored.force_pydevd")
     importlib.import_module("pydevd")
     sys.path.insert(0, str(Path(__file__).absolute().parent))
