@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -12,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from dapeer.base.system import ports
 from dapeer.base.system.process_table import ptrace_scope
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    return ports.free_port("127.0.0.1")
 
 
 @asynccontextmanager

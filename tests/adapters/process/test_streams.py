@@ -7,7 +7,8 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
-from dapeer.adapters.process.streams import connect, free_port
+from dapeer.adapters.process.streams import connect
+from dapeer.base.system.ports import free_port
 
 LOOPBACK = "127.0.0.1"
 

@@ -27,10 +27,11 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.spares import Spares
 from dapeer.adapters.process.spawn import Command, Spawned
 from dapeer.adapters.process.started import SECONDS_TO_END, Started, start
-from dapeer.adapters.process.streams import PromptStream, StdioStream, free_port, has_loopback
+from dapeer.adapters.process.streams import PromptStream, StdioStream, has_loopback
 from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
 from dapeer.base.system.folders import held
+from dapeer.base.system.ports import free_port
 from dapeer.base.system.process_table import descendants
 from dapeer.dap.transport import ContentLengthTransport, Transport
 

@@ -143,13 +143,6 @@ def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
     return stream.extra(SocketAttribute.raw_socket)  # noqa: S610 - this is no database
 
 
-def free_port(host: str) -> int:
-    """Return a port that is free now."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
-
-
 def has_loopback() -> bool:
     """Whether programs of this machine reach each other at 127.0.0.1; in some containers they do not."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
