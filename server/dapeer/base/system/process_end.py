@@ -110,8 +110,10 @@ def _status_of_ending(stat: Sequence[bytes]) -> int:
         return 0
     if int(stat[_FLAGS]) & _EXITING:
         return int(stat[_STATUS])
-    # What kills a process is pending in each of its threads, until the system has them run.
-    return signal.SIGKILL if int(stat[_PENDING]) & _KILL else 0
+    # What kills a process is pending in each of its threads until the system has them run. Between that and the beginning of its end
+    # only its status tells, where the system gives that from the kill on.
+    killed = int(stat[_PENDING]) & _KILL or int(stat[_STATUS]) & 0x7F == signal.SIGKILL
+    return signal.SIGKILL if killed else 0
 
 
 def _status_of_buried(file: int) -> int | None:
