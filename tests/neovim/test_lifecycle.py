@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import stat
 import sys
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from dapeer.base.system.ports import free_port
 from tests.mcp.wire import opening, request
 from tests.neovim.editor import Editor, neovim
 from tests.processes import command_line, descendants, process_gone
@@ -163,9 +163,7 @@ async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
 
 async def test_with_a_token_file_clients_find_each_core_at_the_same_place(tmp_path: Path) -> None:
     file = tmp_path / "token"
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
+    port = free_port("127.0.0.1")
     bridge = {**CORE["bridge"], "port": port, "token_file": str(file)}
     async with neovim(tmp_path, dap=False, rc=TOLD, setup={"bridge": bridge}) as editor:
         await start(editor)

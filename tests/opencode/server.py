@@ -7,7 +7,6 @@ It is no child of a test, so it may outlive one.
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 
 import httpx2
 
+from dapeer.base.system import ports
 from tests import npm
 from tests.opencode.provider import Provider, provider
 from tests.processes import LIMIT
@@ -60,9 +60,7 @@ class OpenCode:
 
 def free_port() -> int:
     """Return a port that nobody uses; with `--port 0` OpenCode takes 4096 if it can."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    return ports.free_port("127.0.0.1")
 
 
 def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:
