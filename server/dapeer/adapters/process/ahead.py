@@ -111,11 +111,7 @@ class Ahead:
             yield self._with_pattern(request) if request.command in RESUMES else request
             return
         self._look.asked(request)
-        known = self._answers, self._unasked
-        found = ((each, answer) for each in known for answer in each if _is_to(answer, request))
-        answers, answer = next(found, (self._answers, None))
-        if answer is not None:
-            answers.remove(answer)
+        if (answer := self._taken(request)) is not None:
             yield self._answered(request, answer)
         elif request.command in self._coming:
             self._waiting.append(request)
@@ -179,6 +175,15 @@ class Ahead:
         finally:
             if body.get("last"):
                 self._release(LOOKS)
+
+    def _taken(self, request: Request) -> Response | None:
+        """Take the answer to a request out of those that are here; None if there is none."""
+        for answers in (self._answers, self._unasked):
+            for answer in answers:
+                if _is_to(answer, request):
+                    answers.remove(answer)
+                    return answer
+        return None
 
     def _answered(self, request: Request, answer: Response) -> Response:
         """Return the response to a request that was answered ahead."""
