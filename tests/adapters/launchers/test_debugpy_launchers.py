@@ -1,6 +1,7 @@
 """Our launchers of debugpy: prompt and quiet where they can be, plain where they cannot."""
 
 import asyncio
+import contextlib
 import importlib
 import io
 import json
@@ -8,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,6 +24,11 @@ from dapeer.adapters.launchers.debugpy_adapter import (
     launch_beneath,
 )
 from dapeer.adapters.launchers.debugpy_launcher import describe_only_what_is_logged, without
+from dapeer.adapters.process.adapter import open_adapter
+from dapeer.adapters.process.reaper import Reaper
+from dapeer.base.errors import ChannelClosed
+from dapeer.dap.handshake import CLIENT
+from tests.adapters.toys import channel, toy
 from tests.harness import ask, client, evaluate
 from tests.processes import LIMIT
 from tests.programs import program
@@ -29,6 +36,25 @@ from tests.programs import program
 QUICKACK = (socket.IPPROTO_TCP, getattr(socket, "TCP_QUICKACK", 0))
 ADAPTER = f"{own_values()['launchers']}/debugpy_adapter.py"
 LAUNCHER = f"{own_values()['launchers']}/debugpy_launcher.py"
+LATE = """
+import runpy, sys, threading
+from debugpy.adapter import clients, launchers
+from debugpy.common import messaging
+
+def late(channel, *event):
+    if threading.current_thread() is threading.main_thread():
+        launched.wait()
+    return send(channel, *event)
+
+def connect(launcher, *how):
+    stock(launcher, *how)
+    launched.set()
+
+launched = threading.Event()
+send, stock = messaging.JsonMessageChannel.send_event, launchers.Launcher.__init__
+messaging.JsonMessageChannel.send_event, launchers.Launcher.__init__ = late, connect
+"""
+"""Makes the first thread of debugpy's adapter so slow that a launcher has connected before it has greeted the client."""
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_QUICKACK"), reason="needs Linux")
@@ -196,3 +222,26 @@ def test_a_process_that_has_replaced_itself_is_found_by_its_new_connection(
         return connection.pid == 7
 
     assert servers.wait_for_connection("a session", fits, timeout=0).name == found
+
+
+@pytest.mark.parametrize(
+    ("entry", "outcome"),
+    [
+        (f"runpy.run_path({ADAPTER!r}, run_name='__main__')", contextlib.nullcontext()),
+        # Once this fails, debugpy does it by itself, and `report_no_ports` can go.
+        ("runpy.run_module('debugpy.adapter', run_name='__main__')", pytest.raises(ChannelClosed)),
+    ],
+    ids=["ours", "debugpy's"],
+)
+async def test_a_launcher_may_connect_before_the_adapter_has_greeted_its_client(
+    entry: str, outcome: AbstractContextManager[object], tmp_path: Path, reaper: Reaper
+) -> None:
+    slow = toy(tmp_path, [sys.executable, "-P", "-c", LATE + entry])
+    async with (
+        asyncio.timeout(LIMIT),
+        open_adapter(slow, "launch", {}, reaper) as adapter,
+        channel(adapter.transport, []) as opened,
+    ):
+        await opened.request("initialize", {**CLIENT, "adapterID": "debugpy"}, seconds=LIMIT)
+        with outcome:
+            await opened.request("launch", {"code": "pass", "noDebug": True}, seconds=LIMIT)

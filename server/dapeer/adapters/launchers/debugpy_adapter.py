@@ -92,6 +92,19 @@ def close_ports() -> None:
     debugpy_ports.show_no_token(adapter, launchers, servers)
 
 
+def report_no_ports(sessions: Any) -> None:
+    """Make the adapter keep its ports to itself, which it reports to editors that list ports.
+
+    Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by
+    then, whose port is closed and still to be reported.
+
+    Raises:
+        AttributeError: The module has another structure; it stays unchanged.
+    """
+    sessions.report_sockets  # is it there?
+    sessions.report_sockets = lambda: None
+
+
 def find_the_newest(servers: Any) -> None:
     """Make the adapter find a process that has replaced itself (`exec`) by its new connection.
 
@@ -136,6 +149,10 @@ def main() -> None:
         if ahead is not None:
             debugpy_ahead.take_first(launchers, ahead)
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
+    with contextlib.suppress(ImportError, AttributeError):
+        from debugpy.adapter import sessions
+
+        report_no_ports(sessions)
     with contextlib.suppress(ImportError, AttributeError):
         from debugpy.adapter import clients, servers
         from debugpy.common import messaging
