@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -176,8 +175,8 @@ class Redaction:
 
 def may_hold_secrets(text: str, data: object = None) -> bool:
     """Return whether anything in a text, or in the data that belongs to it, can be masked; where nothing can, it is quick."""
-    all_of_it = text if data is None else text + json.dumps(data, ensure_ascii=False)
-    escaped = "\x1b" in all_of_it or "\\u001b" in all_of_it
+    all_of_it = text if data is None else f"{text}{data!r}"
+    escaped = "\x1b" in all_of_it or "\\x1b" in all_of_it
     return escaped or _has(all_of_it.lower(), _WORDS)
 
 
