@@ -241,7 +241,8 @@ def _outcome(
             yield Outcome("not hit", path, line)
     elif not made:
         why = (each.placed.unanswered.get(path) for each in mirrors)
-        said = next(filter(None, why), "debugs no such files")
+        unasked = "had not begun to debug" if first.takes(path) else "debugs no such files"
+        said = next(filter(None, why), unasked)
         said = f" ({first.adapter} {shortened(' '.join(said.split()), REASON)})"
         yield Outcome("never bound" if ended else "rejected", path, line, said)
     else:

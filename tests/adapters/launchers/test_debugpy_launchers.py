@@ -29,7 +29,7 @@ from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import ChannelClosed
 from dapeer.dap.handshake import CLIENT
 from tests.adapters.toys import channel, toy
-from tests.harness import ask, client, evaluate
+from tests.harness import ask, client, evaluate, read
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -245,3 +245,28 @@ async def test_a_launcher_may_connect_before_the_adapter_has_greeted_its_client(
         await opened.request("initialize", {**CLIENT, "adapterID": "debugpy"}, seconds=LIMIT)
         with outcome:
             await opened.request("launch", {"code": "pass", "noDebug": True}, seconds=LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [
+        pytest.param("token", "RuntimeError: this is another one", id="the launcher's"),
+        pytest.param("queue", 'the module "queue" could not be imported', id="the program's"),
+    ],
+)
+async def test_a_module_of_the_user_s_that_hides_one_of_debugpy_s_is_shown(
+    hidden: str, said: str, tmp_path: Path
+) -> None:
+    tmp_path.joinpath(f"{hidden}.py").write_text("raise RuntimeError('this is another one')\n")
+    tmp_path.joinpath("main.py").write_text("print('hello')\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        breakpoints = [{"filename": str(tmp_path / "main.py"), "line": 1}]
+        environment = {"PYTHONPATH": str(tmp_path)}
+        end = await ask(
+            c, "dap_run", program="main.py", env=environment, breakpoints=breakpoints,
+            python=sys.executable,
+        )  # fmt: skip
+        assert (end["state"], end["exit_code"]) == ("ended", 1)
+        never = ["main.py:1 (debugpy had not begun to debug)"]
+        assert end["breakpoints"] == {"never bound": never}
+        assert said in await read(c, "dap_program_output")

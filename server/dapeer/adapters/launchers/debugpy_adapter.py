@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dapeer.adapters.launchers import debugpy_ahead, debugpy_launcher, debugpy_ports
+from dapeer.adapters.launchers import debugpy_ahead, debugpy_ends, debugpy_launcher, debugpy_ports
 from dapeer.adapters.launchers.debugpy_launching import AHEAD
 
 
@@ -148,6 +148,7 @@ def main() -> None:
 
         if ahead is not None:
             debugpy_ahead.take_first(launchers, ahead)
+        debugpy_ends.tell(launchers)
         launch_beneath(launchers, os.path.dirname(launcher.__file__), debugpy_launcher.__file__)
     with contextlib.suppress(ImportError, AttributeError):
         from debugpy.adapter import sessions

@@ -24,7 +24,8 @@ from dapeer.base.system.process_table import is_able
 
 SECONDS = 10.0
 """Seconds that a launcher has to answer; it may be starting still."""
-STREAMS = ("stdin", "stdout", "stderr")
+NULL = ("stdin", "stdout")
+"""Streams of a launcher that lead nowhere; its errors are read (`debugpy_ends`)."""
 
 
 class Ahead:
@@ -48,7 +49,7 @@ class Ahead:
         with theirs, open(os.devnull) as nothing, open(os.devnull, "w") as nowhere:
             self._process = subprocess.Popen(
                 [*command, AHEAD, str(theirs.fileno())],
-                cwd=folder, stdin=nothing, stdout=nowhere, stderr=nowhere,
+                cwd=folder, stdin=nothing, stdout=nowhere, stderr=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
             )  # fmt: skip
         self._taken = False
@@ -70,10 +71,15 @@ class Ahead:
         return self._process if self._taken else None
 
     def _fits(self, command: Sequence[str], how: Mapping[str, Any]) -> bool:
-        if {*how} != {"cwd", "env", *STREAMS}:
+        if {*how} != {"cwd", "env", "stderr", *NULL}:
             return False
         same = (how["cwd"], how["env"]) == (self._folder, self._environment)
-        return same and command == self._command and all(is_null(how[each]) for each in STREAMS)
+        return (
+            same
+            and command == self._command
+            and how["stderr"] == subprocess.PIPE
+            and all(is_null(how[each]) for each in NULL)
+        )
 
     def let_go(self) -> None:
         """End it, unless it was taken."""
