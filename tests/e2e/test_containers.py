@@ -27,7 +27,7 @@ SHOWN = {
 WHOLE = {
     "jdi": ("this", "{bolt=3, nut=4}", 'name="item 1"}, ', ", …, ", '{id=99, name="item 99"}]', 'tags=TreeSet (size 2) ["x", "y"]'),
     "js-debug": ("this", "{id: 4, name: 'item 4'}, …]", "stock: Map(2) {bolt => 3, nut => 4}"),
-    "rdbg": ("self", '@name="item 1">', ", …]", '@tags=#<Set: {"x", "y"}>'),
+    "rdbg": ("self", '@name="item 1">', ", …", '@tags=#<Set: {"x", "y"}>'),
 }  # fmt: skip
 """What is evaluated, and parts of the answer."""
 

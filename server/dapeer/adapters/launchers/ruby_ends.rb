@@ -5,3 +5,5 @@ TracePoint.new(:raise) do |raised|
   # The last registered block runs first, so before rdbg's own one.
   at_exit { DEBUGGER__::CONFIG[:postmortem] = false if $!.is_a?(SystemExit) }
 end.enable
+
+require_relative 'ruby_1_4'

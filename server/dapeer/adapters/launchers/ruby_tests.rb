@@ -15,8 +15,9 @@ NOT_SKIPPED = '__method__ != :skip'
 NOT_AWAITED = 'caller.none?(/assert_raises|raise_error/)'
 
 if defined?(DEBUGGER__::SESSION)
-  ASSERTIONS.each { |name| DEBUGGER__::SESSION.add_catch_breakpoint(name, cond: NOT_SKIPPED) }
-  MISTAKES.each { |name| DEBUGGER__::SESSION.add_catch_breakpoint(name, cond: NOT_AWAITED) }
+  catch = ->(name, cond) { DEBUGGER__::SESSION.add_bp(DEBUGGER__::CatchBreakpoint.new(name, cond: cond)) }
+  ASSERTIONS.each { |name| catch[name, NOT_SKIPPED] }
+  MISTAKES.each { |name| catch[name, NOT_AWAITED] }
 end
 
 $PROGRAM_NAME = ARGV.shift
