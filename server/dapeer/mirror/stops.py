@@ -137,9 +137,10 @@ class Stop:
     def local_scopes(self, frame_id: int) -> list[Scope]:
         """Return the scopes of a frame whose variables are shown."""
         scopes = [scope for scope in self.scopes.get(frame_id, ()) if not scope.get("expensive")]
-        hinted = [s for s in scopes if s.get("presentationHint") in _SHOWN]
+        if hinted := [s for s in scopes if s.get("presentationHint") in _SHOWN]:
+            return hinted
         named = [s for s in scopes if s["name"].lower().startswith(("local", "arg"))]
-        return hinted or named or scopes[:1]
+        return named or scopes[:1]
 
     def take_scopes(self, frame_id: int, scopes: list[Scope]) -> None:
         """Apply the scopes of a frame.

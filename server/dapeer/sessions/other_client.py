@@ -91,6 +91,8 @@ class OtherClient:
 
     async def looked(self) -> None:
         """Wait until the person's client has looked at the stop that lasts, if it is theirs to look at first."""
+        if not self.first:
+            return
         stop = self._mirror.stop
 
         def over() -> bool:

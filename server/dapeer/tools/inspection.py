@@ -201,12 +201,12 @@ async def _listed(
     left = len(variables) - start - len(shown)
     if left > 0:
         lines.append(f"({left} more: start={start + len(shown)})")
-    data: dict[str, Any] = {
-        "variables": [_variable_data(stop, variable, VALUE) for variable in shown]
-    }
-    if left > 0:
-        data["more"] = left
-    return Reply("\n".join(lines) or "No variables.", data)
+    more = {"more": left} if left > 0 else {}
+
+    def facts() -> dict[str, Any]:
+        return {"variables": [_variable_data(stop, each, VALUE) for each in shown], **more}
+
+    return Reply("\n".join(lines) or "No variables.", facts)
 
 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:

@@ -82,4 +82,4 @@ class Running:
 def _headed(reply: Reply, tally: Tally) -> Reply:
     """Return a reply that begins with what became of all runs."""
     data = {**(reply.data or {}), "runs": tally.data()}
-    return replace(reply, text=f"{tally.text()}\n{reply.text}", data=data)
+    return replace(reply, text=f"{tally.text()}\n{reply.text}", facts=data)

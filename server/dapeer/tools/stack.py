@@ -50,18 +50,14 @@ async def dap_stacktrace(
     lines += _left(call, session, stop, known, end, total)
     if thread == stop.thread_id and stop.left_out:
         lines.append(f"({stop.left_out})")
-    return Reply(
-        "\n".join(lines) or "No frames.",
-        {
-            "thread_id": thread,
-            "total_frames": len(frames) if total is None else total,
-            "frames": [
-                each
-                for row in rows
-                for each in _data(row, start_frame, partial(_frame_data, session, stop))
-            ],
-        },
-    )
+    listed = len(frames) if total is None else total
+
+    def facts() -> dict[str, Any]:
+        told = partial(_frame_data, session, stop)
+        rest = [each for row in rows for each in _data(row, start_frame, told)]
+        return {"thread_id": thread, "total_frames": listed, "frames": rest}
+
+    return Reply("\n".join(lines) or "No frames.", facts)
 
 
 def _listed(row: Row, start: int) -> int:

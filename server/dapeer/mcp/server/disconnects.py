@@ -6,11 +6,15 @@ later. dapeer keeps no answers for that, so it cancels: a question to a person m
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, TypeVar
+
+import anyio
 
 KEY: Final = "dapeer.presence"
 """Where the ASGI scope of a request holds it."""
+
+T = TypeVar("T")
 
 
 class Presence:
@@ -36,6 +40,13 @@ class Presence:
             self._callbacks.append(callback)
 
 
-def presence_of(request: Any) -> Presence | None:  # noqa: ANN401 - what the SDK hands on, if anything
-    """Return the presence of the client that has sent a request; None if the end of its connection shows it."""
-    return getattr(request, "scope", {}).get(KEY)
+async def while_there(request: Any, work: Awaitable[T]) -> T | None:  # noqa: ANN401 - what the SDK hands on, if anything
+    """Do work for the client that has sent a request, and return its result; None: the client left before."""
+    presence: Presence | None = getattr(request, "scope", {}).get(KEY)
+    # That of a client with a connection of its own ends with the connection.
+    if presence is None:
+        return await work
+    with anyio.CancelScope() as scope:
+        presence.when_left(scope.cancel)
+        return await work
+    return None

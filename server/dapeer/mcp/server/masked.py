@@ -24,14 +24,16 @@ def shows_programs(tool: AnyTool) -> bool:
 def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool) -> Reply:
     """Return a reply without secrets; its last line says so, if any were masked."""
     name = field_names(arguments)
-    if not may_hold_secrets(f"{reply.text} {name}", dict(reply.data or {})):
+    # What is still to be made has no word that the text lacks.
+    known = None if callable(reply.facts) else reply.facts
+    if not may_hold_secrets(f"{reply.text} {name}", known):
         return reply
-    redaction = Redaction()
-    data = reply.data and redaction.data(dict(reply.data), name)
+    redaction, told = Redaction(), reply.data
+    data = told and redaction.data(dict(told), name)
     text = redaction.text(reply.text)
-    if text == reply.text and (data == reply.data or not with_data):
+    if text == reply.text and (data == told or not with_data):
         return reply
-    return replace(reply, text=f"{text}\n{NOTE}", data=data)
+    return replace(reply, text=f"{text}\n{NOTE}", facts=data)
 
 
 def masked_resource(found: t.ReadResourceResult) -> t.ReadResourceResult:

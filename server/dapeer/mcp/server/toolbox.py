@@ -5,19 +5,19 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-import anyio
 import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from dapeer.base.errors import ArgumentError, DapeerError, of_system
+from dapeer.base.json_types import Json
 from dapeer.base.system.redaction import redacted
 from dapeer.mcp.server.callers import asks_for_data, client_of, focus_of, is_opencode, welcome
-from dapeer.mcp.server.disconnects import presence_of
+from dapeer.mcp.server.disconnects import while_there
 from dapeer.mcp.server.masked import masked_reply, shows_programs
 from dapeer.mcp.server.progress import Progress, Send
 from dapeer.peers import Peers
@@ -158,10 +158,8 @@ class Toolbox:
         """
         tool = self._find(params.name)
         try:
-            with anyio.CancelScope() as scope:
-                if presence := presence_of(context.request):
-                    presence.when_left(scope.cancel)
-                return await self._run(context, tool, params.arguments or {})
+            work = self._run(context, tool, params.arguments or {})
+            result = await while_there(context.request, work)
         except DapeerError as error:
             return _failed(redacted(str(error)) if self._masks(tool) else str(error))
         except Exception as error:
@@ -172,7 +170,7 @@ class Toolbox:
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        return _failed("The client has disconnected.")
+        return result or _failed("The client has disconnected.")
 
     async def _run(
         self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
@@ -195,10 +193,12 @@ class Toolbox:
                 self._selection.read_only,
             )
             reply = await tool(call, arguments)
+            with_data = self._selection.gives_data(context)
+            if masks:
+                reply = masked_reply(reply, arguments, with_data=with_data)
+            data = reply.data if with_data else None
             await progress.flush()
-        with_data = self._selection.gives_data(context)
-        told = masked_reply(reply, arguments, with_data=with_data) if masks else reply
-        return _result(told if with_data else replace(told, data=None))
+        return _result(reply, data)
 
     def _masks(self, tool: AnyTool) -> bool:
         return shows_programs(tool) and not self._selection.shows_secrets
@@ -262,14 +262,14 @@ def _annotations(tool: AnyTool) -> t.ToolAnnotations:
     )
 
 
-def _result(reply: Reply) -> t.CallToolResult:
+def _result(reply: Reply, data: Json | None) -> t.CallToolResult:
     if reply.content is None:
         return t.CallToolResult(
             content=[t.TextContent(text=reply.text)],
-            structured_content=None if reply.data is None else dict(reply.data),
+            structured_content=None if data is None else dict(data),
             is_error=reply.failed,
         )
-    result = {"content": reply.content, "structuredContent": reply.data, "isError": reply.failed}
+    result = {"content": reply.content, "structuredContent": data, "isError": reply.failed}
     try:
         return t.CallToolResult.model_validate(result)
     except ValidationError as error:

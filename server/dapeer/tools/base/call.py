@@ -50,14 +50,20 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of a tool: text for a model, and the same facts as data."""
+    """The answer of a tool: text for a model, and the same facts as data for a program."""
 
     text: str
-    data: Json | None = None
+    facts: Json | Callable[[], Json] | None = None
+    """The same facts as data. A function makes them where a client asks for data, as few do; each word of them is in the text."""
     content: Sequence[Json] | None = None
     """MCP's content blocks, where text is not all."""
     failed: bool = False
     """It is an error with the message of an external tool."""
+
+    @property
+    def data(self) -> Json | None:
+        """Its facts, which may be made anew each time."""
+        return self.facts() if callable(self.facts) else self.facts
 
     @property
     def outcome(self) -> str:

@@ -15,7 +15,9 @@ def noted(reply: Reply, notes: Sequence[str]) -> Reply:
         return reply
     data = dict(reply.data or {})
     data["notes"] = [*data.get("notes", ()), *notes]
-    return replace(reply, text="\n".join([reply.text, *(f"({note})" for note in notes)]), data=data)
+    return replace(
+        reply, text="\n".join([reply.text, *(f"({note})" for note in notes)]), facts=data
+    )
 
 
 def located(call: Call, session: Session) -> list[str]:
