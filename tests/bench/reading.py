@@ -39,7 +39,7 @@ async def read() -> Reading:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         options = ("--log-level", "debug", "--log-file", str(log))
-        async with served(*DAPEER, *options) as server:
+        async with served(*DAPEER, *options, data=True) as server:
             return await _read(server, log)
 
 

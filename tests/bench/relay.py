@@ -1,8 +1,6 @@
 """`dapeer stdio` with tools that pass on what the bare DAP client does, and repeat answers: a server that adds nothing."""
 
 import asyncio
-import json
-from typing import Any
 
 from dapeer.mcp.serving import ServerOptions, serve_stdio
 from dapeer.tools.base.call import Call, Reply
@@ -36,11 +34,10 @@ def echo() -> tuple[Tool, ...]:
     told: dict[str, Reply] = {}
 
     @tool("Remember")
-    async def remember(call: Call, what: str, text: str, data: str) -> Reply:
-        """Take the text of an answer, and its data as JSON."""
+    async def remember(call: Call, what: str, text: str) -> Reply:
+        """Take the text of an answer."""
         del call
-        known: dict[str, Any] = json.loads(data)
-        told[what] = Reply(text, known)
+        told[what] = Reply(text)
         return Reply("remembered")
 
     @tool("Repeat", read_only=True)

@@ -72,10 +72,10 @@ class Served:
 
 
 @asynccontextmanager
-async def served(*module: str, **more: str) -> AsyncGenerator[Served]:
+async def served(*module: str, data: bool = False, **more: str) -> AsyncGenerator[Served]:
     """Start `python -m …` as a server and connect to it, with the handshake of today's clients.
 
-    `more`: of the environment.
+    It reads text, as assistants do, or asks for the `data` of answers, too. `more`: of the environment.
     """
     mark = uuid.uuid4().hex
     parameters = StdioServerParameters(
@@ -84,7 +84,8 @@ async def served(*module: str, **more: str) -> AsyncGenerator[Served]:
         cwd=ROOT,
         env={**environment(), **more, MARK: mark},
     )
-    async with Client(stdio_client(parameters), mode="legacy", extensions=DATA) as client:
+    asks = DATA if data else ()
+    async with Client(stdio_client(parameters), mode="legacy", extensions=asks) as client:
         yield Served(client, mark)
 
 

@@ -4,7 +4,6 @@ Everybody takes turns in everything, so that a slow moment of the machine is slo
 """
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -110,13 +109,16 @@ class Stopped:
         await self.raw.step_and_look()
         for operation in BACK_TO_BACK:
             if operation.relayed == REPEAT:
-                told = await self.ours.call(operation.tool)
-                known = {"text": text(told), "data": json.dumps(told.structured_content)}
-                await self.relay.call("remember", what=operation.tool, **known)
+                told = text(await self.ours.call(operation.tool))
+                await self.relay.call("remember", what=operation.tool, text=told)
 
     async def check(self) -> None:
         """Make sure that our server and the raw client have come to the same place."""
-        assert (await self.ours.ask("dap_snapshot"))["locals"] == await self.raw.look()
+        shown = text(await self.ours.call("dap_snapshot")).splitlines()
+        missing = {*(await self.raw.look()).items()} - {
+            tuple(line.strip().split(" = ")) for line in shown
+        }
+        assert not missing, shown
 
 
 async def _start_ours(server: Served) -> None:

@@ -67,7 +67,7 @@ async def _bridge(measured: Measured) -> None:
         assert running.stdout
         await running.stdout.readline()
         began = now()
-        async with served("dapeer", "stdio", **where) as server:
+        async with served("dapeer", "stdio", data=False, **where) as server:
             await server.client.list_tools()
             measured.add_since(BRIDGED_START, OURS, began)
         running.stdin.close()
@@ -76,7 +76,7 @@ async def _bridge(measured: Measured) -> None:
 
 async def _our_server(measured: Measured, size: Size) -> None:
     began = now()
-    async with served(*DAPEER) as server:
+    async with served(*DAPEER, data=True) as server:
         await server.client.list_tools()
         measured.add_since(SERVER_START, OURS, began)
         measured.add(MEMORY_IDLE, OURS, server.peak_memory())

@@ -24,7 +24,7 @@ class Progress:
     again: clients give up on calls that say nothing. The number says how far the call is, where
     it tells that; else only that there is progress. It must increase.
 
-    A call without a client that listens costs one timer and no task.
+    A call without a client that listens costs one timer and no task; one that waits for nothing costs neither.
     """
 
     def __init__(self, send: Send, beat: float, title: str) -> None:
@@ -38,13 +38,14 @@ class Progress:
         self._last = -math.inf
         self._sending: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(beat, self._due)
+        self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._sending is not None:
             self._sending.cancel()
 
@@ -60,6 +61,11 @@ class Progress:
             self._arm(wait)
         else:
             await self._report()
+
+    def beat(self) -> None:
+        """Begin to report while the call says nothing: it waits for something."""
+        if self._timer is None:
+            self._arm(self._beat)
 
     async def flush(self) -> None:
         """Send how far the call has come, if that is still to be sent."""
@@ -81,7 +87,8 @@ class Progress:
         return max(self._done, self._number + A_LITTLE) if begun else self._done
 
     def _arm(self, seconds: float) -> None:
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = self._loop.call_later(seconds, self._due)
 
     def _due(self) -> None:

@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from dapeer.base.begun import Begun
 from dapeer.base.errors import ArgumentError, DapeerError, of_system
 from dapeer.base.json_types import Json
 from dapeer.base.system.redaction import redacted
@@ -192,7 +193,10 @@ class Toolbox:
                 self._peers.opencode.current,
                 self._selection.read_only,
             )
-            reply = await tool(call, arguments)
+            begun = Begun(tool(call, arguments))
+            if begun.waits:
+                progress.beat()
+            reply = await begun
             with_data = self._selection.gives_data(context)
             if masks:
                 reply = masked_reply(reply, arguments, with_data=with_data)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 
+from dapeer.base.begun import Begun
 from dapeer.base.errors import Overdue
 
 SECONDS_WITHOUT_TIMEOUT = 15.0
@@ -57,18 +58,21 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
     )
 
 
-async def bounded(name: str, seconds: float, work: Callable[[], Awaitable[T]]) -> T:
-    """Run a tool, with a deadline after `seconds`.
+async def bounded(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """Run a tool, with a deadline `seconds` after it has begun to wait.
 
     Nothing is killed, and late answers of the adapter still reach the mirror.
 
     Raises:
         Overdue: The time has passed.
     """
+    begun = Begun(work)
+    if not begun.waits:
+        return await begun
     timeout = asyncio.timeout(seconds)
     try:
         async with timeout:
-            return await work()
+            return await begun
     except TimeoutError as error:
         if not timeout.expired():
             raise

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator
-
 from dapeer.base.errors import DapeerError, NotStopped
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.session import Session
 
 
-@contextlib.contextmanager
-def looking(session: Session, thread_id: int | None = None) -> Generator[Stop]:
-    """Yield the stop of the program, or of one thread.
+class looking:  # noqa: N801 - it is used like a function
+    """Within it, the stop of the program, or of one thread, is inspected.
 
     Raises:
         NotStopped: There is none, or it ended before the body did, whatever the body's result.
     """
-    stop = session.mirror.stopped(thread_id)
-    try:
-        yield stop
-    except DapeerError as error:
-        if (over := left(session, stop)) is not None:
+
+    def __init__(self, session: Session, thread_id: int | None = None) -> None:
+        self._session = session
+        self._stop = session.mirror.stopped(thread_id)
+
+    def __enter__(self) -> Stop:
+        return self._stop
+
+    def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
+        if error is not None and not isinstance(error, DapeerError):
+            return
+        over = left(self._session, self._stop)
+        if over is None:
+            return
+        # With some adapters the inspection itself causes the next stop: then the result is still valid.
+        if error is not None or self._stop.left_by or self._session.mirror.stop is None:
             raise over from error
-        raise
-    over = left(session, stop)
-    # With some adapters the inspection itself causes the next stop: then the result is still valid.
-    if over is not None and (stop.left_by or session.mirror.stop is None):
-        raise over
 
 
 def left(session: Session, stop: Stop) -> NotStopped | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from dapeer.base.json_types import Json
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.shortening import short
 
-ToolFunction = Callable[..., Awaitable[Reply]]
+ToolFunction = Callable[..., Coroutine[Any, Any, Reply]]
 Mark = TypeVar("Mark")
 
 KNOWN: Final = Path(__file__).with_name("known.json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -116,9 +115,9 @@ class Tool:
     async def _done(self, call: Call, values: Json) -> Reply:
         """Run it; a tool that talks to adapters has a deadline."""
         try:
+            work = self.function(call, **values)
             if self.starts or "dap" not in self.groups:
-                return await self.function(call, **values)
-            work = functools.partial(self.function, call, **values)
+                return await work
             return await bounded(self.name, seconds_for(values), work)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
