@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import cast
 
+from dapeer.base.begun import Begun
 from dapeer.mirror.telling import Telling
 from dapeer.sessions.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.session import Session
@@ -45,15 +46,20 @@ def _view(session: Session) -> look.Snapshot:
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
     """Wait for what a stop needs, if the program is stopped; give up after `seconds`."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            # Another client may resume the program, and it may stop again, during the inspection.
-            for _ in range(LOOKS):
-                if (stop := session.mirror.stop) is None:
-                    return
-                await session.inspect.complete(stop)
-                if stop is session.mirror.stop:
-                    return
+    if (begun := Begun(_completed(session))).waits:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await begun
+
+
+async def _completed(session: Session) -> None:
+    # Another client may resume the program, and it may stop again, during the inspection.
+    for _ in range(LOOKS):
+        if (stop := session.mirror.stop) is None:
+            return
+        await session.inspect.complete(stop)
+        if stop is session.mirror.stop:
+            return
 
 
 async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.Snapshot:

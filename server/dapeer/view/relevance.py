@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 from dapeer.dap.types import Variable
@@ -21,14 +22,20 @@ def definition(variable: Variable) -> str:
     return kind if kind in DEFINITIONS else ""
 
 
-def on_line(stop: Stop) -> set[str]:
+def on_line(stop: Stop) -> frozenset[str]:
     """Return the names in the line of source where the program is."""
-    return set(_NAME.findall(_line(stop)))
+    return _names(_line(stop))
 
 
-def around(stop: Stop) -> set[str]:
+def around(stop: Stop) -> frozenset[str]:
     """Return the names in the lines of source that a stop shows."""
-    return set(_NAME.findall("\n".join(stop.source[1]))) if stop.source else set()
+    return _names("\n".join(stop.source[1])) if stop.source else frozenset()
+
+
+@lru_cache(maxsize=8)
+def _names(source: str) -> frozenset[str]:
+    """Return the names in a piece of source, which is looked at several times for each stop."""
+    return frozenset(_NAME.findall(source))
 
 
 def bare(name: str) -> str:
