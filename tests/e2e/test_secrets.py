@@ -1,14 +1,18 @@
 """Secrets of a debugged program: masked in whatever a client is told, shown where a person wants that."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from mcp import Client
+from mcp.client import ClientExtension
 
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.mcp.server.uris import output_uri, session_uri
-from tests.harness import Json, ask, call, client, served, text
+from tests.harness import DATA, Json, call, served, text
 from tests.processes import LIMIT
+from tests.programs import ROOT
 
 PROGRAM = """
 import sys
@@ -54,16 +58,18 @@ async def told(c: Client, folder: Path) -> str:
         await call(c, "dap_set_variable", path="password", value="'hunter2-and-more!'"),
         await call(c, "dap_evaluate", expression="nothing['hunter2-and-more']"),
     ]
-    session = (await ask(c, "dap_status"))["sessions"][0]["session_id"]
-    resources = [await c.read_resource(uri(session)) for uri in (session_uri, output_uri)]
+    resources = [await c.read_resource(uri(1)) for uri in (session_uri, output_uri)]
     calls.append(await call(c, "dap_continue"))
     assert "Token(NAME)" in text(calls[0])
     return "\n".join([*map(str, calls), *map(str, resources)])
 
 
-async def test_secrets_of_a_program_are_masked_wherever_they_are_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("extensions", [(), DATA], ids=["text", "data"])
+async def test_secrets_of_a_program_are_masked_wherever_they_are_told(
+    tmp_path: Path, extensions: Sequence[ClientExtension]
+) -> None:
     """Pitfall 20."""
-    async with asyncio.timeout(LIMIT), client() as c:
+    async with asyncio.timeout(LIMIT), served(ROOT, extensions=extensions) as (c, _):
         everything = await told(c, tmp_path)
         assert "<redacted: password>" in everything
         assert "--no-redact" in everything
