@@ -4,18 +4,30 @@
 # error often was raised.
 
 debugger = ENV.fetch('RUBYOPT', '')[%r{-r (/\S+/lib/debug)/\w+}, 1]
-return unless debugger
+return unless debugger && File.read("#{debugger}/version.rb").match?(/VERSION = "1\.4\./)
 
-# It would be loaded next.
+# It would be loaded next; under `bundle exec` it waits until the program is known.
 require "#{debugger}/session"
-return if DEBUGGER__::Session.method_defined?(:clear_line_breakpoints)
+return unless defined?(DEBUGGER__::Session)
 
 require "#{debugger}/server_dap"
 
 module Dapeer
+  BEGUN = Queue.new
+
+  # The session has a name once it has begun, and only then are requests read: they name it.
+  module Beginning
+    def initialize_session(client)
+      super
+    ensure
+      BEGUN.close
+    end
+  end
+
   # Requests whose answers are others in later versions.
   module Requests
     def recv_request
+      BEGUN.pop
       while (request = super)
         case request['command']
         when 'attach'
@@ -37,7 +49,8 @@ module Dapeer
       case request['command']
       when 'setBreakpoints'
         path = File.realpath(request.dig('arguments', 'source', 'path').to_s) rescue nil
-        remove { |each| each.is_a?(DEBUGGER__::LineBreakpoint) && each.path == path }
+        # One that goes away by itself holds the program at its first line.
+        remove { |each| each.is_a?(DEBUGGER__::LineBreakpoint) && each.path == path && !each.oneshot? }
       when 'setExceptionBreakpoints'
         remove { |each| each.is_a?(DEBUGGER__::CatchBreakpoint) && %w[Exception RuntimeError].include?(each.key[1]) }
       when 'disconnect'
@@ -50,8 +63,24 @@ module Dapeer
     end
   end
 
-  # The end is told.
+  # The program stops at its first line, and there only: it is not paused on its way when the client connects.
+  module Start
+    def pause; end
+
+    def event(type, *arguments)
+      _, breakpoint, thread = arguments
+      return super unless type == :suspend_bp && breakpoint.nil?
+
+      send_event 'stopped', reason: 'pause', threadId: thread, allThreadsStopped: true
+    end
+  end
+
+  # The end is told, and nothing after it.
   module End
+    def send(**message)
+      super if @sock
+    end
+
     def cleanup_reader
       begin
         send_event 'terminated'
@@ -76,5 +105,8 @@ module Dapeer
   end
 end
 
-DEBUGGER__::UI_DAP.prepend(Dapeer::Requests, Dapeer::End)
+DEBUGGER__.singleton_class.prepend(Dapeer::Beginning)
+# Those of its parent wait for the client.
+DEBUGGER__::UI_DAP.send(:remove_method, :readline, :sock)
+DEBUGGER__::UI_DAP.prepend(Dapeer::Requests, Dapeer::Start, Dapeer::End)
 DEBUGGER__::ThreadClient.prepend(Dapeer::Evaluation)
