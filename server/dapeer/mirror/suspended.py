@@ -21,16 +21,21 @@ class Suspended:
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         self.history = History()
+        self.stop: Stop | None = None
+        """The latest stop that still lasts; None while every thread runs."""
         self._stops: dict[int, Stop] = {}
         """By thread, the latest last."""
         self._resuming: dict[int, dict[int, Stop]] = {}
         """By seq of a resuming request without an answer yet: the stops it left."""
         self._output_start = 0
 
-    @property
-    def stop(self) -> Stop | None:
-        """The latest stop that still lasts; None while every thread runs."""
-        return next(reversed(self._stops.values()), None)
+    def _keep(self, stops: dict[int, Stop]) -> None:
+        """These last, and no others."""
+        self._stops = stops
+        self.stop = next(reversed(stops.values()), None)
+
+    def _without(self, thread_id: int) -> dict[int, Stop]:
+        return {thread: stop for thread, stop in self._stops.items() if thread != thread_id}
 
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs."""
@@ -44,13 +49,11 @@ class Suspended:
         # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
         stop = Stop(self.epoch, body, thread_id, start, self._output_start)
-        if stop.all_threads:
-            self._stops.clear()
         # The latest stop comes last, also when the thread had stopped before.
-        self._stops.pop(thread_id, None)
-        if len(self._stops) >= MOST:
-            del self._stops[next(iter(self._stops))]
-        self._stops[thread_id] = stop
+        others = {} if stop.all_threads else self._without(thread_id)
+        if len(others) >= MOST:
+            del others[next(iter(others))]
+        self._keep({**others, thread_id: stop})
         self.history.add(stop)
 
     def name_thread(self, threads: Collection[int]) -> None:
@@ -59,9 +62,9 @@ class Suspended:
         if stop is None or stop.thread_id in threads or not threads:
             return
         if not isinstance(stop.body.get("threadId"), int):
-            del self._stops[stop.thread_id]
+            others = self._without(stop.thread_id)
             stop.thread_id = next(iter(threads))
-            self._stops[stop.thread_id] = stop
+            self._keep({**others, stop.thread_id: stop})
 
     def continued(self, body: Body) -> None:
         """Apply a `continued` event."""
@@ -69,15 +72,15 @@ class Suspended:
         if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
             self.resumed()
         else:
-            self._stops.pop(body.get("threadId", -1), None)
+            self._keep(self._without(body.get("threadId", -1)))
 
     def exited(self, thread_id: int) -> None:
         """Forget the stop of a thread that has ended."""
-        self._stops.pop(thread_id, None)
+        self._keep(self._without(thread_id))
 
     def resume(self, seq: int, command: str, thread_id: object) -> None:
         """Apply a request that resumes, when it is sent."""
-        self._resuming[seq] = dict(self._stops)
+        self._resuming[seq] = self._stops
         for stop in self._stops.values():
             stop.left_with = command if thread_id == stop.thread_id else "continue"
         self.resumed()
@@ -90,7 +93,7 @@ class Suspended:
         elif left and not response.success and not self._stops and not ended:
             latest = next(reversed(left.values()))
             if latest.number == self.epoch:
-                self._stops = left
+                self._keep(left)
 
     def resumed(self) -> None:
         """Every thread runs, or has ended."""
@@ -100,4 +103,4 @@ class Suspended:
             self._output_start = (
                 stop.output_start if stop.output_shown is None else stop.output_shown
             )
-        self._stops.clear()
+        self._keep({})

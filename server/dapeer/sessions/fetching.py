@@ -109,9 +109,10 @@ class Fetching:
 
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the frame to look at first, None when there is no stack."""
-        frames = await self.stack_trace(stop.thread_id, levels=self.levels)
-        if frames and stop.front is None:
-            await self.stack_trace(stop.thread_id, levels=FAR)
+        if stop.top is None or stop.front is None or self.other_client.first:
+            frames = await self.stack_trace(stop.thread_id, levels=self.levels)
+            if frames and stop.front is None:
+                await self.stack_trace(stop.thread_id, levels=FAR)
         return stop.top
 
     async def scopes(self, frame_id: int) -> Sequence[Scope]:

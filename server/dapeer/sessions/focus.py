@@ -108,7 +108,7 @@ class Focus:
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
         program = session.program
-        if self._used is not None and (program.runs or also_ended):
+        if self._used is not None and (also_ended or not session.mirror.ended or program.runs):
             return
         others = [each for each in self._debugger.sessions.programs if each.program is not program]
         if not others:

@@ -172,13 +172,8 @@ async def _frame_variables(
     await session.inspect.scopes(frame)
     for scope in stop.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
-    return await _listed(
-        session, stop, sorted(stop.locals(frame), key=_is_definition), start, count
-    )
-
-
-def _is_definition(variable: Variable) -> bool:
-    return bool(relevance.definition(variable))
+    data, definitions = relevance.parted(stop.locals(frame))
+    return await _listed(session, stop, data + definitions, start, count)
 
 
 async def _children(

@@ -22,6 +22,15 @@ def definition(variable: Variable) -> str:
     return kind if kind in DEFINITIONS else ""
 
 
+def parted(variables: Iterable[Variable]) -> tuple[list[Variable], list[Variable]]:
+    """Return the data among variables, and the definitions."""
+    data: list[Variable] = []
+    definitions: list[Variable] = []
+    for variable in variables:
+        (definitions if definition(variable) else data).append(variable)
+    return data, definitions
+
+
 def on_line(stop: Stop) -> frozenset[str]:
     """Return the names in the line of source where the program is."""
     return _names(_line(stop))

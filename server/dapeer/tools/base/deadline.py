@@ -51,11 +51,10 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
     >>> seconds_for({"timeout_ms": 2000}), seconds_for({"expression": "x"}), seconds_for({"wait_ms": 0})
     (2.8, 15.0, 0.8)
     """
-    given = (arguments.get(name) for name in TIMEOUTS)
-    return next(
-        (each / 1000 + SECONDS_AFTER_TIMEOUT for each in given if isinstance(each, int)),
-        SECONDS_WITHOUT_TIMEOUT,
-    )
+    for name in TIMEOUTS:
+        if isinstance(given := arguments.get(name), int):
+            return given / 1000 + SECONDS_AFTER_TIMEOUT
+    return SECONDS_WITHOUT_TIMEOUT
 
 
 async def bounded(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
