@@ -16,10 +16,12 @@ local function tell(lines)
 end
 function _G.relay_step() wanted = true; dap.step_over() end
 dap.listeners.after.variables.relay = function(session, _, answer)
-  if wanted then
+  -- An answer of the stop before may come when the program runs already.
+  local thread = session.threads[session.stopped_thread_id or -1]
+  if wanted and thread and thread.frames then
     wanted = false
     local lines = {}
-    for _, frame in ipairs(session.threads[session.stopped_thread_id].frames) do
+    for _, frame in ipairs(thread.frames) do
       table.insert(lines, frame.name .. ':' .. frame.line)
     end
     for _, variable in ipairs(answer.variables) do
