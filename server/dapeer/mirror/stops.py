@@ -167,9 +167,12 @@ class Stop:
             if self.set_aside is not None and top["id"] not in self.scopes:
                 return self.set_aside
             frame_id = top["id"]
-        scopes = self.local_scopes(frame_id)
-        known = (v for scope in scopes for v in self.variables.get(scope["variablesReference"], ()))
-        return [variable for variable in known if not variable["name"].startswith(_REWRITTEN)]
+        return [
+            variable
+            for scope in self.local_scopes(frame_id)
+            for variable in self.variables.get(scope["variablesReference"], ())
+            if not variable["name"].startswith(_REWRITTEN)
+        ]
 
     def take_variables(self, asked: Body, variables: list[Variable]) -> None:
         """Keep the children of a variable: a page of a long container is its caller's, only whole containers are kept."""
@@ -202,6 +205,9 @@ class Stop:
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value; of one that the adapter shows folded, with its first elements as far as fetched."""
+        # Most have nothing to unfold.
+        if not variable["variablesReference"]:
+            return variable["value"]
         return self._unfolded(variable, (), [])
 
     def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:

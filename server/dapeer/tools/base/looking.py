@@ -22,10 +22,10 @@ class looking:  # noqa: N801 - it is used like a function
         return self._stop
 
     def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
-        if error is not None and not isinstance(error, DapeerError):
+        if self._session.mirror.stop is self._stop:
             return
         over = left(self._session, self._stop)
-        if over is None:
+        if over is None or not (error is None or isinstance(error, DapeerError)):
             return
         # With some adapters the inspection itself causes the next stop: then the result is still valid.
         if error is not None or self._stop.left_by or self._session.mirror.stop is None:
