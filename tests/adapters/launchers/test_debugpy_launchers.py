@@ -18,6 +18,7 @@ import pytest
 from debugpy.common import log, messaging
 
 from dapeer.adapters.definition.definition import own_values
+from dapeer.adapters.launchers import debugpy_attaches
 from dapeer.adapters.launchers.debugpy_adapter import (
     acknowledge_promptly,
     find_the_newest,
@@ -222,6 +223,33 @@ def test_a_process_that_has_replaced_itself_is_found_by_its_new_connection(
         return connection.pid == 7
 
     assert servers.wait_for_connection("a session", fits, timeout=0).name == found
+
+
+def test_a_process_that_does_not_connect_is_injected_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    importlib.import_module("debugpy.adapter.clients")
+    servers: Any = importlib.import_module("debugpy.adapter.servers")
+    injected: list[int] = []
+
+    def inject(pid: int) -> None:
+        injected.append(pid)
+        if len(injected) == 1:
+            servers.subprocess.Popen([sys.executable, "-c", ""])
+        else:
+            servers._connections.append(SimpleNamespace(pid=pid))
+            servers._connections_changed.set()
+
+    def is_it(connection: SimpleNamespace) -> bool:
+        return connection.pid == 7
+
+    monkeypatch.setattr(servers, "inject", inject)
+    monkeypatch.setattr(servers, "subprocess", subprocess)
+    monkeypatch.setattr(servers, "_connections", list[SimpleNamespace]())
+    debugpy_attaches.try_again(servers, seconds=0.01)
+    servers.inject(7)
+    assert servers.wait_for_connection("a session", is_it, timeout=LIMIT)
+    assert injected == [7, 7]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dapeer.adapters.launchers import debugpy_ahead, debugpy_ends, debugpy_launcher, debugpy_ports
+from dapeer.adapters.launchers import (
+    debugpy_ahead,
+    debugpy_attaches,
+    debugpy_ends,
+    debugpy_launcher,
+    debugpy_ports,
+)
 from dapeer.adapters.launchers.debugpy_launching import AHEAD
 
 
@@ -161,6 +167,7 @@ def main() -> None:
         from dapeer.adapters.launchers import debugpy_output
 
         find_the_newest(servers)
+        debugpy_attaches.try_again(servers)
         debugpy_output.pass_on(clients.Client, servers.Server, messaging)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()
