@@ -144,6 +144,11 @@ def needs(adapter: str) -> None:
         pytest.skip(f"needs {adapter}: {detection.install}")
 
 
+def is_version(adapter: str, beginning: str) -> bool:
+    """Return whether an adapter's version begins so, where it differs from others in what it tells."""
+    return detect(OURS[adapter], python=sys.executable).version.startswith(beginning)
+
+
 async def listed(c: Client) -> set[str]:
     """Return the names of the tools that a client sees now."""
     return {tool.name for tool in (await c.list_tools()).tools}

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.harness import Json, ask, client, evaluate, needs
+from tests.harness import Json, ask, client, evaluate, is_version, needs
 from tests.processes import LIMIT
 from tests.programs import program
 
@@ -27,7 +27,7 @@ SHOWN = {
 WHOLE = {
     "jdi": ("this", "{bolt=3, nut=4}", 'name="item 1"}, ', ", …, ", '{id=99, name="item 99"}]', 'tags=TreeSet (size 2) ["x", "y"]'),
     "js-debug": ("this", "{id: 4, name: 'item 4'}, …]", "stock: Map(2) {bolt => 3, nut => 4}"),
-    "rdbg": ("self", '@name="item 1">', ", …", '@tags=#<Set: {"x", "y"}>'),
+    "rdbg": ("self", '@name="item 1">', ", …]", '@tags=#<Set: {"x", "y"}>'),
 }  # fmt: skip
 """What is evaluated, and parts of the answer."""
 
@@ -44,6 +44,9 @@ async def test_containers_in_fields_tell_their_length_their_ends_and_what_is_bes
         stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("here")])
         assert not missing(stop["locals"], SHOWN[adapter])
         expression, *parts = WHOLE[adapter]
+        # Later ones cut a value themselves, and this one's is cut by dapeer, which tells the last element.
+        if adapter == "rdbg" and is_version("rdbg", "1.4."):
+            parts[parts.index(", …]")] = ', …, #<Item @id=99, @name="item 99">]'
         whole = await evaluate(c, expression)
         assert not [part for part in parts if part not in whole], whole
 

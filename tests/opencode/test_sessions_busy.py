@@ -121,5 +121,13 @@ async def test_what_is_long_is_cut_and_can_be_read_in_parts(
         assert " chars)" in spoken
         assert len(spoken) < 1000
         whole = await read(c, "opencode_messages", **counted, length=60_000)
-        # On a busy machine OpenCode ends a call before it has read the last lines.
-        assert whole.rpartition("\n")[2] > "10000"
+        # On a busy machine OpenCode ends a call before it has read the last lines: so all that it has is to be told.
+        messages = shared.ask("GET", f"/session/{session}/message", None, tmp_path)
+        kept = [
+            part["state"]["output"]
+            for each in messages
+            for part in each["parts"]
+            if part["type"] == "tool"
+        ]
+        assert whole.endswith(kept[0].rstrip("\n"))
+        assert kept[0].count("\n") > 1000
