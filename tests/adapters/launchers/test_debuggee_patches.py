@@ -226,6 +226,14 @@ def test_a_debugger_that_connects_waits_for_its_threads_and_no_longer(
             "del importlib.import_module('debugpy.launcher.output').CaptureOutput._worker",
             "debugpy_output: Tells when all output before a stop has been sent.\n",
         ),
+        (
+            "importlib.import_module('debugpy.adapter.clients'); del sys.modules['debugpy.adapter.servers'].inject",
+            "debugpy_attaches: Has debugpy's adapter attach once more to a process that has lost the first try.\n",
+        ),
+        (
+            "importlib.import_module('debugpy.adapter.clients'); del sys.modules['debugpy.adapter.launchers'].Launcher.output_event",
+            "debugpy_ends: Has debugpy's adapter tell at once when the program, or its launcher, has ended before the program is debugged.\n",
+        ),
     ],
 )
 def test_a_patch_that_does_not_fit_is_named_and_changes_nothing(change: str, told: str) -> None:

@@ -167,8 +167,8 @@ def main() -> None:
         from dapeer.adapters.launchers import debugpy_output
 
         find_the_newest(servers)
-        debugpy_attaches.try_again(servers)
         debugpy_output.pass_on(clients.Client, servers.Server, messaging)
+        debugpy_attaches.try_again(servers)
     with contextlib.suppress(ImportError, AttributeError):
         close_ports()
     option = getattr(socket, "TCP_QUICKACK", None)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.launchers import debugpy_ahead
+from dapeer.adapters.launchers import debugpy_ahead, debugpy_attaches, debugpy_ends
 
 
 def main() -> None:
@@ -27,10 +27,18 @@ def main() -> None:
         importlib.import_module("debugpy_output").tell()
     except (ImportError, AttributeError):
         sys.stdout.write("debugpy_output: Tells when all output before a stop has been sent.\n")
-    try:
-        debugpy_ahead.check(importlib.import_module("debugpy.adapter.launchers"))
-    except (ImportError, AttributeError):
-        sys.stdout.write(f"debugpy_ahead: {str(debugpy_ahead.__doc__).splitlines()[0]}\n")
+    for patch, apply, patched in (
+        (debugpy_ahead, debugpy_ahead.check, "launchers"),
+        (debugpy_ends, debugpy_ends.tell, "launchers"),
+        (debugpy_attaches, debugpy_attaches.try_again, "servers"),
+    ):
+        try:
+            # The adapter's modules import each other, in this order only.
+            importlib.import_module("debugpy.adapter.clients")
+            apply(importlib.import_module(f"debugpy.adapter.{patched}"))
+        except (ImportError, AttributeError):
+            name = patch.__name__.rpartition(".")[2]
+            sys.stdout.write(f"{name}: {str(patch.__doc__).splitlines()[0]}\n")
 
 
 if __name__ == "__main__":
